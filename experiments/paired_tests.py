@@ -12,8 +12,8 @@ from scipy.stats import norm
 from dmfroc import Predictions
 from dmfroc.inference.evidence import facts_of_classifiers, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.limits import p_value_of_difference
 from dmfroc.inference.sign_flips import p_value_of_flips
-from dmfroc.inference.t_intervals import p_value_of_difference
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import get_measure
 from dmfroc.simulation.study import Study, grid

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from dmfroc import ContingencyTable, Predictions, compare, estimate
 from dmfroc.curves import calibration_curve, loess
-from dmfroc.inference.t_intervals import without_variation
+from dmfroc.inference.limits import without_variation
 from dmfroc.papers import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 
 COUNTS = {

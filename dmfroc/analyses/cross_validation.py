@@ -20,11 +20,11 @@ from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import influences_of, moments_of
 from dmfroc.inference.interval_method import check_finite
+from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
-from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.inference.units import units_of
+from dmfroc.inputs.arrays import row_index, row_names
 from dmfroc.inputs.estimators import scores_of
-from dmfroc.inputs.indexes import row_index, row_names
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate

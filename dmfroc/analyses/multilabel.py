@@ -26,8 +26,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.remarks import kinks_message
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, units_of
-from dmfroc.inputs.arrays import as_array, as_floats
-from dmfroc.inputs.indexes import Rows, row_names
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, row_names
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, bind

@@ -14,9 +14,8 @@ from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
+from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.rare_errors import pools_classes, rare_errors
-from dmfroc.inference.t_intervals import interval
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions

@@ -11,8 +11,8 @@ from sklearn.utils.metadata_routing import UNUSED
 from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import DEFAULT_MEASURES
+from dmfroc.inputs.arrays import Rows, row_index
 from dmfroc.inputs.estimators import scores_of
-from dmfroc.inputs.indexes import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 

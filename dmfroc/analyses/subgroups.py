@@ -24,9 +24,9 @@ from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_finite
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.inference.units import Sample, Units, group_names, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed

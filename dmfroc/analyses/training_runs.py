@@ -26,7 +26,7 @@ from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, sample_of
-from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.arrays import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f

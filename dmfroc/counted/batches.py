@@ -10,10 +10,9 @@ import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Floats, check_length
+from dmfroc.inputs.arrays import Floats, Rows, check_length, row_index, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights
 from dmfroc.inputs.files import Names, table_inputs
-from dmfroc.inputs.indexes import Rows, row_index, row_names
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions

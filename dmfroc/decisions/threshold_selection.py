@@ -35,8 +35,7 @@ from dmfroc.decisions.class_weights import (
     weighted_choice,
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
-from dmfroc.inputs.arrays import as_array, is_missing, plain
-from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain, row_index
 from dmfroc.inputs.messages import IN_MEMORY
 
 __all__ = ["ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"]

@@ -20,8 +20,8 @@ from dmfroc.inference.interval_method import (
     check_finite,
     joint_noise,
 )
+from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import OF_ALGORITHM, Options
-from dmfroc.inference.t_intervals import IDENTITY, scale_of
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind, caveats

@@ -35,14 +35,17 @@ from dmfroc.inference.influences import (
     through_weights,
 )
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
-from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
-from dmfroc.inference.t_intervals import (
+from dmfroc.inference.limits import (
+    RareErrors,
     interval,
     interval_below,
+    is_of_sizes,
+    pools_classes,
+    rare_errors,
     with_rare_errors,
     without_variation,
 )
+from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures

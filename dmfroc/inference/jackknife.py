@@ -28,6 +28,7 @@ from dmfroc.inference.interval_method import (
     check_finite,
     joint_noise,
 )
+from dmfroc.inference.limits import interval, p_value_of_difference, probability_above
 from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import (
     bias_message,
@@ -41,7 +42,6 @@ from dmfroc.inference.remarks import (
     rare_class_message,
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
-from dmfroc.inference.t_intervals import interval, p_value_of_difference, probability_above
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dmfroc.inference.evidence import NOTABLE_BIAS, Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.t_intervals import PERFECT
+from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure

@@ -18,6 +18,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, moments_of
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
+from dmfroc.inference.limits import with_rare_errors, without_variation
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
     bias_message,
@@ -27,7 +28,6 @@ from dmfroc.inference.remarks import (
     undefined_draws_message,
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
-from dmfroc.inference.t_intervals import with_rare_errors, without_variation
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc.inputs.indexes import row_names
+from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.predictions import Predictions
 
 _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
@@ -208,18 +208,17 @@ def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
 
 
 def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -> Units:
-    n, true, present = predictions.n_observations, predictions.true, predictions.present
+    true, present = predictions.true, predictions.present
     if groups is None:
         place = np.zeros(predictions.n_classes, np.int32)
         place[present] = np.arange(len(present))
         classes = true if len(present) == predictions.n_classes else place[true]
-        stratum = np.zeros(n, np.int32) if stratify is False else classes
+        stratum = np.zeros(len(true), np.int32) if stratify is False else classes
         evidence = effective_sizes(classes, predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
-        return Units(
-            np.arange(n, dtype=np.int32), stratum, sizes, float(evidence.min()), is_random, evidence
-        )
+        of_row = np.arange(len(true), dtype=np.int32)
+        return Units(of_row, stratum, sizes, float(evidence.min()), is_random, evidence)
     of_row = _group_of_row(group_names(groups, predictions))
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)

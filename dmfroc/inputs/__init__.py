@@ -8,11 +8,9 @@ Each module imports only those below it::
     delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
     checks      the whole check, from what was given or read to the fields of `Predictions`
     weights     observation weights
-    scores      score columns: real, finite, in the order of the classes
-    contradictions  warnings that scores may be something else than they are taken for
+    scores      score columns: real, finite, in the order of the classes, and what belies them
     columns     which score column belongs to which class
     labels      labels and their encoding
-    indexes     rows matched by index, and their names
-    arrays      columns and tables of any library as NumPy arrays
+    arrays      columns and tables of any library as NumPy arrays, rows matched by their index
     messages    where an input is, and lists that stay short
 """

@@ -12,20 +12,15 @@ from numpy.typing import NDArray
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
+    Rows,
     as_array,
     as_floats,
     categories_in_order,
+    check_ids,
     check_length,
     plain,
-    read_only,
+    row_index,
 )
-from dmfroc.inputs.contradictions import (
-    hard_label_message,
-    numbered_message,
-    reversed_message,
-    single_score_messages,
-)
-from dmfroc.inputs.indexes import Rows, check_ids, row_index
 from dmfroc.inputs.labels import (
     Factor,
     Label,
@@ -38,7 +33,15 @@ from dmfroc.inputs.labels import (
     union,
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
-from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
+from dmfroc.inputs.scores import (
+    class_scores,
+    columns_without_scores,
+    hard_label_message,
+    ignored_message,
+    numbered_message,
+    reversed_message,
+    single_score_messages,
+)
 
 _BYTES_OF_ROW = 16  # of its class, hard label and weight
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
@@ -77,7 +80,6 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
-    rows = Rows(row_index(inputs.y_true), source.true)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
@@ -92,6 +94,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     if order is None and categories is not None and (names is None or is_single):
         of_labels = [plain(x) for x in categories if plain(x) in labels]
         check_order(labels, of_labels, "categories", source)
+    rows = Rows(row_index(inputs.y_true), source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
@@ -145,7 +148,7 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
 def _completed(
     labels: list[Label], arrays: dict[str, Any], inputs: Inputs, rows: Rows
 ) -> dict[str, Any]:
-    """Name the rows, or repeat every row as often as it was observed; forbid to write to arrays.
+    """Name the rows, or repeat every row as often as it was observed.
 
     Returns the fields of `Predictions`.
     """
@@ -169,9 +172,6 @@ def _completed(
         arrays |= {name: array.repeat(counts, axis=0) for name, array in given.items()}
         index = None if rows.index is None else rows.index.repeat(counts)
     unused = inputs.unused if inputs.frequency_weight is None else None
-    for array in arrays.values():
-        if array is not None:
-            read_only(array)
     return {"labels": tuple(labels), **arrays, "index": index, "ids": ids, "unused": unused}
 
 

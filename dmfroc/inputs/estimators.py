@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import unmasked
-from dmfroc.inputs.indexes import Rows, row_index
+from dmfroc.inputs.arrays import Rows, row_index
 
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
 

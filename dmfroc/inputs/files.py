@@ -23,12 +23,11 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
-from dmfroc.inputs.contradictions import are_shares
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.scores import columns_without_scores
+from dmfroc.inputs.scores import are_shares, columns_without_scores
 
 _FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
 _FIELDS |= {"y_pred": "predicted"}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.indexes import row_names
+from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.messages import listing
 
 

@@ -10,8 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import number
-from dmfroc.inputs.arrays import as_array, as_floats
-from dmfroc.inputs.indexes import Rows, row_names
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, row_names
 from dmfroc.inputs.judge import probabilities
 
 FEWEST_ITEMS = 2

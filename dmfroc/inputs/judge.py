@@ -9,8 +9,7 @@ from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import numbers
-from dmfroc.inputs.arrays import as_array, is_missing, plain
-from dmfroc.inputs.indexes import Rows, row_index, row_names
+from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain, row_index, row_names
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions

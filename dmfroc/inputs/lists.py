@@ -8,9 +8,9 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from dmfroc.inputs.contradictions import ROUNDING
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import listing
+from dmfroc.inputs.scores import ROUNDING
 
 _WRAPPED = re.compile(
     r"(?:np\.)?(?:float\d+|array|tensor|DenseVector)\(([^()]*?)(?:, \w+=[^()]*)?\)"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import Floats, read_only
+from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -95,6 +95,11 @@ class Predictions:
     ids: NDArray[Any] | None = None
     unused: Any = None
     has_scores: bool = True
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                _read_only(value)
 
     @classmethod
     def from_arrays(
@@ -334,10 +339,8 @@ class Predictions:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""
-        for value in state.values():
-            if isinstance(value, np.ndarray):
-                read_only(value)
         self.__dict__.update(state)
+        self.__post_init__()
 
     @cached_property
     def n_observations(self) -> int:
@@ -362,12 +365,12 @@ class Predictions:
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
         """Observations of each class, shape (K,), regardless of their weights."""
-        return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
+        return _read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
 
     @cached_property
     def class_totals(self) -> NDArray[np.float64]:
         """Total weight of each class, shape (K,)."""
-        return read_only(np.bincount(self.true, self.sample_weight, self.n_classes))
+        return _read_only(np.bincount(self.true, self.sample_weight, self.n_classes))
 
     @cached_property
     def counted(self) -> Predictions:
@@ -379,7 +382,7 @@ class Predictions:
         """Return the predictions of some of the observations, unchecked: a class may lack."""
         of_rows = {x: getattr(self, x) for x in ("true", "scores", "sample_weight", "predicted")}
         of_rows |= {"folds": self.folds, "ids": self.ids}
-        some = {x: read_only(array[chosen]) for x, array in of_rows.items() if array is not None}
+        some = {x: array[chosen] for x, array in of_rows.items() if array is not None}
         index = None if self.index is None else self.index[chosen]
         return replace(self, **some, index=index, unused=None)
 
@@ -411,7 +414,7 @@ class Predictions:
         0.5
         """
         codes = fold_codes(folds, self.true, self.labels, self.sample_weight, self.index)
-        return replace(self, folds=read_only(codes))
+        return replace(self, folds=codes)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -445,19 +448,19 @@ class Predictions:
         return replace(
             self,
             labels=labels[::-1],
-            true=read_only(1 - self.true),
-            scores=read_only(self.scores[:, ::-1].copy(order="C")),
-            predicted=None if self.predicted is None else read_only(1 - self.predicted),
+            true=1 - self.true,
+            scores=self.scores[:, ::-1].copy(order="C"),
+            predicted=None if self.predicted is None else 1 - self.predicted,
         )
 
     def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
         """Return the same predictions with other weights, unchecked."""
-        return replace(self, sample_weight=read_only(sample_weight))
+        return replace(self, sample_weight=sample_weight)
 
     @cached_property
     def present(self) -> NDArray[np.int64]:
         """Positions in `labels` of the classes with observations, ascending."""
-        return read_only(np.flatnonzero(self.class_counts).astype(np.int64))
+        return _read_only(np.flatnonzero(self.class_counts).astype(np.int64))
 
     @cached_property
     def absent_labels(self) -> tuple[Hashable, ...]:
@@ -482,6 +485,12 @@ class Predictions:
             + (f"; absent: {shortened(absent)}" if absent else "")
             + ("; weighted)" if self.is_weighted else ")")
         )
+
+
+def _read_only[Array: NDArray[Any]](array: Array) -> Array:
+    """Forbid writing to an array, and return it."""
+    array.flags.writeable = False
+    return array
 
 
 def as_predictions(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.indexes import Rows
+from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 

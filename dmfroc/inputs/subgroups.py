@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from dmfroc.inputs.arrays import plain
-from dmfroc.inputs.indexes import row_names
+from dmfroc.inputs.arrays import plain, row_names
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""

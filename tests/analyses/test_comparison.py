@@ -11,7 +11,7 @@ from simulations import classifiers, normal_scores
 
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference.influences import moments_of
-from dmfroc.inference.t_intervals import interval
+from dmfroc.inference.limits import interval
 from dmfroc.inference.units import units_of
 from dmfroc.measures import informedness
 from dmfroc.reports.verdict import comparison_verdict

@@ -82,6 +82,15 @@ def test_immutable_and_independent_of_its_inputs():
         predictions.labels = ()
 
 
+def test_names_of_rows_are_immutable_and_independent_of_what_was_given():
+    names = np.array([7, 8, 9])
+    predictions = Predictions.from_arrays([0, 1, 2], np.eye(3), id=names)
+    names[:] = 0
+    assert predictions.ids.tolist() == [7, 8, 9]
+    with pytest.raises(ValueError, match="read-only"):
+        predictions.ids[0] = 0
+
+
 def test_independent_of_a_table():
     frame = FRAME.copy()
     predictions = as_predictions(LABELS, frame)

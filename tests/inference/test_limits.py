@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dmfroc.inference.t_intervals import scale_of
+from dmfroc.inference.limits import scale_of
 
 INF = np.inf
 
