@@ -346,7 +346,8 @@ def _all_pairs(predictions: Predictions) -> _PairScores:
     """Sort all columns within classes."""
     by_class = group_by_class(predictions)
     n_classes, starts = by_class.n_classes, by_class.starts
-    blocks = sort_blocks(by_class.scores, by_class.row_order, starts)
+    blocks = SortedBlocks(by_class.scores, np.tile(by_class.row_order, (n_classes, 1)))
+    sort_blocks(*(np.split(x, starts[1:-1], axis=1) for x in blocks))
     counted = ordered_pairs(n_classes)
     i, j = np.triu_indices(n_classes, 1)
     row_i, row_j = (x * len(by_class.row_order) for x in (i, j))
@@ -373,14 +374,21 @@ def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> 
     place_of_class = np.cumsum(predictions.class_counts > 0, dtype=np.int32) - np.int32(1)
     class_sizes = predictions.class_counts[present]
     firsts = np.cumsum(class_sizes) - class_sizes
-    block_class, column = (np.stack(x, axis=1).ravel() for x in ((i, j, j, i), (i, i, j, j)))
+    # Pairs share blocks; those of a class follow one another
+    places = len(present) * np.stack([i, j, j, i], axis=1) + np.stack([i, i, j, j], axis=1)
+    needed, block_of_pair = np.unique(places, return_inverse=True)
+    block_class, column = np.divmod(needed, len(present))
     sizes = class_sizes[block_class]
     starts = np.append(0, np.cumsum(sizes))
     within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
     names = row_order[np.repeat(firsts[block_class], sizes) + within]
     scores = predictions.scores[names, np.repeat(present[column], sizes)]
-    blocks = sort_blocks(to_ordered_integers(scores)[None], names, starts)
-    by_pair = starts[:-1].reshape(-1, 4)
+    blocks = SortedBlocks(to_ordered_integers(scores)[None], names[None])
+    firsts_of_class = np.flatnonzero(np.diff(block_class, prepend=-1))
+    lengths = sizes[firsts_of_class]
+    by_class = (np.split(x[0], starts[firsts_of_class[1:]]) for x in blocks)
+    sort_blocks(*([x.reshape(-1, m) for x, m in zip(y, lengths, strict=True)] for y in by_class))
+    by_pair = starts[block_of_pair.reshape(-1, 4)]
     u = np.arange(len(numbers))
     ordered_starts = by_pair.reshape(1, -1, 2)  # (i, j), then (j, i)
     counted = np.stack([i, j, j, i], axis=1).reshape(1, -1, 2).astype(np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,6 @@ from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
-_LARGE = 1 << 10  # scores of a class that is sorted by itself
 _DECIMALS = 1e12  # of the last digit of scores whose sums are compared
 _LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
 
@@ -126,27 +125,26 @@ def sort_rows(
 
 
 def sort_blocks(
-    scores: Int[np.ndarray, "g l"],
-    names: Int[np.ndarray, " l"],
-    starts: Int[np.ndarray, " blocks_plus_1"],
-) -> SortedBlocks:
-    """Sort the blocks of every row in place; ``names`` are the observations in a row."""
-    sizes, rows = np.diff(starts), np.empty(scores.shape, np.int32)
-    # Small integers are sorted by their digits
-    block = np.repeat(np.arange(len(sizes), dtype=np.min_scalar_type(len(sizes))), sizes)
+    scores: Sequence[Int[np.ndarray, "blocks m"]], rows: Sequence[Int[np.ndarray, "blocks m"]]
+) -> None:
+    """Sort blocks of scores, each in a row, and the observations that have them, in place.
 
-    def sort_row(row: int) -> None:
-        if sizes.mean() < _LARGE:  # all at once, then by block
-            [order], [in_order] = sort_rows(scores[row, None])
-            by_block = np.argsort(block[order], kind="stable")
-            scores[row], rows[row] = in_order[by_block], names[order[by_block]]
-            return
-        for start, stop in itertools.pairwise(starts):
-            [order], scores[row, start:stop] = sort_rows(scores[row, None, start:stop])
-            rows[row, start:stop] = names[start:stop][order]
+    Blocks of the same length, such as those of a class in several columns, are sorted together.
+    """
 
-    parallel(sort_row, range(len(scores)), scores.size)
-    return SortedBlocks(scores, rows)
+    def at_once(some: np.ndarray) -> int:
+        return max(_NUMBERS_PER_TASK // some.shape[1], 1)
+
+    def sort(task: tuple[int, int]) -> None:
+        which, first = task
+        some = slice(first, first + at_once(scores[which]))
+        order, scores[which][some] = sort_rows(scores[which][some])
+        rows[which][some] = rows[which][some].take(order)
+
+    tasks = [
+        (which, first) for which, x in enumerate(scores) for first in range(0, len(x), at_once(x))
+    ]
+    parallel(sort, tasks, sum(x.size for x in scores))
 
 
 def score_columns(
