@@ -113,16 +113,10 @@ def logits(
     return is_positive(predictions, pos_label).astype(int), np.log(p / (1 - p))[None]
 
 
-def with_fixed_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
-    """Bind the recalibration by intercepts alone."""
-    outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, logit, np.empty((len(logit), 0, len(outcome))))
-
-
-def with_slope(predictions: Predictions, pos_label: Hashable) -> LogisticFit:
-    """Bind the recalibration by intercepts and one slope."""
-    outcome, logit = logits(predictions, pos_label)
-    return LogisticFit(outcome, np.zeros_like(logit), logit[:, None])
+@once_per_predictions
+def recalibration(predictions: Predictions, pos_label: Hashable, has_slope: bool) -> LogisticFit:
+    """Bind the recalibration by intercepts, and by one slope or none."""
+    return LogisticFit(*logits(predictions, pos_label), has_slope, predictions.sample_weight)
 
 
 def _last(table: Sums, xp: Any) -> Any:
@@ -161,7 +155,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     >>> round(calibration_intercept()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.5533
     """
-    statistic = WithOptions(with_fixed_slope, pos_label=pos_label)
+    statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=False)
     obstacle = partial(no_logits, no_single_class, pos_label)
     title = "Calibration intercept (slope 1)"
     return calibration(title, statistic, _last, target=0.0, obstacle=obstacle)
@@ -199,7 +193,7 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     >>> round(calibration_slope()([0, 1, 0, 1, 0, 1], [0.2, 0.6, 0.4, 0.7, 0.6, 0.3]), 4)
     1.0591
     """
-    statistic = WithOptions(with_slope, pos_label=pos_label)
+    statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=True)
     obstacle = partial(no_logits, no_events, pos_label)
     return calibration("Calibration slope", statistic, _last, target=1.0, obstacle=obstacle)
 
@@ -354,15 +348,19 @@ def _cross_fitted_losses(
 _BRIER, _ISOTONIC, _CONSTANT = range(3)
 
 
-def _brier_part(table: Sums | Losses, xp: Any, first: int, minus: int | None) -> Any:
-    """Return a part of the Brier score: one of the losses, or its difference from another."""
-    total = table.values[-1]
-    n_events = (table.values.shape[0] - 1) // 3
-    rows = np.eye(3 * n_events + 1)
-    brier, isotonic, event = (rows[i:-1:3] @ table.values for i in range(3))
-    losses = (brier / total, isotonic / total, event * (total - event) / total**2)
-    part = losses[first] if minus is None else losses[first] - losses[minus]
-    return part.sum() / (1 if n_events == 1 else 2)
+def _brier_part(table: Losses, xp: Any, first: int, minus: int) -> Any:
+    """Return the difference of two of the losses, each of them a part of the Brier score."""
+    losses, total = table.values[:-1].reshape(-1, 3), table.values[-1]
+    brier, isotonic, event = (losses @ row for row in np.eye(3))
+    parts = (brier / total, isotonic / total, event * (total - event) / total**2)
+    return (parts[first] - parts[minus]).sum() / (1 if len(losses) == 1 else 2)
+
+
+def _loss_of_constants(table: Sums, xp: Any) -> Any:
+    """Return the Brier score of the shares of the events."""
+    event, total = table.values[..., :-1], table.values[..., -1:]
+    losses = event * (total - event) / total**2
+    return losses.sum(axis=-1) / (1 if event.shape[-1] == 1 else 2)
 
 
 def _cross_fitted_part(
@@ -469,9 +467,7 @@ def brier_discrimination(pos_label: Any = None) -> Measure:
 
 def _event_sums(predictions: Predictions, pos_label: Hashable) -> RowSums:
     outcome = events(predictions, pos_label)[0]
-    none = np.zeros_like(outcome)
-    numbers = np.stack([none, none, outcome], axis=1).reshape(3 * len(none), none.shape[1])
-    return RowSums(np.vstack([numbers, np.ones(outcome.shape[1])]).T)
+    return RowSums(np.vstack([outcome, np.ones(outcome.shape[1])]).T)
 
 
 def _uncertainty_range(
@@ -511,7 +507,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
     return _of_sums(
         "Brier uncertainty",
         WithOptions(_event_sums, pos_label=pos_label),
-        WithOptions(_brier_part, first=_CONSTANT, minus=None),
+        _loss_of_constants,
         bounds=(0.0, 0.5),
         range_of_shares=_uncertainty_range,
         is_flat_at_ends=True,  # equal classes are at the end of the range

@@ -26,7 +26,6 @@ from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     MOST_BINS,
     Bins,
-    bins_and_squared_weights,
     bins_with_variances,
     class_bins,
     mean_of_rows,
@@ -65,9 +64,7 @@ def _resolution(table: Bins, xp: Any) -> Any:
 
 def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
     """Return reliability or resolution less what chance adds: the variances of the bins' means."""
-    k = len(table.weight) // 2
-    squared_weights, table = table.squared[k:], Bins(*(x[:k] for x in table))
-    one = divide(squared_weights, table.weight, xp)  # weight of an outcome
+    one = divide(table.squared_weight, table.weight, xp)  # weight of an outcome
     share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
     share = divide(table.outcome + share * one, table.weight + one, xp)
     return part(table, xp) - (share * (1 - share) * one).sum() / (2 * table.weight[0].sum())
@@ -106,7 +103,7 @@ def _in_bins(
 
 def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
     title, summary = f"Brier {name}", partial(_without_chance, part)
-    corrected = _in_bins(title, bins_and_squared_weights, n_bins, summary, **attributes)
+    corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
     corrected = replace(corrected, name=f"brier_{name} less what chance adds")
     return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
 
@@ -306,7 +303,7 @@ class _DebiasedError:
             # Centred in each bin, so that only the gap's own error counts
             weight = np.where(table.weight > 0, table.weight, 1)
             d_weight = -gap_terms / weight * d_value / total
-            return Bins(d_weight, -d_gap, d_gap, np.zeros_like(gaps))
+            return Bins(d_weight, -d_gap, d_gap, *np.zeros((2, *gaps.shape)))
 
         return self(table, np), pull_back
 

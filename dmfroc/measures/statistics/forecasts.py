@@ -9,8 +9,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, map_rows, sum_at
+from dmfroc._kit.arrays import AnyArray, sum_at
+from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.layout import row_slices
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
@@ -46,44 +48,58 @@ def mean_of_rows(table: Sums, xp: Any, place: int = 0) -> Any:
 class Bins(NamedTuple):
     """Of each curve and bin: the weight, what was forecast and came true, and squared errors.
 
-    Or, instead of squared errors, variances.
+    Or, instead of squared errors, variances. The last are the products with the own weights of the
+    sample.
     """
 
     weight: Float[AnyArray, "curves bins"]
     forecast: Float[AnyArray, "curves bins"]
     outcome: Float[AnyArray, "curves bins"]
     squared: Float[AnyArray, "curves bins"]
+    squared_weight: Float[AnyArray, "curves bins"]
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedForecasts(Statistic):
-    """Forecast probabilities of one event after the other, in bins of equal width."""
+    """Forecast probabilities of several events, in bins of equal width.
 
-    bins: Int[np.ndarray, "curves n"]
-    forecast: Float[np.ndarray, "curves n"]
-    outcome: Float[np.ndarray, "curves n"]
-    squared: Float[np.ndarray, "curves n"]
+    The bins of the second event have the numbers after those of the first.
+    """
+
+    bins: Int[np.ndarray, "n curves"]
+    forecast: Float[np.ndarray, "n curves"]
+    outcome: Float[np.ndarray, "n curves"]
+    squared: Float[np.ndarray, "n curves"]
+    sample_weight: Float[np.ndarray, " n"]
     n_bins: int
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
-        def count_curve(curve: tuple[Any, ...]) -> Float[AnyArray, "4 bins"]:
-            bins, *numbers = curve
-            weighted = (weights, *(weights * x for x in numbers))
-            return xp.stack([sum_at(bins, x, self.n_bins, xp) for x in weighted])
+        n_curves = self.bins.shape[1]
 
-        rows = self.bins, self.forecast, self.outcome, self.squared
-        sums = map_rows(count_curve, *rows, xp=xp)
-        return Bins(*(sums[:, place] for place in range(4)))
+        def sums(some: slice) -> list[Float[AnyArray, " cells"]]:
+            bins, own = self.bins[some], self.sample_weight[some, None]
+            weighted = xp.broadcast_to(weights[some, None], bins.shape)
+            numbers = self.forecast[some], self.outcome[some], self.squared[some], own
+            each = weighted, *(weighted * x for x in numbers)
+            return [sum_at(bins, x, n_curves * self.n_bins, xp) for x in each]
+
+        slices = row_slices(self.bins) if xp is np else [slice(None)]
+        parts: Any = zip(*parallel(sums, slices, self.bins.size), strict=True)
+        return Bins(*(sum(part).reshape(n_curves, self.n_bins) for part in parts))
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
     ) -> Float[np.ndarray, " n"]:
-        gradient = np.zeros(len(weights))
-        for curve, bins in enumerate(self.bins):
-            weight, *others = (d[curve].take(bins) for d in derivatives)
-            gradient += weight
-            for d, x in zip(others, (self.forecast, self.outcome, self.squared), strict=True):
-                gradient += d * x[curve]
+        gradient = np.empty(len(weights))
+
+        def fill(some: slice) -> None:
+            of_weight, *others = (d.ravel().take(self.bins[some]) for d in derivatives)
+            numbers = self.forecast, self.outcome, self.squared, self.sample_weight[:, None]
+            for d, x in zip(others, numbers, strict=True):
+                of_weight += d * x[some]
+            gradient[some] = of_weight.sum(axis=1)
+
+        parallel(fill, row_slices(self.bins), self.bins.size)
         return gradient
 
 
@@ -206,23 +222,26 @@ def top_ranks(predictions: Predictions, k: int) -> RowSums:
 @once_per_predictions
 def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the probability of every class, and whether it is observed."""
-    forecast, outcome = probabilities_of(predictions).T, indicators(predictions).T
-    return _binned(np.ascontiguousarray(forecast), np.ascontiguousarray(outcome), n_bins)
+    return _binned(predictions, probabilities_of(predictions), indicators(predictions), n_bins)
 
 
 def _binned(
-    forecast: Float[np.ndarray, "curves n"], outcome: Float[np.ndarray, "curves n"], n_bins: int
+    predictions: Predictions,
+    forecast: Float[np.ndarray, "n curves"],
+    outcome: Float[np.ndarray, "n curves"],
+    n_bins: int,
 ) -> BinnedForecasts:
-    squared = (forecast - outcome) ** 2
-    return BinnedForecasts(bin_numbers(forecast, n_bins), forecast, outcome, squared, n_bins)
+    bins = bin_numbers(forecast, n_bins) + n_bins * np.arange(forecast.shape[1])
+    squared, weights = (forecast - outcome) ** 2, predictions.sample_weight
+    return BinnedForecasts(bins, forecast, outcome, squared, weights, n_bins)
 
 
 def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     """Bind the largest probability of each row, and whether its class is observed."""
     probabilities = probabilities_of(predictions)
-    forecast = probabilities.max(axis=1)[None]
-    outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[None]
-    return _binned(forecast, outcome, n_bins)
+    forecast = probabilities.max(axis=1)[:, None]
+    outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[:, None]
+    return _binned(predictions, forecast, outcome, n_bins)
 
 
 def bins_with_variances(
@@ -230,14 +249,5 @@ def bins_with_variances(
 ) -> BinnedForecasts:
     """Bind bins that have, instead of squared errors, the variance of the sum of the outcomes."""
     binned = bins(predictions, n_bins)
-    variances = predictions.sample_weight * binned.forecast * (1 - binned.forecast)
+    variances = binned.forecast * (1 - binned.forecast) * predictions.sample_weight[:, None]
     return replace(binned, squared=variances)
-
-
-def bins_and_squared_weights(predictions: Predictions, n_bins: int) -> BinnedForecasts:
-    """Bind `class_bins` twice, the second time with squared weights instead of squared errors."""
-    once = class_bins(predictions, n_bins)
-    weights = np.broadcast_to(predictions.sample_weight, once.squared.shape)
-    bins, forecast, outcome = (np.tile(x, (2, 1)) for x in (once.bins, once.forecast, once.outcome))
-    squared = np.concatenate([once.squared, weights])
-    return BinnedForecasts(bins, forecast, outcome, squared, n_bins)

@@ -78,7 +78,7 @@ def group_by_class(predictions: Predictions) -> ClassBlocks:
         columns = rows if all_present else rows[:, present]
         scores[:, some] = to_ordered_integers(np.ascontiguousarray(columns.T))
 
-    parallel(transpose, _row_slices(predictions.scores), scores.size)
+    parallel(transpose, row_slices(predictions.scores), scores.size)
     return ClassBlocks(row_order, starts, scores)
 
 
@@ -158,14 +158,15 @@ def score_columns(
         rows = scores[some]
         transposed[:, some] = (rows if is_all else rows[:, columns]).T
 
-    parallel(transpose, _row_slices(scores), transposed.size)
+    parallel(transpose, row_slices(scores), transposed.size)
     return transposed
 
 
-def _row_slices(scores: Float[np.ndarray, "n k"]) -> list[slice]:
+def row_slices(scores: Shaped[np.ndarray, "n k"]) -> list[slice]:
+    """Return parts of the rows such that each fits a processor's cache."""
     n, k = scores.shape
     at_once = max(_NUMBERS_PER_TASK // k, _FEWEST_ROWS_PER_TASK)
-    return [slice(first, first + at_once) for first in range(0, n, at_once)]
+    return [slice(first, first + at_once) for first in range(0, max(n, 1), at_once)]
 
 
 def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:

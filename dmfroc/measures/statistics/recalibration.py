@@ -18,95 +18,113 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc.measures.statistics.statistic import Statistic, Sums
+from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
 _ROWS_AT_ONCE = 1 << 13  # what a processor's cache holds
+_NUMBERS_AT_ONCE = 1 << 15  # likewise
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticFit(Statistic):
-    """A multinomial logistic regression with offsets, for two or more classes.
+    """A multinomial logistic regression on logits, one for each of two or more classes.
 
-    The linear predictor of the first class is 0. That of another class is its offset, plus an
-    intercept, plus the features of the class times coefficients that the classes share. The table
-    has the intercepts of all classes but the first, then these coefficients.
+    The linear predictor of the first class is 0. That of another class is an intercept, plus its
+    logit times a slope that the classes share, or plus the logit. The table has the intercepts of
+    all classes but the first, then the slope if there is one.
     """
 
     outcome: Int[np.ndarray, " n"]
-    offset: Float[np.ndarray, "others n"]
-    features: Float[np.ndarray, "others m n"]
+    logit: Float[np.ndarray, "others n"]
+    has_slope: bool
+    sample_weight: Float[np.ndarray, " n"]
 
     is_compiled: ClassVar[bool] = False
 
-    def _linear(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "others n"]:
-        """Return the intercepts, plus the features times coefficients."""
-        intercepts, slopes = np.split(coefficients, [len(self.offset)])
-        return slopes @ self.features + intercepts[:, None]
-
-    def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, "k n"]:
+    def predicted(
+        self, coefficients: Float[np.ndarray, " q"], some: slice = slice(None)
+    ) -> Float[np.ndarray, "k _"]:
         """Return the probabilities of all classes."""
-        odds = np.zeros((len(self.offset) + 1, len(self.outcome)))
-        np.add(self.offset, self._linear(coefficients), out=odds[1:])
+        logit = self.logit[:, some]
+        odds = np.zeros((len(logit) + 1, logit.shape[1]))
+        np.multiply(logit, coefficients[-1] if self.has_slope else 1.0, out=odds[1:])
+        odds[1:] += coefficients[: len(logit), None]
         odds -= odds.max(axis=0)
         np.exp(odds, out=odds)
         odds /= odds.sum(axis=0)
         return odds
 
-    def _residuals(self, p: Float[np.ndarray, "k n"]) -> Float[np.ndarray, "others n"]:
-        return (np.arange(1, len(p))[:, None] == self.outcome) - p[1:]
-
-    def _gradient(
-        self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
-    ) -> Float[np.ndarray, " q"]:
-        """Return the derivatives of the log-likelihood."""
-        residuals = self._residuals(p) * weights
-        d_slopes = np.einsum("kmn,kn->m", self.features, residuals)
-        return np.append(residuals.sum(axis=1), d_slopes)
-
-    def information(
-        self, p: Float[np.ndarray, "k n"], weights: Float[np.ndarray, " n"]
-    ) -> Float[np.ndarray, "q q"]:
-        """Return minus the second derivatives of the log-likelihood."""
-        weighted = p[1:] * weights
-        first = np.diag(weighted.sum(axis=1)) - p[1:] @ weighted.T
-        centred = self.features - np.einsum("kn,kmn->mn", p[1:], self.features)
-        mixed = (centred @ weighted[:, :, None])[:, :, 0]
-        last: Any = sum(
-            (x * w) @ c.T for x, w, c in zip(self.features, weighted, centred, strict=True)
-        )
-        return np.block([[first, mixed], [mixed.T, last]])
+    @cached_property
+    def _observed(self) -> Float[np.ndarray, " n"]:
+        """The logit of each outcome."""
+        own = np.take_along_axis(self.logit, np.maximum(self.outcome - 1, 0)[None], 0)[0]
+        return np.where(self.outcome > 0, own, 0.0)
 
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
         """Fit the model; NaN where the classes are separated."""
-        n_classes, q = len(self.offset) + 1, len(self.offset) + self.features.shape[1]
-        # What leaves forecasts as they are: the first feature is their logit
-        return _by_newton(partial(self._derivatives, weights), np.eye(1, q, n_classes - 1)[0])
+        if weights is self.sample_weight:
+            return _fit_to_sample(self)
+        rows, start = np.flatnonzero(weights), _fit_to_sample(self).values
+        logit, weights = self.logit.take(rows, axis=1), weights.take(rows)
+        some = LogisticFit(self.outcome.take(rows), logit, self.has_slope, weights)
+        return some.fitted(start if np.isfinite(start).all() else None)
+
+    def fitted(self, start: Float[np.ndarray, " q"] | None = None) -> Sums:
+        """Fit the model to the sample, by default from what leaves forecasts as they are."""
+        if start is None:
+            start = np.zeros(len(self.logit) + self.has_slope)
+            start[len(self.logit) :] = 1.0
+        return _by_newton(partial(self._derivatives, self.sample_weight), start)
 
     def _derivatives(
         self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
     ) -> _Derivatives:
-        p = self.predicted(coefficients)
-        p_of_outcome = p.take(self._places_of_outcome)
-        with np.errstate(divide="ignore"):
-            loss = -weights @ np.where(weights > 0, np.log(p_of_outcome), 0)
-        return _Derivatives(loss, self._gradient(p, weights), self.information(p, weights))
-
-    @cached_property
-    def _places_of_outcome(self) -> Int[np.ndarray, " n"]:
-        n = len(self.outcome)
-        return self.outcome * n + np.arange(n)
+        k = len(self.logit)
+        loss, information = np.zeros(()), np.zeros((k + 1, k + 1))
+        of_classes = np.bincount(self.outcome, weights, k + 1)
+        gradient = np.append(of_classes[1:], weights @ self._observed)
+        at_once = max(_NUMBERS_AT_ONCE // (k + 1), 1)
+        for first in range(0, len(weights), at_once):
+            some = slice(first, first + at_once)
+            p, weight = self.predicted(coefficients, some), weights[some]
+            logit = self.logit[:, some]
+            own = np.take_along_axis(p, self.outcome[None, some], 0)[0]
+            with np.errstate(divide="ignore"):
+                loss -= weight @ np.where(weight > 0, np.log(own), 0)
+            # The probabilities, and the logit that they expect
+            p[0] = np.einsum("kn,kn->n", p[1:], logit)
+            p = np.roll(p, -1, axis=0)
+            weighted = p * weight
+            gradient -= weighted.sum(axis=1)
+            information -= p @ weighted.T
+            information[range(k), range(k)] += weighted[:-1].sum(axis=1)
+            weighted = weighted[:-1] * logit
+            of_logit = np.append(weighted.sum(axis=1), np.vdot(weighted, logit))
+            information[-1] += of_logit
+            information[:-1, -1] += of_logit[:-1]
+        size = len(coefficients)
+        return _Derivatives(loss, gradient[:size], information[:size, :size])
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
     ) -> Float[np.ndarray, " n"]:
         if not np.isfinite(table.values).all():
             return np.full(len(weights), np.nan)
-        p = self.predicted(table.values)
-        direction = np.linalg.solve(self.information(p, weights), derivatives.values)
-        return (self._residuals(p) * self._linear(direction)).sum(axis=0)
+        information = self._derivatives(weights, table.values).information
+        direction = np.linalg.solve(information, derivatives.values)
+        intercepts, slope = np.split(direction, [len(self.logit)])
+        p = self.predicted(table.values)[1:]
+        gradient = np.append(0.0, intercepts)[self.outcome] - intercepts @ p
+        if self.has_slope:
+            gradient += slope * (self._observed - np.einsum("kn,kn->n", p, self.logit))
+        return gradient
+
+
+@once_per_predictions
+def _fit_to_sample(fit: LogisticFit) -> Sums:
+    return fit.fitted()
 
 
 @dataclass(frozen=True, eq=False)
