@@ -133,7 +133,7 @@ class Facts(ABC):
     @property
     def gross_errors(self) -> int:
         """As how many typical errors an exact limit counts one that the sample lacks."""
-        return 2 if self.rare is not None and self.rare.is_top_heavy else 1
+        return 1 if self.rare is None else self.rare.gross_errors
 
     @property
     def class_sizes(self) -> ClassSizes:

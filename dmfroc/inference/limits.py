@@ -56,26 +56,28 @@ class RareErrors(NamedTuple):
         The ends of the measure's range: its value without errors, and the other end.
     limit : float
         The 95 % confidence limit of a sample without errors of average cost.
-    is_top_heavy : bool
-        Whether errors cost far more than that if they rank ahead of all cases.
+    gross_errors : int
+        As how many typical errors one counts that the sample lacks: more than 1 if errors cost far
+        more when they rank ahead of all cases.
     """
 
     best: float
     worst: float
     limit: float
-    is_top_heavy: bool = False
+    gross_errors: int = 1
 
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
 
         No limit is better than that of a sample without errors. There, errors that cost more at the
-        top of the ranking count twice, because small errors do not show that cost.
+        top of the ranking count as several, because small errors do not show that cost.
         """
         limits = self._limits(value, variance, errors)
-        if not self.is_top_heavy:
+        if self.gross_errors == 1:
             return limits
         low, high = sorted((self.best, self.worst))
-        perfect = 2 * np.array(self._limits(self.best, 0.0, errors)) - self.best
+        unseen = np.array(self._limits(self.best, 0.0, errors)) - self.best
+        perfect = self.best + self.gross_errors * unseen
         farther = np.minimum if self.worst < self.best else np.maximum
         return list(np.clip(farther(limits, perfect), low, high).tolist())
 
@@ -211,8 +213,8 @@ def _rare_errors(
             _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
         ]
     limit = min(values) if measure.greater_is_better else max(values)
-    is_top_heavy = _is_of_ranks(measure) and _is_top_heavy(measure, classes, value)
-    return RareErrors(value, worst, limit, is_top_heavy) if np.isfinite(limit) else None
+    gross_errors = _gross_errors(measure, classes, value) if _is_of_ranks(measure) else 1
+    return RareErrors(value, worst, limit, gross_errors) if np.isfinite(limit) else None
 
 
 def _is_of_ranks(measure: Measure) -> bool:
@@ -220,22 +222,25 @@ def _is_of_ranks(measure: Measure) -> bool:
     return measure.needs == "scores" or measure.family == "selective prediction"
 
 
-def _is_top_heavy(measure: Measure, classes: _Classes, best: float) -> bool:
-    """Whether errors that rank ahead of all cases cost more than twice as much as typical ones.
+def _gross_errors(measure: Measure, classes: _Classes, best: float) -> int:
+    """Return as how many typical errors one counts that may rank ahead of all cases.
 
-    For average precision the cost of an error is exponentially distributed over its rank. The mean
-    of errors that are drawn by their sizes is then twice that of all.
+    That is the mean cost of errors that are drawn by their sizes, in typical ones. It is 2 for
+    average precision, where the cost is exponentially distributed over the ranks, and the ratio of
+    both costs where errors cost as much anywhere at the top, as in precision at k.
     """
     # Some of many classes say as much, and the sample stays small
     some = classes.present[:_FEW_CLASSES]
     labels, weights = tuple(classes.labels[x] for x in some), classes.weights[: len(some)]
     classes = _Classes(labels, tuple(range(len(some))), weights, classes.floor)
     share = _SHARE / len(classes.weights)  # so that few are predicted as any class
-    samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS)]
+    samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS // 2, _N_RANKS)]
     if not all(map(measure.applies_to, samples)):  # volumes have a limit of their own
-        return False
-    typical, ahead = (abs(_value_of(measure, sample) - best) for sample in samples)
-    return bool(ahead > 2 * typical > 0)
+        return 1
+    typical, halfway, ahead = (abs(_value_of(measure, sample) - best) for sample in samples)
+    if not ahead > 2 * typical > 0:
+        return 1
+    return round(ahead / typical) if ahead - halfway <= _NOTABLE * ahead else 2
 
 
 def pools_classes(measure: Measure, predictions: Predictions) -> bool:
@@ -243,9 +248,10 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
 
     That is so if its value depends on how frequent the classes are, and an error in the rarest
     class costs no more than twice as much as the average error. It is so for accuracy, not for
-    macro F1 with rare classes. Then the units form one stratum.
+    macro F1 with rare classes. Then the units form one stratum. A number of observations does not
+    grow with the sample, so that neither do what it finds of a class and what an error costs.
     """
-    if len(predictions.present) < 2:
+    if len(predictions.present) < 2 or measure.of_sample is not None:
         return False
     judge = _judge(measure, predictions)
     return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions))
@@ -277,7 +283,9 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
 def _judge(measure: Measure, predictions: Predictions) -> Measure:
     """Return the measure that is asked about made-up samples with the classes of a sample."""
     is_fast = measure.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
-    return measure if measure.of_rare_errors is None or is_fast else measure.of_rare_errors
+    if is_fast or measure.of_rare_errors is None:
+        return measure.in_sample(predictions)
+    return measure.of_rare_errors
 
 
 def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:

@@ -204,6 +204,9 @@ class Measure:
     of_rare_errors : Measure, optional
         Another measure that loses about as much by rare errors: one that takes less time for the
         many pairs of many classes, or to which errors that tie count too.
+    of_sample : callable, optional
+        For a measure with a number of observations among its options: takes predictions, and
+        returns the measure with that number as a share of them. It has the range of the values.
     adds_rows : bool
         Whether each row adds to the table of ``statistic`` by itself, whatever the other rows are.
         `dmfroc.scan` then finds the value without bins.
@@ -237,6 +240,7 @@ class Measure:
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
     of_rare_errors: Measure | None = field(default=None, compare=False)
+    of_sample: Callable[[Predictions], Measure] | None = field(default=None, compare=False)
     adds_rows: bool = False
     is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -273,14 +277,21 @@ class Measure:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None
 
+    def in_sample(self, predictions: Predictions) -> Measure:
+        """Return the measure with shares of these predictions instead of numbers of them."""
+        if self.of_sample is None or predictions.folds is not None:
+            return self
+        return self.of_sample(predictions)
+
     def range_in(
         self, predictions: Predictions, *, sizes_are_fixed: bool = False
     ) -> tuple[float | int, float | int]:
         """Return the bounds for the classes of these predictions, or for these very shares."""
-        if self.range_of_shares is None:
+        of_shares = self.in_sample(predictions).range_of_shares
+        if of_shares is None:
             return self.bounds
         weights = predictions.class_totals
-        low, high = self.range_of_shares(weights / weights.sum(), sizes_are_fixed)
+        low, high = of_shares(weights / weights.sum(), sizes_are_fixed)
         # Beside a class that has all weight but for rounding, the range is a point or undefined
         return (low, high) if low < high else self.bounds
 

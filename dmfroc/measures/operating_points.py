@@ -20,6 +20,7 @@ from scipy.special import bdtrik
 
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures import ranges
 from dmfroc.measures.measure import UNIT, Measure, Threshold, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import (
@@ -377,10 +378,17 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
         )
     # Counts in bins do not show how many observations there are
     statistic = curve_counts if size < 1 else WithOptions(curve_counts)
-    summary, obstacle = AtPoint("predicted", size, value), partial(_too_few, size)
+    summary, obstacle = AtPoint("predicted", size, value), WithOptions(_too_few, size)
+    attributes: dict[str, Any] = {"of_sample": partial(_of_share, title, size, value)}
+    if size < 1:
+        attributes = {"range_of_shares": WithOptions(ranges.at_first, share=size, value=value)}
     # A recall counts what is given itself, and does not vary at a fixed threshold and with it
     make = _operating_point if value == "tpr" else partial(_with_threshold, _operating_point)
-    return make(title, statistic, summary, obstacle=obstacle)
+    return make(title, statistic, summary, obstacle=obstacle, **attributes)
+
+
+def _of_share(title: str, k: float, value: str, predictions: Predictions) -> Measure:
+    return _at_first(title, k / predictions.n_observations, value)
 
 
 @register()

@@ -154,6 +154,16 @@ def precision_recall(shares: Shares, is_fixed: bool) -> Bounds:
     return float((1 + np.log1p(-p) * (1 - p) / p).mean()), 1.0
 
 
+def at_first(shares: Shares, is_fixed: bool, share: float, value: str) -> Bounds:
+    """0 to 1; with fixed shares, what the first ones can have of each class."""
+    if not is_fixed:
+        return 0.0, 1.0
+    p = _positive_shares(shares)
+    divisor = p if value == "tpr" else share
+    least, most = np.maximum(share - (1 - p), 0) / divisor, np.minimum(share, p) / divisor
+    return float(least.mean()), float(most.mean())
+
+
 def kappa_area(shares: Shares, is_fixed: bool, method: str = "exact") -> Bounds:
     """Between the areas of a perfect classifier and of one that ranks all negatives first."""
     if method != "exact":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dmfroc.reports.verdict import number
-from dmfroc.results.estimate import COUNTED_TWICE, EXACT_LIMIT, Estimate
+from dmfroc.results.estimate import EXACT_LIMIT, Estimate, counted_several_times
 from dmfroc.results.table import Cell, Head, Table, printed
 
 _MOST_ROWS = 200
@@ -84,8 +84,8 @@ def _explained(e: Estimate) -> Iterator[str]:
     yield from e.warnings
     below, above = e.value - e.interval[0], e.interval[1] - e.value
     if e.exact_limit:
-        twice = f"; {COUNTED_TWICE}" if e.gross_errors == 2 else ""
-        yield f"The {e.exact_limit} limit is exact: {EXACT_LIMIT}{twice}."
+        several = "" if e.gross_errors == 1 else f"; {counted_several_times(e.gross_errors)}"
+        yield f"The {e.exact_limit} limit is exact: {EXACT_LIMIT}{several}."
     elif e.bias_corrected is not None:
         side = "upwards" if e.bias_corrected < e.value else "downwards"
         yield f"The value is biased {side}. The interval accounts for that."

@@ -25,7 +25,6 @@ EXACT_LIMIT = (
     "the one-sided limit for one more gross error than the sample contains (a case scored like one "
     "of another class), because a sample of this size can lack such errors by chance"
 )
-COUNTED_TWICE = "it counts twice, since it costs far more if it is ranked first"
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,8 @@ class Estimate(Result):
         The limit that is exact for one more gross error than the sample contains. It is further
         from the value than the standard error suggests, because a sample can lack rare errors.
     gross_errors : int
-        As how many typical errors the exact limit counts that error: 2 if one that is ranked ahead
-        of all cases costs far more, as in average precision.
+        As how many typical errors the exact limit counts that error: more than 1 if one that is
+        ranked ahead of all cases costs far more, as in average precision.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -144,8 +143,16 @@ def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
     if not limited:
         return []
     line = f"exact limit: {EXACT_LIMIT} (Clopper and Pearson 1934; Fay and Feuer 1997)"
-    twice = [e.title for e in limited if e.gross_errors == 2]
-    return [f"{line}; for {' and '.join(twice)} {COUNTED_TWICE}" if twice else line]
+    for n_errors in sorted({e.gross_errors for e in limited} - {1}):
+        titles = [e.title for e in limited if e.gross_errors == n_errors]
+        line += f"; for {' and '.join(titles)} {counted_several_times(n_errors)}"
+    return [line]
+
+
+def counted_several_times(n_errors: int) -> str:
+    """Say as how many errors a gross one counts."""
+    times = "twice" if n_errors == 2 else f"{n_errors} times"
+    return f"it counts {times}, since it costs far more if it is ranked first"
 
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:

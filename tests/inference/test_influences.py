@@ -18,7 +18,7 @@ from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import RareErrors, interval, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
-from dmfroc.measures import dmf_auc, get_measure, informedness
+from dmfroc.measures import dmf_auc, get_measure, informedness, precision_at_k, recall_at
 from dmfroc.measures.measure import bind
 
 MEASURES = ["dmf_auc", "hand_till", "informedness"]
@@ -266,9 +266,9 @@ def test_an_unobserved_error_of_average_precision_counts_as_two():
             factor * (1 - min(limits)), rel=1e-6
         )
         # Where the sample has many errors, it shows what they cost
-        assert rare.worse_limits(0.6, 1e-3, [0.05]) == rare._replace(
-            is_top_heavy=False
-        ).worse_limits(0.6, 1e-3, [0.05])
+        assert rare.worse_limits(0.6, 1e-3, [0.05]) == rare._replace(gross_errors=1).worse_limits(
+            0.6, 1e-3, [0.05]
+        )
 
 
 @pytest.mark.parametrize(
@@ -288,7 +288,21 @@ def test_measures_that_lose_alike_by_an_unobserved_error_have_one_limit(name, ot
         for m in (name, other)
     )
     assert found.limit == pytest.approx(expected.limit, rel=1e-12)
-    assert found.is_top_heavy == expected.is_top_heavy
+    assert found.gross_errors == expected.gross_errors
+
+
+@pytest.mark.parametrize(("k", "factor"), [(30, 2), (20, 3), (10, 6), (0.1, 3)])
+def test_an_unobserved_error_may_be_among_the_first_k(k, factor):
+    """It costs 1 / k with probability k / 60, so that drawn by size it costs 60 / k as much."""
+    classes = np.repeat([0, 1, 2], 60)
+    predictions = Predictions.from_arrays(classes, np.eye(3)[classes])
+    for measure in (precision_at_k(k), recall_at(k)):
+        found = estimate(measure, predictions, stratify=True)
+        assert found.gross_errors == factor
+        assert found.interval[1] == found.value
+        # Errors in any of the 180 may be unobserved
+        share = 1 - found.interval[0] / found.value
+        assert share == pytest.approx(factor * (1 - 0.05 ** (1 / 60)) / 3, rel=0.1)
 
 
 def test_what_many_classes_lose_at_the_top_takes_little_memory():
@@ -296,10 +310,10 @@ def test_what_many_classes_lose_at_the_top_takes_little_memory():
     predictions = Predictions.from_arrays(classes, np.eye(1500, dtype=np.float32)[classes])
     tracemalloc.start()
     heavy = [
-        rare_errors(get_measure(name), predictions, np.full(1500, 2.0), (0.0, 1.0)).is_top_heavy
+        rare_errors(get_measure(name), predictions, np.full(1500, 2.0), (0.0, 1.0)).gross_errors
         for name in ("average_precision", "hand_till")
     ]
-    assert heavy == [True, False]
+    assert heavy == [2, 1]
     assert tracemalloc.get_traced_memory()[1] < 4e8
     tracemalloc.stop()
 

@@ -1,10 +1,19 @@
-"""Ranges: no table leaves them, some table reaches them."""
+"""Ranges: no table leaves them, some table reaches them; no ranking those of the first k."""
 
 import numpy as np
 import pytest
 
 from dmfroc import Predictions, estimate
-from dmfroc.measures import MEASURES, informedness, kappa_area, lift_area, markedness, ranges
+from dmfroc.measures import (
+    MEASURES,
+    informedness,
+    kappa_area,
+    lift_area,
+    markedness,
+    precision_at_k,
+    ranges,
+    recall_at,
+)
 
 OF_TABLES = [m for m in MEASURES.values() if m.range_of_shares and m.needs == "labels"]
 
@@ -94,3 +103,16 @@ def test_intervals_of_information_end_at_the_entropy():
     ):
         found = estimate("mutual_information", [0, 0, 0, 1, 1], scores, stratify=stratify)
         assert 0 <= found.interval[0] < found.value <= found.interval[1] <= most + 1e-12
+
+
+@pytest.mark.parametrize("k", [3, 20, 45, 0.25])
+@pytest.mark.parametrize("sizes", [(30, 20), (25, 15, 10), (40, 5, 5)])
+def test_rankings_reach_the_range_of_the_first_k(sizes, k):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    right = np.eye(len(sizes))[y]
+    for measure in (precision_at_k(k), recall_at(k)):
+        best, worst = (Predictions.from_arrays(y, x) for x in (right, 1 - right))
+        low, high = measure.range_in(best, sizes_are_fixed=True)
+        assert measure(best) == pytest.approx(high, abs=1e-12)
+        assert measure(worst) == pytest.approx(low, abs=1e-12)
+        assert measure.range_in(best) == (0, 1)
