@@ -1,4 +1,4 @@
-"""Sign flips: McNemar's exact test, all signs of a small sample, and when they are used."""
+"""Sign flips: McNemar's mid-p test, all signs of a small sample, and when they are used."""
 
 import itertools
 
@@ -14,16 +14,31 @@ from dmfroc.inference.sign_flips import p_value_of_flips, sign_flips, uses_sign_
 from dmfroc.inference.units import Units, units_of
 
 
+@pytest.mark.parametrize("stratify", [None, True])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_it_is_mcnemars_exact_test_for_accuracy(alternative):
-    classes = np.repeat([0, 1, 2], 60)
+def test_it_is_mcnemars_mid_p_test_for_accuracy(alternative, stratify):
+    classes = np.repeat([0, 1, 2], [40, 80, 60])
     first, second = classes.copy(), classes.copy()
     second[[0, 1, 2, 3, 4, 5, 130]] = 1
     first[100] = 0
-    results = {"a": np.eye(3)[first], "b": np.eye(3)[second]}
-    [found] = compare(classes, results, measure="accuracy", alternative=alternative).differences
+    results, options = {"a": np.eye(3)[first], "b": np.eye(3)[second]}, {"alternative": alternative}
+    [found] = compare(
+        classes, results, measure="accuracy", stratify=stratify, **options
+    ).differences
     exact = stats.binomtest(7, 8, alternative=alternative).pvalue
-    assert found.p_value == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999))
+    sides = 2 if alternative == "two-sided" else 1
+    mid_p = exact - sides * stats.binom(8, 0.5).pmf(7) / 2
+    assert found.p_value == pytest.approx(mid_p, abs=4 * np.sqrt(mid_p * (1 - mid_p) / 9999))
+
+
+def test_five_errors_of_one_classifier_alone_are_significant():
+    """By the exact test, p = .0625, no number of them below six is."""
+    classes = np.repeat([0, 1], 60)
+    first, second = classes.copy(), classes.copy()
+    second[:5] = 1
+    results = {"a": np.eye(2)[first], "b": np.eye(2)[second]}
+    [found] = compare(classes, results, measure="accuracy").differences
+    assert found.p_value == pytest.approx(1 / 32, abs=0.008)
 
 
 def test_draws_of_signs_are_those_of_all_signs():
@@ -32,8 +47,8 @@ def test_draws_of_signs_are_those_of_all_signs():
     strata, sizes = np.repeat([0, 1], [7, 5]), np.array([7, 5])
     units = Units(np.arange(12), strata, sizes, 5)
     influence, value = rng.normal(size=12) / sizes[strata], 0.4
-    means = np.bincount(strata, influence) / sizes
-    contributions = influence - means[strata] + value / 2 / sizes[strata]
+    influence -= (np.bincount(strata, influence) / sizes)[strata]
+    contributions = influence + value / 2 / sizes[strata]
     assert contributions.sum() == pytest.approx(value)
     sums = np.array(list(itertools.product([-1, 1], repeat=12))) @ contributions
     [flips] = sign_flips(influence[None], [value], units)
