@@ -153,7 +153,8 @@ class AtPoint:
 
         How many of the given cases are above the true threshold is binomial; so it lies between two
         scores, whatever their distribution (Woodruff 1952). The thresholds of different curves
-        count as independent. The classes that occur have the effective sizes ``evidence``.
+        count as independent. But all of them may lie beyond the few cases of a class, with the same
+        bias. The classes that occur have the effective sizes ``evidence``.
         """
         tp, fp = points.tp, points.fp
         positives, negatives = tp[..., -1:], fp[..., -1:]
@@ -162,18 +163,23 @@ class AtPoint:
         n = {"tpr": of_class, "fpr": evidence.sum() - of_class}.get(self.given, evidence.sum())
         limits = np.ceil(bdtrik(np.array([error / 2, 1 - error / 2])[:, None, None], n, given))
         shares = (np.nan_to_num(limits) + np.array([0, 1])[:, None, None]) / n
-        places = [self._around(x, share * total, np) for share in (given, *shares.clip(0, 1))]
+        asked = (given, 1.0, 2.0, *shares.clip(0, 1))  # 2 is the end of the curve
+        places = [self._around(x, share * total, np) for share in asked]
         with np.errstate(invalid="ignore"):  # without predictions, a precision counts as 0
             read = [
                 self._read(_between(tp, at, np), _between(fp, at, np), positives, negatives)
                 for at in places
             ]
-        value, *ends = np.nan_to_num(read)
+        value, least, last, *ends = np.nan_to_num(read)
+        # Thresholds beyond all cases of a class are on average halfway to the end of the curve
+        bias = 0.0
+        if self.given == "tpr" and len(x) > 1:
+            bias = float((given**of_class * (last - least)).sum() / 2 * points.share)
         below, above = (
             float(np.linalg.norm(np.max(x, axis=0).clip(0) * points.share))
             for x in ([value - end for end in ends], [end - value for end in ends])
         )
-        return below, above
+        return below + max(-bias, 0.0), above + max(bias, 0.0)
 
     def _gradient(
         self, tp: Any, fp: Any, positives: Any, negatives: Any

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, norm
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_curve
@@ -114,6 +114,17 @@ def test_intervals_hold_where_a_few_wrong_labels_decide():
         truth = 0.04  # the negatives that are positives, but for 1 in 1,000
         n_covered += low < truth < high
     assert n_covered >= 54
+
+
+def test_intervals_hold_where_thresholds_lie_beyond_the_cases_of_many_classes():
+    """The lowest of 10 scores is below the 5 % quantile in 40 % of the classes only."""
+    rng, n_covered = np.random.default_rng(5), 0
+    y, truth = np.repeat(np.arange(30), 10), norm.cdf(1 - norm.ppf(0.95))
+    for _ in range(20):
+        scores = rng.normal(size=(300, 30)) + np.eye(30)[y]
+        low, high = estimate("specificity_at", y, scores, stratify=True).interval
+        n_covered += low < truth < high
+    assert n_covered >= 17
 
 
 def test_risk_and_coverage():
