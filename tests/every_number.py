@@ -39,6 +39,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray
+from cases_of_rooms import ROOMS
 from option_names import option_names
 from pages import page_parts
 from sklearn.naive_bayes import GaussianNB
@@ -773,15 +774,20 @@ def lines(name, x, seen=()):
     yield name, x
 
 
-def every_line(pattern):
-    """Yield name and value of all that is seen in the cases whose names match."""
+def all_cases():
+    """Return the calls by name whose results are seen."""
     commands = {f"command {name}": (lambda a=a: run(a)) for name, a in COMMANDS.items()}
     calls = {
         f"function {name}": partial(call, public(name))
         for name, call in CALLS.items()
         if name not in CASES
     }
-    for name, call in (CASES | calls | commands).items():
+    return CASES | ROOMS | calls | commands
+
+
+def every_line(pattern):
+    """Yield name and value of all that is seen in the cases whose names match."""
+    for name, call in all_cases().items():
         if re.search(pattern, name):
             started = time.perf_counter()
             yield from lines(name, attempt(call))
