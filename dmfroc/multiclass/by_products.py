@@ -33,7 +33,7 @@ from dmfroc.multiclass.rank_one import (
     stepped_columns,
 )
 
-_AT_ONCE = 1 << 11  # columns; what is made of them fits a processor's cache
+_AT_ONCE = 1 << 10  # columns; what is made of them fits a processor's cache
 _TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
 _MOST_NODES = 128
@@ -157,11 +157,12 @@ class Products:
         self,
         block: slice,
         counts: Float[np.ndarray, "b halves t"],
-        rows: Float[np.ndarray, "halves t"],
-    ) -> Float[np.ndarray, "b halves"]:
+        rows: Float[np.ndarray, "halves t *sets"],
+    ) -> Float[np.ndarray, "b halves *sets"]:
         """Return the sums over the halves of a block's columns of rates times ``rows``."""
         sums = np.stack([counts[:, h] @ x for h, x in enumerate(rows)], axis=1)
-        sums *= (1 - 2 * INNERMOST_RATE) / self.sizes[block]
+        slopes = (1 - 2 * INNERMOST_RATE) / self.sizes[block]
+        sums *= slopes.reshape(slopes.shape + (1,) * (sums.ndim - 2))
         return sums + INNERMOST_RATE * rows.sum(axis=1)
 
     def _weighted_sums(
@@ -171,7 +172,9 @@ class Products:
             lambda block: self._block_sums(block, self.counts[block], factors[block]), len(factors)
         )
 
-    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+    def times(
+        self, rows: Float[np.ndarray, "halves t *sets"]
+    ) -> Float[np.ndarray, "q halves *sets"]:
         """Return the sums over each half of the rates times numbers of the rows."""
         return _joined(
             lambda block: self._block_times(block, self.counts[block], rows), len(self.counts)
@@ -213,15 +216,18 @@ class Products:
     def _over_rows(
         self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
     ) -> Callable[[slice, Any], Derivatives]:
-        """Return what finds the derivatives with respect to the column effects of a block."""
+        """Return what finds the derivatives with respect to the column effects of a block.
+
+        It takes the block's rates times the row effects; the curvature does not depend on them.
+        """
         nodes = _nodes_for(column_effect)
         fitted = sigmoid(row_effect[..., None] * nodes.effects, np)
         first = (row_effect[..., None] * fitted).sum(axis=1)
         second = (row_effect[..., None] ** 2 * fitted * (1 - fitted)).sum(axis=1)
 
-        def in_block(block: slice, counts: Float[np.ndarray, "b halves t"]) -> Derivatives:
+        def in_block(block: slice, products: Any) -> Derivatives:
             weights, basis = self.weights[block], nodes.basis(column_effect[block])
-            gradient = weights * (basis @ first.T - self._block_times(block, counts, row_effect))
+            gradient = weights * (basis @ first.T - products)
             curvature = weights * (basis @ second.T)
             prior = prior_derivatives(self.shrinkage, column_effect[block], np)
             return Derivatives(
@@ -243,7 +249,8 @@ class Products:
             stepped_blocks, total = [], np.zeros_like(row_effect)
             for block in blocks:
                 counts = self.counts[block]
-                derivatives = block_derivatives(block, counts)
+                products = self._block_times(block, counts, row_effect)
+                derivatives = block_derivatives(block, products)
                 stepped = stepped_columns(
                     derivatives, row_effect, column_effect[block], self.shrinkage, np
                 )
@@ -263,7 +270,7 @@ class Products:
         with one_blas_thread():
             block_derivatives = self._over_rows(row_effect, column_effect)
             column_curvature = _joined(
-                lambda b: block_derivatives(b, self.counts[b]).curvature, len(column_effect)
+                lambda block: block_derivatives(block, 0).curvature, len(column_effect)
             )
             no_sums = np.zeros_like(row_effect)  # curvature has nothing to do with the rates
             row_curvature = self._over_columns(row_effect, column_effect, no_sums).curvature

@@ -33,7 +33,9 @@ class Problem(Protocol):
     def adjoint(self, solution: Center) -> Adjoint:
         """Differentiate the optimality conditions."""
 
-    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
+    def times(
+        self, rows: Float[np.ndarray, "halves t *sets"]
+    ) -> Float[np.ndarray, "q halves *sets"]:
         """Return the sums over each half of the rates times numbers of the rows."""
 
     def fitted_times(

@@ -187,9 +187,9 @@ class _CountDerivatives:
     def for_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
         d = self._rate_derivatives
-        by_half = d.column_effect[:, None] * problem.times(d.row_adjoint)
-        by_half += d.column_adjoint[:, None] * problem.times(d.row_effect)
-        by_half *= d.weights[..., 0]
+        of_columns = np.stack([d.column_effect, d.column_adjoint], axis=1)
+        products = problem.times(np.stack([d.row_adjoint, d.row_effect], axis=-1))
+        by_half = (products * of_columns[:, None]).sum(axis=-1) * d.weights[..., 0]
         counted = self._counted.reshape(-1, 2)[self._n_left_out :].ravel()
         sums = np.bincount(counted, by_half.ravel(), len(self._totals))
         return -sums / self._totals

@@ -369,8 +369,10 @@ class CellwiseRates:
     def adjoint(self, solution: Center) -> Adjoint:
         return adjoint(self.rates, self.weights, self.shrinkage, solution, np)
 
-    def times(self, rows: Float[np.ndarray, "halves t"]) -> Float[np.ndarray, "q halves"]:
-        return np.einsum("qht,ht->qh", self.rates, rows)
+    def times(
+        self, rows: Float[np.ndarray, "halves t *sets"]
+    ) -> Float[np.ndarray, "q halves *sets"]:
+        return np.einsum("qht,ht...->qh...", self.rates, rows)
 
     def fitted_times(
         self, solution: Center, rows: Float[np.ndarray, "halves t"]

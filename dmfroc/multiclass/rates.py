@@ -97,7 +97,8 @@ class RateCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> RateTable:
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
-            sizes = (self.stops - self.starts)[..., None]
+            # Numbers of another type would be converted one by one
+            sizes = (self.stops - self.starts)[..., None].astype(self.above.dtype)
             counts: Any = CountsOfPlaces(sizes, self.above, self.at_least, self.tied_share)
             if self.above.size <= _MOST_STORED:
                 counts = np.asarray(counts)
