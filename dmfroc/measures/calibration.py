@@ -15,6 +15,7 @@ from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures import ranges
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import family, register
@@ -346,6 +347,7 @@ def _cross_fitted_losses(
 
 
 _BRIER, _ISOTONIC, _CONSTANT = range(3)
+_up_to_uncertainty = WithOptions(ranges.brier_resolution, least=0.0)
 
 
 def _brier_part(table: Losses, xp: Any, first: int, minus: int) -> Any:
@@ -462,18 +464,13 @@ def brier_discrimination(pos_label: Any = None) -> Measure:
     >>> round(brier_discrimination()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     0.24
     """
-    return _isotonic_part("Brier discrimination", _CONSTANT, _ISOTONIC, pos_label, chance=0.0)
+    attributes = {"chance": 0.0, "range_of_shares": _up_to_uncertainty}
+    return _isotonic_part("Brier discrimination", _CONSTANT, _ISOTONIC, pos_label, **attributes)
 
 
 def _event_sums(predictions: Predictions, pos_label: Hashable) -> RowSums:
     outcome = events(predictions, pos_label)[0]
     return RowSums(np.vstack([outcome, np.ones(outcome.shape[1])]).T)
-
-
-def _uncertainty_range(
-    shares: Float[np.ndarray, " k"], sizes_are_fixed: bool
-) -> tuple[float, float]:
-    return 0.0, (1 - 1 / len(shares)) / 2
 
 
 @register()
@@ -509,7 +506,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
         WithOptions(_event_sums, pos_label=pos_label),
         _loss_of_constants,
         bounds=(0.0, 0.5),
-        range_of_shares=_uncertainty_range,
+        range_of_shares=_up_to_uncertainty,
         is_flat_at_ends=True,  # equal classes are at the end of the range
         greater_is_better=False,
         obstacle=partial(no_events, pos_label),

@@ -19,6 +19,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import flag, integer
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures import ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
@@ -262,6 +263,7 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     0.24
     """
     attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
+    attributes["range_of_shares"] = ranges.brier_resolution
     return _part_of_brier_score("resolution", n_bins, _resolution, **attributes)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+_ROUNDING = 1e-13  # of a value, which may not leave its range
 Shares = Float[np.ndarray, " k"]
 Bounds = tuple[float, float]
 RangeOfShares = Callable[[Shares, bool], Bounds]
@@ -154,6 +155,12 @@ def precision_recall(shares: Shares, is_fixed: bool) -> Bounds:
     return float((1 + np.log1p(-p) * (1 - p) / p).mean()), 1.0
 
 
+def brier_resolution(shares: Shares, is_fixed: bool, least: float = -1.0) -> Bounds:
+    """Up to the uncertainty, half the sum of p (1 - p) over the classes, which perfect ones have."""
+    most = float(shares @ (1 - shares)) + _ROUNDING if is_fixed else 1 - 1 / len(shares)
+    return least, most / 2
+
+
 def at_first(shares: Shares, is_fixed: bool, share: float, value: str) -> Bounds:
     """0 to 1; with fixed shares, what the first ones can have of each class."""
     if not is_fixed:
@@ -161,7 +168,7 @@ def at_first(shares: Shares, is_fixed: bool, share: float, value: str) -> Bounds
     p = _positive_shares(shares)
     divisor = p if value == "tpr" else share
     least, most = np.maximum(share - (1 - p), 0) / divisor, np.minimum(share, p) / divisor
-    return float(least.mean()), float(most.mean())
+    return float(least.mean()), min(float(most.mean()) + _ROUNDING, 1.0)
 
 
 def kappa_area(shares: Shares, is_fixed: bool, method: str = "exact") -> Bounds:

@@ -116,3 +116,16 @@ def test_rankings_reach_the_range_of_the_first_k(sizes, k):
         assert measure(best) == pytest.approx(high, abs=1e-12)
         assert measure(worst) == pytest.approx(low, abs=1e-12)
         assert measure.range_in(best) == (0, 1)
+
+
+@pytest.mark.parametrize("sizes", [(30, 20), (25, 15, 10), (40, 5, 5)])
+def test_perfect_forecasts_resolve_all_uncertainty(sizes):
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    perfect = Predictions.from_arrays(y, np.eye(len(sizes))[y])
+    uncertainty = MEASURES["brier_uncertainty"](perfect)
+    for name in ("brier_resolution", "brier_discrimination"):
+        found = estimate(name, perfect, stratify=True)
+        assert found.value == pytest.approx(uncertainty, abs=1e-12)
+        assert found.value <= found.interval[1] <= found.value + 1e-12
+        assert found.exact_limit == "lower"
+        assert MEASURES[name].range_in(perfect)[1] == (1 - 1 / len(sizes)) / 2
