@@ -130,18 +130,20 @@ class _Classes(NamedTuple):
         order: Float[np.ndarray, " c"] | None = None,
         factor: Float[np.ndarray, " c"] | float = 1.0,
         n_ranks: int = 1,
+        height: float = 1.0,
     ) -> Predictions:
         """Have shares of the classes predicted as the first other one, by default the heaviest.
 
         ``factor`` multiplies the weights of the classes. With several ``n_ranks`` the cases
-        predicted right have so many different scores, and the errors rank ahead of them all.
+        predicted right have so many different scores, down to 0.5, and the errors one, by default
+        ahead of them all.
         """
         by_weight = self.weights if order is None else order
         given = np.broadcast_arrays(self.weights, shares, by_weight, factor)
         rows = (tuple(row.tolist()) for row in given[1:])
         # Many measures ask for the same few samples, which are then sorted once
         few = len(self.labels) <= _FEW_CLASSES
-        return (_sample if few else _sample.__wrapped__)(self, *rows, n_ranks)
+        return (_sample if few else _sample.__wrapped__)(self, *rows, n_ranks, height)
 
 
 @lru_cache(_N_SAMPLES)
@@ -151,6 +153,7 @@ def _sample(
     order: tuple[float, ...],
     factors: tuple[float, ...],
     n_ranks: int,
+    height: float,
 ) -> Predictions:
     share, weight = np.array(shares), np.array(classes.weights) * factors
     present, n_classes = np.array(classes.present), len(classes.labels)
@@ -163,7 +166,7 @@ def _sample(
     if n_ranks > 1:
         heights = 1 - np.arange(1, n_ranks + 1) / (2 * n_ranks)
         scores[: len(right)] *= np.repeat(heights, len(present))[:, None]
-    errors[:] = np.where(errors > 0, 1 - (n_classes - 1) * classes.floor, classes.floor)
+    errors[:] = np.where(errors > 0, height - (n_classes - 1) * classes.floor, classes.floor)
     return Predictions(
         classes.labels,
         np.append(right, present).astype(np.int32),
@@ -227,20 +230,21 @@ def _gross_errors(measure: Measure, classes: _Classes, best: float) -> int:
 
     That is the mean cost of errors that are drawn by their sizes, in typical ones. It is 2 for
     average precision, where the cost is exponentially distributed over the ranks, and the ratio of
-    both costs where errors cost as much anywhere at the top, as in precision at k.
+    both costs where errors cost something at the top only, as in precision at k.
     """
     # Some of many classes say as much, and the sample stays small
     some = classes.present[:_FEW_CLASSES]
     labels, weights = tuple(classes.labels[x] for x in some), classes.weights[: len(some)]
     classes = _Classes(labels, tuple(range(len(some))), weights, classes.floor)
     share = _SHARE / len(classes.weights)  # so that few are predicted as any class
-    samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS // 2, _N_RANKS)]
+    samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS)]
     if not all(map(measure.applies_to, samples)):  # volumes have a limit of their own
         return 1
-    typical, halfway, ahead = (abs(_value_of(measure, sample) - best) for sample in samples)
+    typical, ahead = (abs(_value_of(measure, sample) - best) for sample in samples)
     if not ahead > 2 * typical > 0:
         return 1
-    return round(ahead / typical) if ahead - halfway <= _NOTABLE * ahead else 2
+    halfway = abs(_value_of(measure, classes.sample(share, n_ranks=_N_RANKS, height=0.75)) - best)
+    return 2 if halfway > _NOTABLE * ahead else round(ahead / typical)
 
 
 def pools_classes(measure: Measure, predictions: Predictions) -> bool:
