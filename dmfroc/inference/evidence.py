@@ -54,7 +54,7 @@ from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.results.estimate import ClassSizes
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
-NOTABLE_BIAS = 0.25  # of a standard error
+_NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _N_DIVISIONS = 2
 _HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
@@ -208,7 +208,9 @@ class Facts(ABC):
         ends = interval_below(corrected, larger, error, bounds)
         ends = with_rare_errors(ends, corrected, larger, error, self.rare)
         # What is chosen on fewer observations is too small as the value is too large, less or more.
-        halfway = interval_below((corrected + self.value) / 2, larger, error, bounds)
+        # The middle is that on the scale of the interval.
+        room = math.sqrt((bounds[1] - corrected) * max(bounds[1] - self.value, 0.0))
+        halfway = interval_below(bounds[1] - room, larger, error, bounds)
         return ends._replace(high=max(ends.high, halfway.high, self.value))
 
 
@@ -287,7 +289,7 @@ class FactsInMemory(Facts):
 
 def notable_bias(biases: Sequence[float], error: float) -> float:
     """Return the first bias that is notable beside a standard error; 0 if none is."""
-    return next((x for x in biases if x and abs(x) >= NOTABLE_BIAS * error), 0.0)
+    return next((x for x in biases if x and abs(x) >= _NOTABLE_BIAS * error), 0.0)
 
 
 def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:

@@ -89,7 +89,7 @@ class Jackknife(IntervalMethod):
             *caveats([measure], predictions),
             undefined_message({measure.name: value}),
             kinks_message(measure, can_redraw=facts.has_all_scores and units.weights is None),
-            chosen_on_itself_message(facts, error),
+            chosen_on_itself_message(facts),
             few_clusters_message(units, predictions.n_observations),
             of_rare_class := rare_class_message(predictions),
             extreme_threshold_message(measure, predictions),

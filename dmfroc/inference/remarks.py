@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dmfroc.inference.evidence import NOTABLE_BIAS, Facts, has_halves, has_many_small_classes
+from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
@@ -83,9 +83,9 @@ def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
     )
 
 
-def chosen_on_itself_message(facts: Facts, standard_error: float) -> str | None:
-    """Say that a measure is too good because it chooses thresholds on what it judges."""
-    if facts.measure.cross_fit is None:
+def chosen_on_itself_message(facts: Facts) -> str | None:
+    """Say that a measure is too good because it chooses thresholds, if its interval is so, too."""
+    if facts.measure.cross_fit is None or facts.cross_fitted is not None:
         return None
     too_large = _too_large(facts.measure)
     if not facts.has_all_scores:
@@ -93,15 +93,10 @@ def chosen_on_itself_message(facts: Facts, standard_error: float) -> str | None:
             f"{too_large}; counts of scores in bins do not show how it does on others, so that the "
             "interval covers less than it says unless every class has many observations"
         )
-    if facts.cross_fitted is None:
-        return (
-            f"{too_large}, and a class has too few to choose them on others: the interval covers "
-            "far less than it says"
-        )
-    corrected, _ = facts.cross_fitted
-    if abs(facts.value - corrected) < NOTABLE_BIAS * standard_error:
-        return None
-    return f"{too_large}: the interval is about {corrected:.4f}, where others choose them"
+    return (
+        f"{too_large}, and a class has too few to choose them on others: the interval covers far "
+        "less than it says"
+    )
 
 
 def _too_large(measure: Measure) -> str:

@@ -156,7 +156,7 @@ def precision_recall(shares: Shares, is_fixed: bool) -> Bounds:
 
 
 def brier_resolution(shares: Shares, is_fixed: bool, least: float = -1.0) -> Bounds:
-    """Up to the uncertainty, half the sum of p (1 - p) over the classes, which perfect ones have."""
+    """Up to the uncertainty, half the sum of p (1 - p) over the classes."""
     most = float(shares @ (1 - shares)) + _ROUNDING if is_fixed else 1 - 1 / len(shares)
     return least, most / 2
 

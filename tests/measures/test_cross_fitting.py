@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate
+from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.influences import influences_of
+from dmfroc.inference.units import Sample, units_of
 from dmfroc.measures import MEASURES, average_precision, leave_one_out_average_precision
 from dmfroc.measures.measure import bind
 
@@ -52,11 +55,27 @@ def test_intervals_are_about_the_cross_fitted_value():
     low, high = found.interval
     assert low < found.bias_corrected < high
     assert found.bias_corrected < found.value
-    (remark,) = found.warnings
-    assert f"the interval is about {found.bias_corrected:.4f}" in remark
+    assert found.warnings == ()
+    assert f"bias-corrected {found.bias_corrected:.4f}" in str(found)
     few = estimate("max_informedness", [0, 0, 0, 1, 1, 1], [0.1, 0.4, 0.3, 0.35, 0.8, 0.9])
     assert few.bias_corrected is None
     assert any("a class has too few to choose them on others" in w for w in few.warnings)
+
+
+def test_the_upper_limit_near_perfection_is_about_the_geometric_mean_of_both_losses():
+    """Cross-fitting loses much more there than the value gains."""
+    classes, scores = normal_scores(9, 240, 4, 4.0)
+    predictions = Predictions.from_arrays(classes, scores)
+    measure = MEASURES["convex_hull_auc"]
+    sample = Sample(predictions, units_of(predictions))
+    [facts] = facts_of([measure], bind(measure, predictions), sample)
+    corrected, moments = facts.cross_fitted
+    loss = np.sqrt((1 - corrected) * (1 - facts.value))
+    assert 1 - corrected > 3 * (1 - facts.value)
+    spread = moments.spread
+    factor = np.exp(stats.t.ppf(0.025, spread.degrees_of_freedom) * spread.scale / loss)
+    assert 1 - facts.interval_at(0.05).high == pytest.approx(loss * factor, rel=1e-9)
+    assert loss * factor < 1 - facts.value
 
 
 def test_noise_has_an_interval_that_begins_at_chance():
