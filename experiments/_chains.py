@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from unittest import mock
@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dmfroc.bayes import sampling
-from dmfroc.bayes.sampling import Chains, Gaussian, Sampler
+from dmfroc.bayes.sampling import Chains, Gaussian, Sampler, Steps, run_chains
 
 
 @contextmanager
@@ -24,8 +24,10 @@ def worth_optimising() -> Iterator[None]:
 
 
 @functools.cache
-def _compiled(problem: Sampler, chains: Chains) -> Callable[..., Any]:
-    return jax.jit(jax.vmap(problem.uncompiled_run(chains)))
+def _compiled(problem: Sampler, chains: Chains) -> Steps:
+    steps = problem.steps(chains)
+    # The first axis of what is drawn stays that of the draws.
+    return Steps(jax.jit(jax.vmap(steps.begin)), jax.jit(jax.vmap(steps.go_on, out_axes=(0, 1))))
 
 
 def run_side_by_side(
@@ -37,10 +39,10 @@ def run_side_by_side(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the parameters of all data sets, and how many of each diverged."""
     for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
-    start = jax.random.normal(for_start, (len(data), *problem.shape_of_start(chains)))
+    start = jax.random.normal(for_start, (len(data), chains.n_chains, problem.size))
     stacked = (
         jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
     )
-    run = _compiled(problem, chains)
-    x, fields = run(jax.random.split(for_chains, len(data)), start, *stacked)
-    return np.asarray(x), np.asarray(fields["diverging"]).sum(axis=(1, 2))
+    steps, keys = _compiled(problem, chains), jax.random.split(for_chains, len(data))
+    found = run_chains(steps, chains, keys, start, *stacked)
+    return np.moveaxis(found["x"], 0, 2), found["diverging"].sum(axis=(0, 2))

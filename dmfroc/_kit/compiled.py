@@ -83,13 +83,10 @@ def compiled[**P, R](function: Callable[P, R], **options: Any) -> Callable[P, R]
     return double_precision(jax.jit(function, **options))
 
 
-def traced(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Trace a function for arguments of these shapes; any thread may call what it returns.
-
-    That compiles it, and returns what takes such arguments.
-    """
+def lowered(function: Callable[..., Any], *arguments: Any, **options: Any) -> jax.stages.Lowered:
+    """Trace a function for arguments of these shapes; any thread may compile what it returns."""
     with in_double_precision():
-        return jax.jit(function, **options).lower(*arguments).compile
+        return jax.jit(function, **options).lower(*arguments)
 
 
 def is_traceable(function: Callable[[Any], Any], size: int) -> bool:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from os import cpu_count
 from queue import SimpleQueue
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary
+from weakref import WeakSet
 
 from dmfroc._kit.progress import track
 
@@ -209,26 +209,6 @@ def check_stopped() -> None:
         raise Stopped
 
 
-def ticket() -> int:
-    """Return a number by which other threads, as those of XLA, know the worker that they work for.
-
-    It is 0 where nobody can stop the work, and small: JAX passes 32 bits of it to callbacks.
-    """
-    stop: threading.Event | None = getattr(_worker, "stop", None)
-    if stop is None:
-        return 0
-    number = next(_tickets)
-    _stops[number] = stop
-    return number
-
-
-def check_ticket(number: Any) -> None:
-    """End what is done for a worker whose result nobody waits for any more."""
-    stop = _stops.get(int(number))
-    if stop is not None and stop.is_set():
-        raise Stopped
-
-
 def n_cores() -> int:
     """Return how many cores there are."""
     return cpu_count() or 1
@@ -248,8 +228,6 @@ class Stopped(Exception):
 
 _worker = threading.local()
 _started: WeakSet[threading.Thread] = WeakSet()
-_tickets = itertools.count(1)
-_stops: WeakValueDictionary[int, threading.Event] = WeakValueDictionary()
 
 
 def become_worker(stop: threading.Event, is_alone: bool) -> None:

@@ -62,9 +62,7 @@ def _share_of_data(
     counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: Float[np.ndarray, " t"]
 ) -> Float[Array, "2 t"]:
     """Return the information on each split that is the counts' and not the prior's."""
-    up_to = jnp.pad(jnp.cumsum(counts, axis=1), ((0, 0), (1, 0)))
-    at_start, at_middle, at_stop = (up_to[:, edge] for edge in halvings)
-    first, second = at_middle - at_start, at_stop - at_middle
+    first, second = (counts @ is_in.T for is_in in _bins_of_halves(halvings))
     information = first * second / jnp.maximum(first + second, 1e-9)
     return information / (information + 1 / scale**2)
 
@@ -82,17 +80,23 @@ def _halve(n_bins: int) -> Halvings:
     return Halvings(*np.array(splits).T)
 
 
+def _bins_of_halves(halvings: Halvings) -> list[Float[np.ndarray, "t t_plus_1"]]:
+    """Return which bins are in the first half of each split, and which in the second."""
+    bins = np.arange(len(halvings.middle) + 1)
+    edges = [edge[:, None] for edge in halvings]
+    return [
+        ((start <= bins) & (bins < stop)).astype(float) for start, stop in itertools.pairwise(edges)
+    ]
+
+
 def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> AverageCurve:
     """Return the curve whose splits have the given logits of falling into the first half."""
-    edges = [edge[:, None] for edge in halvings]
-    bins = np.arange(logit.shape[1] + 1)
-    is_first, is_second = (
-        ((first <= bins) & (bins < last)).astype(float) for first, last in itertools.pairwise(edges)
-    )
+    is_first, is_second = _bins_of_halves(halvings)
     log_first = jax.nn.log_sigmoid(logit)
     share = jnp.exp(log_first @ is_first + (log_first - logit) @ is_second)
-    before = jnp.cumsum(share, axis=1)[:, :-1]
-    after = jnp.cumsum(share[:, ::-1], axis=1)[:, -2::-1]
+    # Products take a tenth of the time to compile that cumulative sums take.
+    is_before = np.tri(logit.shape[1], share.shape[1]).T
+    before, after = share @ is_before, share @ (1 - is_before)
     between = share[:, 1:-1]
     return AverageCurve(
         jnp.log(before) - jnp.log(after),

@@ -6,10 +6,10 @@ compiled for one model and one shape of data, so that further data sets need no 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import jax
@@ -18,17 +18,16 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import scipy.optimize
-from jax.experimental import io_callback
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from numpyro.infer import HMC, MCMC, Predictive, init_to_uniform
+from numpyro.infer import HMC, Predictive, init_to_uniform
 from numpyro.infer.hmc import HMCState
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.compiled import compiled, traced
-from dmfroc._kit.threads import Stopped, check_ticket, in_background, one_blas_thread, ticket
+from dmfroc._kit.compiled import compiled, lowered
+from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -44,8 +43,10 @@ _LEAST_SCALE = 0.02
 _LEAST_CURVATURE_OF_SCALES, _LEAST_CURVATURE = 0.25, 1e-3
 _SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
 _DIFFERENCE = 0.2  # of logarithms of scales
+_STEP = 1e-4  # of parameters whose scale is about one; second derivatives are right to 1e-8
 _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
 _N_PROBES = 8
+_N_TOGETHER = 10  # draws of all chains
 _TRAJECTORY, _ACCEPTANCE = 1.8, 0.8
 _MOST_STEPS = 1024  # per draw, those of NumPyro's No-U-Turn sampler
 # What Hamiltonian kernels report of each draw, and what ArviZ calls it.
@@ -58,13 +59,6 @@ _STATISTICS = {
 }
 
 
-logging.getLogger("jax._src.callback").addFilter(  # which would report each interrupt as an error
-    lambda record: record.exc_info is None or not isinstance(record.exc_info[1], Stopped)
-)
-
-Run = Callable[..., tuple[Array, dict[str, Array]]]
-
-
 class Chains(NamedTuple):
     """How many Markov chains are run, how long, and what makes their steps."""
 
@@ -72,6 +66,13 @@ class Chains(NamedTuple):
     n_chains: int
     n_draws: int
     n_warmup: int
+
+
+class Steps(NamedTuple):
+    """How chains begin, and how they go on for a few draws."""
+
+    begin: Callable[..., Any]
+    go_on: Callable[..., Any]
 
 
 class Gaussian(NamedTuple):
@@ -130,14 +131,13 @@ class Sampler:
         self.n_scaled, self.size_of_each = len(effect), effect.size // len(effect)
         options = {} if self.n_apart else _SOON_READY
         self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **options)
-        self.hessian_products = compiled(self._hessian_products, **options)
         self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)), **_SOON_READY)
         self.site_and_gradient = compiled(
             jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
             static_argnames="site",
             **_SOON_READY,
         )
-        self._runs: dict[Chains, Future[Run]] = {}
+        self._programs: dict[Chains, tuple[Future[Any], Future[Any]]] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others, effect = self.unravel(flat)
@@ -147,19 +147,16 @@ class Sampler:
         """Return minus the log posterior density, up to a constant."""
         return potential_energy(self.model, (data,), {}, self._parameters(flat))
 
-    def _hessian_products(
-        self, flat: Float[AnyArray, " d"], data: Any, directions: Float[AnyArray, "r d"]
-    ) -> Float[Array, "r d"]:
-        gradient = jax.grad(lambda x: self.potential(x, data))
-        # One by one takes a tenth of the time of all at once, and less memory.
-        return jax.lax.map(lambda x: jax.jvp(gradient, (flat,), (x,))[1], directions)
+    def gradient(self, flat: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
+        """Return the derivatives of the potential."""
+        return np.asarray(self.value_and_gradient(flat, data)[1])
 
     def _sites(self, flat: Float[Array, " d"], data: Any) -> dict[str, Array]:
         return constrain_fn(
             self.model, (data,), {}, self._parameters(flat), return_deterministic=True
         )
 
-    def whitened(self, data: Any, approximation: Gaussian, _: Any) -> None:
+    def whitened(self, data: Any, approximation: Gaussian) -> None:
         """Describe the posterior in coordinates in which the approximation is standard normal."""
         flat = dist.ImproperUniform(dist.constraints.real_vector, (), (self.size,))
         x = numpyro.sample("x", flat)
@@ -167,69 +164,61 @@ class Sampler:
             potential = self._traced_potential(approximation.at(x), data)
         numpyro.factor("log_density", -potential)
 
-    def uncompiled_run(self, chains: Chains) -> Run:
-        """Return the function that runs the chains; JAX can compile or vectorize it."""
+    def steps(self, chains: Chains) -> Steps:
+        """Return what runs the chains; JAX can compile or vectorize it."""
+        kernel = chains.kernel(self.whitened)
+        told = tuple(_STATISTICS) if isinstance(kernel, HMC) else ()
 
-        def run(
-            key: Array, start: Array, data: Any, approximation: Gaussian, number: Any = 0
-        ) -> tuple[Array, dict[str, Array]]:
-            driver = MCMC(
-                _stopping(chains.kernel(self.whitened)),
-                num_warmup=chains.n_warmup,
-                num_samples=chains.n_draws,
-                num_chains=chains.n_chains,
-                chain_method="vectorized",
-                progress_bar=False,
-            )
-            fields = tuple(_STATISTICS) if isinstance(driver.sampler, HMC) else ()
-            arguments = data, approximation, number
-            driver.run(key, *arguments, init_params={"x": start}, extra_fields=fields)
-            return (
-                driver.get_samples(group_by_chain=True)["x"],
-                driver.get_extra_fields(group_by_chain=True),
-            )
+        def begin(key: Array, start: Array, data: Any, approximation: Gaussian) -> Any:
+            keys = jax.random.split(key, chains.n_chains)
+            return kernel.init(keys, chains.n_warmup, {"x": start}, (data, approximation), {})
 
-        return run
+        def go_on(state: Any, data: Any, approximation: Gaussian) -> tuple[Any, dict[str, Array]]:
+            def step(state: Any, _: None) -> tuple[Any, dict[str, Array]]:
+                state = kernel.sample(state, (data, approximation), {})
+                fields = {name: attrgetter(name)(state) for name in told}
+                return state, {"x": getattr(state, kernel.sample_field)["x"], **fields}
 
-    def shape_of_start(self, chains: Chains) -> tuple[int, ...]:
-        """Return the shape of where chains start, as NumPyro wants it."""
-        return (chains.n_chains, self.size) if chains.n_chains > 1 else (self.size,)
+            return jax.lax.scan(step, state, length=_N_TOGETHER)
 
-    def runner(self, chains: Chains, data: Any) -> Run:
-        """Return the function that runs the chains, compiled once for the same arguments.
+        return Steps(begin, go_on)
 
-        Only the shapes of ``data`` matter. Another thread compiles it until it is called. NumPyro,
-        which is not made for several threads, has done its part by then.
+    def prepare(self, chains: Chains, data: Any) -> None:
+        """Have other threads compile what runs the chains; only the shapes of data matter.
+
+        NumPyro, which is not made for several threads, has done its part by then.
         """
-        if chains not in self._runs:
-            n, m = self.n_apart, self.size_of_each
-            arguments = (
-                jax.random.PRNGKey(0),
-                np.zeros(self.shape_of_start(chains)),
-                data,
-                Gaussian(
-                    np.zeros(self.size),
-                    np.zeros((self.size, self.size - n * m)),
-                    np.zeros((n, m, m)),
-                ),
-                np.int32(0),
-            )
-            compile_run = traced(self.uncompiled_run(chains), *arguments, **_BRIEFLY_OPTIMISED)
-            self._runs[chains] = in_background(compile_run)
-        future = self._runs[chains]
-        return lambda *given: future.result()(*given)
+        if chains in self._programs:
+            return
+        n, m = self.n_apart, self.size_of_each
+        shared = np.zeros((self.size, self.size - n * m))
+        given = data, Gaussian(np.zeros(self.size), shared, np.zeros((n, m, m)))
+        start = np.zeros((chains.n_chains, self.size))
+        steps = self.steps(chains)
+        begin = lowered(steps.begin, jax.random.PRNGKey(0), start, *given, **_SOON_READY)
+        go_on = lowered(steps.go_on, begin.out_info, *given, **_BRIEFLY_OPTIMISED)
+        self._programs[chains] = in_background(begin.compile), in_background(go_on.compile)
+
+    def programs(self, chains: Chains) -> Steps:
+        """Return what `prepare` has had compiled."""
+        return Steps(*(future.result() for future in self._programs[chains]))
 
 
-def _stopping(kernel: MCMCKernel) -> MCMCKernel:
-    """Have a kernel ask at every draw whether anybody waits for it: programs do not end else."""
-    draw = kernel.sample
+def run_chains(
+    steps: Steps, chains: Chains, key: Array, start: AnyArray, *given: Any
+) -> dict[str, Float[np.ndarray, "draw chain *field"]]:
+    """Return the draws ``x`` of chains and what their kernel tells, draw by draw.
 
-    def sample(state: Any, model_args: Any, model_kwargs: Any) -> Any:
-        io_callback(check_ticket, None, model_args[-1])
-        return draw(state, model_args, model_kwargs)
-
-    kernel.sample = sample
-    return kernel
+    Programs do not end before they are through: after some draws, this asks for the next.
+    """
+    state = steps.begin(key, start, *given)
+    found = []
+    for _ in range(0, chains.n_warmup + chains.n_draws, _N_TOGETHER):
+        check_stopped()
+        state, fields = steps.go_on(state, *given)
+        found.append(jax.tree.map(np.asarray, fields))
+    kept = slice(chains.n_warmup, chains.n_warmup + chains.n_draws)
+    return jax.tree.map(lambda *parts: np.concatenate(parts)[kept], *found)
 
 
 def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict[str, Array]:
@@ -277,7 +266,7 @@ def approximate(sampler: Sampler, data: Any) -> Gaussian:
         nonlocal flat  # the next mode is near
         flat = _mode(sampler, np.append(within(scales), flat[n:]), data)
         draws = np.asarray(_normal_at(sampler, flat, data).at(noise))
-        gradients = np.array([sampler.value_and_gradient(draw, data)[1] for draw in draws])
+        gradients = np.array([sampler.gradient(draw, data) for draw in draws])
         return gradients[:, :n].mean(axis=0) + sampler.n_scaled * (scales - within(scales))
 
     scales = within(scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH).x)
@@ -327,7 +316,12 @@ def _hessian_parts(
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
     probes = np.pad(signs.reshape(shape[0] * m, n * m), [(0, 0), (n_shared, 0)])
     directions = np.concatenate([np.eye(n_shared, len(flat)), probes])
-    products = np.asarray(sampler.hessian_products(flat, data, directions))
+    products = np.array(
+        [
+            sampler.gradient(flat + step, data) - sampler.gradient(flat - step, data)
+            for step in _STEP * directions
+        ]
+    ) / (2 * _STEP)
     moved = products[n_shared:, n_shared:].reshape(shape)
     apart = np.einsum("pcnc,pcnk->nck", signs, moved) / _N_PROBES
     columns = products[:n_shared]
@@ -378,10 +372,13 @@ def draw_from_posterior(
     sampler: Sampler, data: Any, approximation: Gaussian, chains: Chains, seed: int
 ) -> Draws:
     """Draw by Markov chains that start in the approximation."""
-    start = np.random.default_rng(seed).normal(size=sampler.shape_of_start(chains))
-    run = sampler.runner(chains, data)
-    x, fields = run(jax.random.PRNGKey(seed), start, data, approximation, np.int32(ticket()))
-    statistics = {_STATISTICS[name]: np.asarray(fields[name]) for name in fields}
+    start = np.random.default_rng(seed).normal(size=(chains.n_chains, sampler.size))
+    sampler.prepare(chains, data)
+    key = jax.random.PRNGKey(seed)
+    found = run_chains(sampler.programs(chains), chains, key, start, data, approximation)
+    by_chain = {name: values.swapaxes(0, 1) for name, values in found.items()}
+    x = by_chain.pop("x")
+    statistics = {_STATISTICS[name]: values for name, values in by_chain.items()}
     return _to_sites(sampler, data, approximation, x, statistics)
 
 

@@ -14,13 +14,12 @@ import pytest
 from dmfroc._kit.threads import (
     Stopped,
     become_worker,
-    check_ticket,
+    check_stopped,
     in_order,
     interruptible,
     parallel,
     parallel_map,
     result_of,
-    ticket,
 )
 
 
@@ -156,11 +155,10 @@ def test_interruptible_call_does_not_wait_for_its_work():
     @interruptible
     def work():
         begun.set()
-        number = ticket()
         try:
             while True:
                 time.sleep(0.01)
-                check_ticket(number)
+                check_stopped()
         finally:
             ended.set()
 
