@@ -213,7 +213,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
         {"method": method, "kappa": kappa},
         obstacle=no_lost_sums,
         bounds=SIGNED,
-        range_of_shares=WithOptions(ranges.kappa_area, method=method) if is_cohen else None,
+        range_of_shares=WithOptions(ranges.kappa_area, method=method, kappa=kappa),
         chance=0.0 if is_cohen else math.nan,
     )
 
