@@ -364,7 +364,8 @@ def _check_wide(table: Any, true: Any) -> None:
             return values.reshape(-1, k) if stride == 1 else values.reshape(k, -1).T
 
         labels = by_case(true)
-        if not (labels == labels[:, :1]).all():
+        # A look at some cases spares most tables the look at all.
+        if not all((x == x[:, :1]).all() for x in (labels[:9], labels)):
             continue
         scores = [name for name in numbers if are_shares(by_case(table[name]).T)]
         for name in table.column_names:
