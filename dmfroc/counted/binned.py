@@ -97,9 +97,8 @@ def curves_of_cells(
         is_split[:, 1::2] = ~is_atom[:, ::-1]
         above = np.where(is_split, points, above)
     is_positive = np.broadcast_to(order % 2 == 0, rows.shape)
-    return CurveCounts(
-        rows.astype(np.int32), is_positive, above.astype(np.int32), True, 1 / n_columns, n_positives
-    )
+    above = above.astype(np.int32)
+    return CurveCounts(rows.astype(np.int32), is_positive, above, 1 / n_columns, n_positives)
 
 
 @dataclass(frozen=True, eq=False)

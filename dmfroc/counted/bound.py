@@ -22,7 +22,7 @@ from dmfroc.measures.bound import SummariesOfCounts, Summary
 from dmfroc.measures.measure import Measure, within
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts, label_values
-from dmfroc.measures.statistics.curves import curve_counts
+from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import cell_weights, weight_matrices
@@ -181,7 +181,7 @@ class BoundCounts:
             return self._of_rows(measure, measure.summary)
         if measure.statistic is confusion_counts:
             return self._of_hard_labels(measure, measure.summary)
-        if measure.statistic is curve_counts:
+        if measure.statistic in CURVES:
             return self._of_curves(measure, measure.summary)
         return self._of_pairs(measure, measure.summary, np.arange(len(self.present)))
 
@@ -200,7 +200,7 @@ class BoundCounts:
             )
         if measure.adds_rows and self.row_tables is not None:
             return None
-        if measure.statistic not in (pair_counts, curve_counts, confusion_counts):
+        if measure.statistic not in (pair_counts, *CURVES, confusion_counts):
             return (
                 "needs more of each row than in which bin of each column its scores are, such as a "
                 "probability or the scores of several columns together, which counts do not show"

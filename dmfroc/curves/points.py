@@ -190,9 +190,8 @@ def count_points(cases: Cases) -> OperatingPoints:
         weights = weights.astype(np.int64)
     curve = one_curve(cases.scores, cases.is_positive)
     counts = curve.count(weights, np)
-    above = curve.above[0]
-    points = np.flatnonzero(np.diff(above, prepend=-1)) if curve.has_ties else slice(None)
-    last = curve.rows[0, above[points][1:] - 1]  # the last of the cases that a point counts
+    points = curve.ends(0)
+    last = curve.rows[0, points[1:] - 1]  # the last of the cases that a point counts
     thresholds, (tp, fp) = np.append(np.inf, cases.scores[last]), (counts.tp[0], counts.fp[0])
     sizes = float(tp[-1]), float(fp[-1])
     return OperatingPoints(cases.label, thresholds, tp[points], fp[points], *sizes)

@@ -104,12 +104,12 @@ def risk_coverage_curve(
     statistic = by_confidence(counted)
     points = statistic.count(weights, np)
     accepted = points.tp[0] + points.fp[0]
-    place = np.flatnonzero(np.diff(accepted) > 0) + 1
+    place = statistic.ends(0)[1:]
     certainty = probabilities_of(counted).max(axis=1)[statistic.rows[0]]
     return RiskCoverageCurve(
         accepted[place] / accepted[-1],
         points.fp[0][place] / accepted[place],
-        certainty[statistic.above[0][place] - 1],
+        certainty[place - 1],
         float(risk_area(points, np)),
         float(weights.sum() ** 2 / (weights**2).sum()),
     )

@@ -107,7 +107,7 @@ def curve_points(
     above = jnp.pad(end, [(0, 0), (1, 0)])
     is_positive = y[order] == columns[:, None]
     n_positives = is_positive.sum(axis=1)
-    counts = CurveCounts(order, is_positive, above, True, 1 / len(columns), n_positives)
+    counts = CurveCounts(order, is_positive, above, 1 / len(columns), n_positives)
     return counts.count(weights, jnp)
 
 

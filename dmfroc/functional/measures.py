@@ -22,13 +22,13 @@ from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.ranking import Weighting
 from dmfroc.measures.registry import FACTORIES
 from dmfroc.measures.statistics.confusion import confusion_counts
-from dmfroc.measures.statistics.curves import curve_counts
+from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.forecasts import RowSums, loss_numbers, probability_losses
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.projections import projected_pair_counts
 from dmfroc.measures.table import Weighting as OfTable
 
-_STATISTICS = (confusion_counts, curve_counts, pair_counts, probability_losses)
+_STATISTICS = (confusion_counts, *CURVES, pair_counts, probability_losses)
 
 
 def value(
@@ -131,7 +131,7 @@ def _summarise(
         table = confusion_matrix(y, predicted, weights, n_classes)
     elif is_probability:
         table = RowSums(loss_numbers(scores, y, jnp)).count(weights, jnp)
-    elif statistic is curve_counts:
+    elif statistic in CURVES:
         # Two classes have one curve, that of the second
         first = 1 if n_classes == 2 else 0
         table = curve_points(y, scores, weights, np.arange(first, n_classes))

@@ -16,10 +16,10 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
-from dmfroc.measures.cross_fitting import folds_of
+from dmfroc.measures.cross_fitting import folds_of, judgements
 from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions
 from dmfroc.measures.registry import family, register
-from dmfroc.measures.statistics.curves import no_lost_gain
+from dmfroc.measures.statistics.curves import no_lost_gain, one_curve, whole_curves
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
     indicators,
@@ -31,7 +31,6 @@ from dmfroc.measures.statistics.forecasts import (
 )
 from dmfroc.measures.statistics.recalibration import (
     IsotonicLosses,
-    IsotonicRegression,
     LogisticFit,
     Losses,
 )
@@ -326,7 +325,10 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
 @once_per_predictions
 def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicLosses:
     outcome, forecast = events(predictions, pos_label)
-    return IsotonicLosses(forecast, outcome, tuple(map(IsotonicRegression.on, forecast)))
+    curves = whole_curves(predictions)
+    if pos_label is not None:
+        curves = one_curve(forecast[0], outcome[0] == 1)
+    return IsotonicLosses(curves, ((forecast - outcome) ** 2).sum(axis=0))
 
 
 @once_per_predictions
@@ -335,15 +337,16 @@ def _cross_fitted_losses(
 ) -> Losses:
     """Return the losses with recalibrations that are fitted to other observations."""
     statistic, weights = _isotonic_losses(predictions, pos_label), predictions.sample_weight
-    squares, n_divisions = np.zeros_like(statistic.outcome), 0.0
-    for fold in folds_of(predictions, unit_of_row):
-        n_divisions += fold.mean()
-        rest, judges = np.where(fold, 0.0, weights), np.flatnonzero(fold)
-        parts = zip(squares, statistic.regressions, statistic.outcome, strict=True)
-        for total, fit, y in parts:
-            values = fit.fitted(y, rest)(fit.distinct)
-            total[judges] += (values[fit.place[judges]] - y[judges]) ** 2
-    return statistic.losses(weights, tuple(squares / n_divisions))
+    outcome, forecast = events(predictions, pos_label)
+    occurring = np.flatnonzero(outcome.any(axis=1))
+    folds, squares = folds_of(predictions, unit_of_row), np.zeros(len(weights))
+    for judgement in judgements(statistic.curves, weights, folds):
+        judges = judgement.judges
+        for event, (ends, share) in zip(occurring, judgement.pools, strict=True):
+            at, of_judges = forecast[event, ends.ravel()[::-1]], forecast[event, judges]
+            fitted = np.interp(of_judges, at, np.repeat(share, 2)[::-1])
+            squares[judges] += (fitted - outcome[event, judges]) ** 2
+    return statistic.losses(weights, squares / folds.mean(axis=1).sum())
 
 
 _BRIER, _ISOTONIC, _CONSTANT = range(3)
@@ -352,10 +355,11 @@ _up_to_uncertainty = WithOptions(ranges.brier_resolution, least=0.0)
 
 def _brier_part(table: Losses, xp: Any, first: int, minus: int) -> Any:
     """Return the difference of two of the losses, each of them a part of the Brier score."""
-    losses, total = table.values[:-1].reshape(-1, 3), table.values[-1]
-    brier, isotonic, event = (losses @ row for row in np.eye(3))
-    parts = (brier / total, isotonic / total, event * (total - event) / total**2)
-    return (parts[first] - parts[minus]).sum() / (1 if len(losses) == 1 else 2)
+    brier, isotonic, total = table.values[0], table.values[1], table.values[-1]
+    constant = _loss_of_constants(Sums(table.values[2:]), xp)
+    n_counted = 1 if len(table.values) == 4 else 2
+    parts = brier / total / n_counted, isotonic / total / n_counted, constant
+    return parts[first] - parts[minus]
 
 
 def _loss_of_constants(table: Sums, xp: Any) -> Any:

@@ -13,12 +13,21 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from dmfroc._kit.options import flag, nonnegative, number, positive
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import family, register
-from dmfroc.measures.statistics.curves import CurvePoints, curve_counts, no_lost_gain, no_lost_sums
+from dmfroc.measures.statistics.curves import (
+    CurveCounts,
+    CurvePoints,
+    counts_at_positives,
+    curve_counts,
+    no_lost_gain,
+    no_lost_sums,
+    whole_curves,
+)
 
 Ties = Literal["half", "lower", "upper"]
 Kappa = Literal["cohen", "scott"]
@@ -39,11 +48,12 @@ def _measure(
     title: str,
     summary: Callable[..., Any],
     options: Mapping[str, Any] = MappingProxyType({}),
+    statistic: Callable[[Predictions], CurveCounts] = curve_counts,
     **attributes: Any,
 ) -> Measure:
     """Make a measure of a summary of one curve and its options: the mean over all curves."""
     mean = WithOptions(_mean_over_curves, summary=summary, **options)
-    return _curve_family(title, curve_counts, mean, **attributes)
+    return _curve_family(title, statistic, mean, **attributes)
 
 
 def _measure_with_ties(
@@ -60,6 +70,7 @@ def _measure_with_ties(
 
 _with_choice = partial(_measure, obstacle=no_lost_sums, is_smooth=False)  # of thresholds
 _precision_recall = partial(_measure, family="precision-recall")
+_average_precision = partial(_precision_recall, statistic=counts_at_positives)
 
 
 def is_straight_between_points(measure: Measure) -> bool:
@@ -211,6 +222,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
         "Area under kappa",
         curve_summaries.kappa_area,
         {"method": method, "kappa": kappa},
+        statistic=curve_counts if method == "exact" else whole_curves,
         obstacle=no_lost_sums,
         bounds=SIGNED,
         range_of_shares=WithOptions(ranges.kappa_area, method=method, kappa=kappa),
@@ -251,8 +263,9 @@ def lift_area(ties: Ties = "half") -> Measure:
     0.6667
     """
     shares = WithOptions(ranges.lift_area, ties=ties)
+    attributes = {"statistic": curve_counts if ties == "half" else whole_curves}
     summary = curve_summaries.lift_area
-    return _measure_with_ties("Lift area", summary, ties, range_of_shares=shares)
+    return _measure_with_ties("Lift area", summary, ties, range_of_shares=shares, **attributes)
 
 
 @register()
@@ -339,7 +352,7 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     options = {"alpha": positive("alpha", alpha), "beta": positive("beta", beta)}
     judged = WithOptions(curve_summaries.judged_h_measure, **options)
     cross_fit = partial(cross_fitted, judged, towards_plain=_GAIN_OF_H)
-    attributes = {"cross_fit": cross_fit, "chance": 0.0, "family": "costs"}
+    attributes: Any = {"cross_fit": cross_fit, "chance": 0.0, "family": "costs"}
     return _with_choice("H-measure", curve_summaries.h_measure, options, **attributes)
 
 
@@ -373,7 +386,7 @@ def leave_one_out_average_precision() -> Measure:
     0.805556
     """
     summary = curve_summaries.leave_one_out_average_precision
-    return _precision_recall("Average precision, leave-one-out", summary)
+    return _average_precision("Average precision, leave-one-out", summary)
 
 
 @register()
@@ -396,7 +409,7 @@ def average_precision() -> Measure:
     >>> round(average_precision()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 6)
     0.866667
     """
-    return _precision_recall(
+    return _average_precision(
         "Average precision",
         curve_summaries.average_precision,
         less_biased=leave_one_out_average_precision(),

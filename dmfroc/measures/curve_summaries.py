@@ -48,15 +48,6 @@ def _steps(points: CurvePoints) -> _Steps:
     return _Steps(before(tp), after(tp), before(fp), after(fp), last(tp), last(fp))
 
 
-def _at_corners(points: CurvePoints, xp: Any) -> CurvePoints:
-    """Leave out points on the straight lines between others; as a choice it has no derivative."""
-    if points.corners is None:
-        return points
-    corners = xp.broadcast_to(points.corners, (*points.tp.shape[:-1], points.corners.shape[-1]))
-    tp, fp = (take(x, corners, xp) for x in points[:2])
-    return points._replace(tp=tp, fp=fp, corners=None)
-
-
 def _total(parts: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
     """Add up what the steps contribute, then divide: whole numbers have exact sums."""
     return (parts.sum(-1, keepdims=True) / divisor)[..., 0]
@@ -70,7 +61,7 @@ def divide(numerator: Any, divisor: Any, xp: Any) -> Any:
 
 def roc_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:
     """Area under the true over the false positive rate; ties count 0, 1/2 or 1."""
-    steps = _steps(_at_corners(points, xp))
+    steps = _steps(points)
     heights = steps.tp + ties * steps.rise
     return _total(heights * steps.width, steps.positives * steps.negatives)
 
@@ -82,14 +73,14 @@ def gini(points: CurvePoints, xp: Any) -> Any:
 
 def lift_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:
     """Area under the true positive over the predicted positive rate."""
-    steps = _steps(_at_corners(points, xp) if ties == 0.5 else points)
+    steps = _steps(points)
     heights, widths = steps.tp + ties * steps.rise, steps.width + steps.rise
     return _total(heights * widths, steps.positives * (steps.negatives + steps.positives))
 
 
 def partial_area(points: CurvePoints, xp: Any, max_fpr: float) -> Any:
     """McClish's standardised area up to a false positive rate."""
-    steps = _steps(_at_corners(points, xp))
+    steps = _steps(points)
     left, width = max_fpr * steps.negatives - steps.fp, steps.width
     # Not `clip`, whose derivative is shared out where two steps meet at the limit.
     inside = xp.where(left <= 0, 0.0, xp.where(left > width, width, left))
@@ -144,7 +135,7 @@ def kappa_area(points: CurvePoints, xp: Any, method: str = "exact", kappa: str =
     """
     under = _under_kappa if kappa == "cohen" else _under_scott
     if method == "exact":
-        return under(_at_corners(points, xp), xp, _mean_ratio)
+        return under(points, xp, _mean_ratio)
     return under(points, xp, _mean_of_ends)
 
 
@@ -179,7 +170,6 @@ def _under_scott(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any
 
 def max_informedness(points: CurvePoints, xp: Any) -> Any:
     """Largest difference of true and false positive rate (Youden's J)."""
-    points = _at_corners(points, xp)
     return xp.max(points.tp / last(points.tp) - points.fp / last(points.fp), axis=-1)
 
 
@@ -192,7 +182,7 @@ def _under_precision(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) ->
 
 def precision_recall_area(points: CurvePoints, xp: Any) -> Any:
     """Area under the precision-recall curve with counts, not rates, linear between points."""
-    return _under_precision(_at_corners(points, xp), xp, _mean_ratio)
+    return _under_precision(points, xp, _mean_ratio)
 
 
 def average_precision(points: CurvePoints, xp: Any) -> Any:
@@ -233,7 +223,7 @@ def precision_recall_gain_area(points: CurvePoints, xp: Any, clip: bool = False)
 
 def _with_recall_gain(points: CurvePoints, xp: Any) -> tuple[Any, _Steps]:
     """Return which steps have a positive recall gain, and their parts that have one."""
-    steps = _steps(_at_corners(points, xp))
+    steps = _steps(points)
     positives = steps.positives
     crossing = positives * positives / (positives + steps.negatives)  # true positives at gain 0
     # A point at the crossing ends the step that leads to it, whatever rounding has made of it.
@@ -288,7 +278,6 @@ def hull(points: CurvePoints, xp: Any) -> CurvePoints:
 
     The choice of the vertices has no derivative: it changes where it does not matter.
     """
-    points = _at_corners(points, xp)
     tp, fp = constant(points.tp, xp), constant(points.fp, xp)
     vertices = upper_hulls(fp, tp)
     return points._replace(tp=take(points.tp, vertices, xp), fp=take(points.fp, vertices, xp))

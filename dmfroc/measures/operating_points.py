@@ -26,9 +26,9 @@ from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
     CurvePoints,
-    curve_counts,
     no_lost_sums,
     one_curve,
+    whole_curves,
 )
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
@@ -92,10 +92,15 @@ class AtPoint:
 
         Where the curve is level there, it is the best point of that level.
         """
-        before = x < target * (1 - _ROUNDING)
-        if self.given != "tpr":
-            before = x <= target * (1 + _ROUNDING)
-        after, last = before.sum(-1, keepdims=True), x.shape[-1] - 1
+        is_below, last = self.given == "tpr", x.shape[-1] - 1
+        limit = target * (1 - _ROUNDING if is_below else 1 + _ROUNDING)
+        if xp is np:
+            limits = np.broadcast_to(limit, (*x.shape[:-1], 1))
+            after = np.empty(limits.shape, int)
+            for row in np.ndindex(x.shape[:-1]):
+                after[row] = np.searchsorted(x[row], limits[row], "left" if is_below else "right")
+        else:
+            after = (x < limit if is_below else x <= limit).sum(-1, keepdims=True)
         first, second = xp.clip(after - 1, 0, last), xp.clip(after, 0, last)
         start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
         width = end - start
@@ -132,17 +137,19 @@ class AtPoint:
         moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
         derivatives = []
         for own, of_total, is_given in zip(by[:2], by[2:], moves, strict=True):
-            d = np.zeros_like(tp)
-            for place, weight in ((at[0], 1 - at[2]), (at[1], at[2])):
-                here = np.take_along_axis(d, place, -1) + (own - moved * is_given) * weight
-                np.put_along_axis(d, place, here, -1)
-            d[..., -1:] += of_total + moved * is_given * given
-            derivatives.append(d)
+            here, end = own - moved * is_given, of_total + moved * is_given * given
+            d = np.zeros_like(here), here * (1 - at[2]), here * at[2], end
+            derivatives.append(np.concatenate(np.broadcast_arrays(*d), axis=-1))
+        places = np.zeros_like(at[0]), at[0], at[1], np.full_like(at[0], x.shape[-1] - 1)
+        above = np.concatenate(places, axis=-1)
+        if table.above is not None:
+            above = np.take_along_axis(table.above, above, -1)
         value = self(table._replace(tp=tp, fp=fp), np)
 
         def pull_back(d_value: Any) -> CurvePoints:
+            """Return the derivatives at the ends and the two points around the threshold."""
             d_tp, d_fp = (d_value * table.share * d for d in derivatives)
-            return table._replace(tp=d_tp, fp=d_fp)
+            return table._replace(tp=d_tp, fp=d_fp, above=above)
 
         return value, pull_back
 
@@ -224,8 +231,8 @@ def _at_point(title: str, given: str, share: float, value: str, **attributes: An
     summary = AtPoint(given, share, value)
     if given == "tpr":
         halfway = replace(summary, counts_half=True)
-        attributes["less_biased"] = _operating_point(title, curve_counts, halfway)
-    return _with_threshold(_operating_point, title, curve_counts, summary, **attributes)
+        attributes["less_biased"] = _operating_point(title, whole_curves, halfway)
+    return _with_threshold(_operating_point, title, whole_curves, summary, **attributes)
 
 
 @register()
@@ -383,7 +390,7 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
             f"k must be a whole number of observations, or a share of them below 1, not {k!r}"
         )
     # Counts in bins do not show how many observations there are
-    statistic = curve_counts if size < 1 else WithOptions(curve_counts)
+    statistic = whole_curves if size < 1 else WithOptions(whole_curves)
     summary, obstacle = AtPoint("predicted", size, value), WithOptions(_too_few, size)
     attributes: dict[str, Any] = {"of_sample": partial(_of_share, title, size, value)}
     if size < 1:

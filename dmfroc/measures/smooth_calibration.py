@@ -237,7 +237,7 @@ def _on_other_sides(
     starts = [gap.coefficients for gap in curves.gaps(weights)]
     if not all(np.isfinite(start).all() for start in starts):
         return None
-    folds = np.array(list(folds_of(predictions, unit_of_row)))
+    folds = folds_of(predictions, unit_of_row)
     rests, gaps = np.where(folds, 0.0, weights), np.zeros(predictions.n_observations)
     for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
         for fold, coefficients in zip(folds, fit.fitted(rests, start), strict=True):

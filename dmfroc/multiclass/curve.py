@@ -487,7 +487,7 @@ def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
     """Return the empirical curve: with one column the factorization is saturated."""
     curve = one_curve(predictions.scores[:, 1], predictions.true == 1)
     counts = curve.count(predictions.sample_weight, np)
-    ends = np.unique(curve.above[0])[1:]  # of the runs of equal scores
+    ends = curve.ends(0)[1:]  # of the runs of equal scores
     return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
 
 

@@ -15,7 +15,7 @@ from dmfroc import Predictions, estimate, influences, measures
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 from dmfroc.measures.ordered import polytomous_discrimination_per_class
-from dmfroc.measures.statistics.curves import curve_counts
+from dmfroc.measures.statistics.curves import whole_curves
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=150)
@@ -91,7 +91,7 @@ def test_limits_of_a_threshold_are_those_of_a_binomial_count(name):
     """The threshold lies between the scores whose ranks a binomial count has with 95 %."""
     measure, positives = MEASURES[name], np.sort(SCORE[Y == 1])[::-1]
     share, n = measure.summary.share, len(positives)
-    table = curve_counts(Predictions.from_arrays(Y, SCORE)).count(np.ones(len(Y)), np)
+    table = whole_curves(Predictions.from_arrays(Y, SCORE)).count(np.ones(len(Y)), np)
     below, above = measure.threshold.distances(table, np.array([len(Y) - n, n]), 0.05)
     least, most = binom.ppf([0.025, 0.975], n, share).astype(int)
     assert binom.cdf(most, n, share) - binom.cdf(least - 1, n, share) >= 0.95

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,17 +24,16 @@ _FEWEST_AT_ONCE = 2  # autograd adds up all numbers over an axis of length one, 
 class CurvePoints(NamedTuple):
     """Weights of the true and false positives above each threshold, from none to all.
 
-    Where scores tie, points are repeated. The curves are some of those of a classifier: each has
-    its share in their mean, and a number of positive observations, whatever their weights. Weights
-    that are integers have integers as sums. Between neighbouring corners there are positives alone,
-    negatives alone, or observations that tie; the last corner is repeated.
+    Points may be repeated. The curves are some of those of a classifier: each has its share in
+    their mean, and a number of positive observations, whatever their weights. Weights that are
+    integers have integers as sums.
     """
 
     tp: Num[AnyArray, "*curves points"]
     fp: Num[AnyArray, "*curves points"]
     share: float = 1.0
     n_positives: Int[AnyArray, " curves"] | None = None
-    corners: Int[AnyArray, "curves corners"] | None = None
+    above: Int[AnyArray, "curves points"] | None = None  # as `CurveCounts` has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,27 +42,65 @@ class CurveCounts(Statistic):
 
     rows: Int[AnyArray, "columns n"]  # rank -> observation
     is_positive: Bool[AnyArray, "columns n"]
-    above: Int[AnyArray, "columns n_plus_1"]  # point -> number of observations that it counts
-    has_ties: bool
+    above: Int[AnyArray, "columns points"] | None  # how many a point counts; None: 0, 1, ..., n
     share: float  # of a curve in their mean
     n_positives: Int[AnyArray, " columns"]
-    corners: Int[np.ndarray, "columns corners"] | None = None  # for `CurvePoints`
 
     is_batched: ClassVar[bool] = True
 
     def parts(self) -> list[CurveCounts]:
+        return self._parts
+
+    @cached_property
+    def _parts(self) -> list[CurveCounts]:
         n_columns, n = self.rows.shape
-        at_once = max(_POINTS_AT_ONCE // n, _FEWEST_AT_ONCE)
+        n_points = n if self.above is None else self.above.shape[1]
+        at_once = max(_POINTS_AT_ONCE // n_points, _FEWEST_AT_ONCE)
         starts = range(0, n_columns, at_once)
         return [self.some(slice(first, first + at_once)) for first in starts]
 
     def some(self, columns: slice) -> CurveCounts:
         """Return the curves of some of the classes, each with its share in the mean of all."""
-        arrays = self.rows[columns], self.is_positive[columns], self.above[columns]
-        corners = None if self.corners is None else self.corners[columns]
-        return CurveCounts(*arrays, self.has_ties, self.share, self.n_positives[columns], corners)
+        above = None if self.above is None else self.above[columns]
+        arrays = self.rows[columns], self.is_positive[columns], above
+        return CurveCounts(*arrays, self.share, self.n_positives[columns])
+
+    def ends(self, column: int) -> Int[np.ndarray, " points"]:
+        """Return how many observations the distinct points of a curve count."""
+        n = self.rows.shape[1]
+        return np.arange(n + 1) if self.above is None else np.unique(self.above[column])
+
+    def only(self, some: Callable[[CurveCounts, int], Int[np.ndarray, " _"]]) -> CurveCounts:
+        """Return the same curves with some of the points of each."""
+        n_columns, n = self.rows.shape
+        found = parallel(partial(some, self), range(n_columns), self.rows.size)
+        above = np.full((n_columns, max(map(len, found))), n, np.int32)
+        for row, points in zip(above, found, strict=True):
+            row[: len(points)] = points
+        return replace(self, above=above)
+
+    @cached_property
+    def _cells(self) -> Int[np.ndarray, "columns n"]:
+        """The first point that counts each observation, numbered on for the positives."""
+        assert self.above is not None
+        cells, n_points = np.empty(self.rows.shape, np.int32), self.above.shape[1]
+        points = np.arange(n_points, dtype=np.int32)
+        columns = zip(cells, self.rows, self.is_positive, self.above, strict=True)
+        for of_row, rows, is_positive, above in columns:
+            of_row[rows] = np.repeat(points, np.diff(above, prepend=0)) + n_points * is_positive
+        return cells
+
+    def _has_cells(self, weights: Num[AnyArray, "*draws n"]) -> bool:
+        is_one_set = isinstance(weights, np.ndarray) and weights.shape == self.rows.shape[1:]
+        return is_one_set and weights.dtype.kind == "f"
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
+        above = self.above
+        if above is not None and self._has_cells(weights):
+            shape = (len(self.rows), 2, above.shape[1])
+            sums = np.array([np.bincount(cells, weights, 2 * shape[2]) for cells in self._cells])
+            fp, tp = np.moveaxis(sums.reshape(shape).cumsum(axis=-1), 1, 0)
+            return CurvePoints(tp, fp, self.share, self.n_positives, above)
         if xp is np and weights.ndim == 1 and (weights == 1).all():
             tp = cumulative_sum(self.is_positive.astype(weights.dtype), np)
             fp = np.arange(tp.shape[-1], dtype=tp.dtype) - tp
@@ -72,33 +110,43 @@ class CurveCounts(Statistic):
                 cumulative_sum(xp.where(is_counted, ordered, 0), xp)
                 for is_counted in (self.is_positive, ~self.is_positive)
             )
-        if self.has_ties:
-            above = xp.broadcast_to(self.above, tp.shape)
-            tp, fp = (xp.take_along_axis(x, above, axis=-1) for x in (tp, fp))
-        return CurvePoints(tp, fp, self.share, self.n_positives, self.corners)
+        if above is not None:
+            places = xp.broadcast_to(above, (*tp.shape[:-1], above.shape[-1]))
+            tp, fp = (xp.take_along_axis(x, places, axis=-1) for x in (tp, fp))
+        return CurvePoints(tp, fp, self.share, self.n_positives, above)
+
+    def of_rows(self, numbers: Float[np.ndarray, "columns cells"]) -> Float[np.ndarray, " n"]:
+        """Add up the numbers of each observation's cells.
+
+        A cell has a curve's negatives, or after all of these its positives, that a point counts and
+        the point before it does not.
+        """
+        total = np.zeros(self.rows.shape[1])
+        for of_column, cells in zip(numbers, self._cells, strict=True):
+            total += of_column.take(cells)
+        return total
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: CurvePoints, derivatives: CurvePoints
     ) -> Float[np.ndarray, " n"]:
-        d_tp, d_fp = (self._to_ranks(d) for d in derivatives[:2])
+        """Return derivatives with respect to the weights, also from those at other points."""
+        # A point counts what an earlier one does
+        d_fp, d_tp = (
+            np.cumsum(d[:, ::-1], axis=1)[:, ::-1] for d in (derivatives.fp, derivatives.tp)
+        )
+        above = derivatives.above
+        if above is not None and above is self.above and self._has_cells(weights):
+            return self.of_rows(np.concatenate([d_fp, d_tp], axis=1))
+        d_fp, d_tp = d_fp[:, 1:], d_tp[:, 1:]
+        if above is not None:
+            lengths = np.diff(above, axis=1).ravel()
+            d_fp, d_tp = (np.repeat(d, lengths).reshape(self.rows.shape) for d in (d_fp, d_tp))
         d_ordered = np.where(self.is_positive, d_tp, d_fp)
         return np.bincount(self.rows.ravel(), d_ordered.ravel(), len(weights))
 
-    def _to_ranks(
-        self, d_points: Float[np.ndarray, "columns n_plus_1"]
-    ) -> Float[np.ndarray, "columns n"]:
-        """Add up, for each rank, the derivatives with respect to the points that count it."""
-        from_each = np.cumsum(d_points[:, :0:-1], axis=1)[:, ::-1]
-        if not self.has_ties:
-            return from_each
-        ranks = np.arange(from_each.shape[1])
-        is_first = self.above[:, :-1] == ranks  # of its run of ties, which all its points count
-        first = np.maximum.accumulate(np.where(is_first, ranks, 0), axis=1)
-        return np.take_along_axis(from_each, first, axis=1)
-
 
 @once_per_predictions
-def curve_counts(predictions: Predictions) -> CurveCounts:
+def whole_curves(predictions: Predictions) -> CurveCounts:
     """Sort the columns of the classes that occur; of two classes, only that of the second.
 
     The first of two classes is its complement.
@@ -107,45 +155,76 @@ def curve_counts(predictions: Predictions) -> CurveCounts:
     n = predictions.n_observations
     rows = np.empty((len(classes), n), np.int32)
     is_positive = np.empty((len(classes), n), np.bool_)
-    above = np.empty((len(classes), n + 1), np.int32)
-    has_ties = np.empty(len(classes), np.bool_)
     columns = score_columns(predictions.scores, classes)
 
-    def sort_column(column: int) -> Int[np.ndarray, " corners"]:
+    def sort_column(column: int) -> Int[np.ndarray, " points"] | None:
         one = one_curve(columns[column], predictions.true == classes[column])
-        rows[column], is_positive[column], above[column] = one.rows, one.is_positive, one.above
-        has_ties[column] = one.has_ties
-        return _corners(one)
+        rows[column], is_positive[column] = one.rows, one.is_positive
+        return None if one.above is None else one.above[0]
 
-    places = parallel(sort_column, range(len(classes)), rows.size)
-    corners = np.full((len(classes), max(map(len, places))), n, np.int32)
-    for row, places_of_column in zip(corners, places, strict=True):
-        row[: len(places_of_column)] = places_of_column
-    n_positives = is_positive.sum(axis=1)
-    share = 1 / len(classes)
-    return CurveCounts(rows, is_positive, above, bool(has_ties.any()), share, n_positives, corners)
+    found = parallel(sort_column, range(len(classes)), rows.size)
+    above = None
+    if any(of_column is not None for of_column in found):
+        above = np.tile(np.arange(n + 1, dtype=np.int32), (len(classes), 1))
+        for row, of_column in zip(above, found, strict=True):
+            row[:] = row if of_column is None else of_column
+    return CurveCounts(rows, is_positive, above, 1 / len(classes), is_positive.sum(axis=1))
+
+
+@once_per_predictions
+def at_corners(curves: CurveCounts) -> CurveCounts:
+    """Return the curves with the points alone where they may turn.
+
+    Between neighbours there are positives alone, negatives alone, or observations that tie.
+    """
+    return curves.only(_corners)
+
+
+def curve_counts(predictions: Predictions) -> CurveCounts:
+    """Bind the points where the curves may turn."""
+    return at_corners(whole_curves(predictions))
+
+
+@once_per_predictions
+def counts_at_positives(predictions: Predictions) -> CurveCounts:
+    """Bind the points at the scores of the positives."""
+    return whole_curves(predictions).only(_rises)
+
+
+CURVES = (curve_counts, counts_at_positives, whole_curves)
 
 
 def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n"]) -> CurveCounts:
     """Sort the scores of one class against the rest."""
     order = np.argsort(scores)[::-1].astype(np.int32)
     ordered = scores[order]
-    above = np.arange(len(order) + 1, dtype=np.int32)
-    has_ties = bool((ordered[1:] == ordered[:-1]).any())
-    if has_ties:
-        above[1:] = run_ends(ordered, np.array([0]))
+    above = None
+    if (ordered[1:] == ordered[:-1]).any():
+        above = np.append(np.int32(0), run_ends(ordered, np.array([0])))[None]
     ranked = is_positive[order][None]
-    return CurveCounts(order[None], ranked, above[None], has_ties, 1.0, ranked.sum(axis=1))
+    return CurveCounts(order[None], ranked, above, 1.0, ranked.sum(axis=1))
 
 
-def _corners(curve: CurveCounts) -> Int[np.ndarray, " corners"]:
-    """Return the points where the curve may turn."""
-    is_positive, above = curve.is_positive[0], curve.above[0]
-    points = np.flatnonzero(above == np.arange(len(above)))  # at the ends of runs of ties
-    n_positives = np.diff(np.append(0, np.cumsum(is_positive))[points])
+def pool_shares(
+    tp: Float[np.ndarray, " points"], fp: Float[np.ndarray, " points"]
+) -> Float[np.ndarray, " pools"]:
+    """Return the share of positives between neighbouring points."""
+    positives = np.diff(tp)
+    return positives / (positives + np.diff(fp))
+
+
+def _corners(curves: CurveCounts, column: int) -> Int[np.ndarray, " corners"]:
+    points = curves.ends(column)  # of runs of ties
+    n_positives = np.diff(np.append(0, np.cumsum(curves.is_positive[column]))[points])
     share = n_positives / np.diff(points)
     is_straight = (share[1:] == share[:-1]) & ((share[1:] == 0) | (share[1:] == 1))
     return points[np.concatenate([[True], ~is_straight, [True]])]
+
+
+def _rises(curves: CurveCounts, column: int) -> Int[np.ndarray, " rises"]:
+    ranks = np.flatnonzero(curves.is_positive[column]) + 1
+    ends = ranks if curves.above is None else np.unique(curves.above[column][ranks])
+    return np.concatenate([[0], ends, [curves.rows.shape[1]]])
 
 
 def _lost_beside(predictions: Predictions, *, alike: bool) -> str | None:

@@ -8,7 +8,7 @@ minimises has the derivative that it has with the fit held fixed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -18,6 +18,8 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.hull import upper_hulls
+from dmfroc.measures.statistics.curves import CurveCounts, at_corners, pool_shares
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 _MOST_STEPS = 60
@@ -224,55 +226,59 @@ def _by_newton(
 class Losses(NamedTuple):
     """Weighted sums over the observations.
 
-    For each event there are the squared errors of the forecasts and of the recalibrated ones, and
-    the weight of the event. The last number is the sum of all weights.
+    First the squared errors of the forecasts of all events, and of the recalibrated ones, then the
+    weight of each event that occurs, and of all observations.
     """
 
     values: Float[AnyArray, " m"]
-    recalibrated: tuple[Float[np.ndarray, " n"], ...]  # the squared errors, without derivatives
+    recalibrated: Float[np.ndarray, " n"]  # the squared errors, without derivatives
 
 
 @dataclass(frozen=True, eq=False)
 class IsotonicLosses(Statistic):
-    """Squared errors of the forecasts of several events, and of their isotonic recalibrations."""
+    """Squared errors of the forecasts of several events, and of their isotonic recalibrations.
 
-    forecast: Float[np.ndarray, "events n"]
-    outcome: Float[np.ndarray, "events n"]
-    regressions: tuple[IsotonicRegression, ...]
+    Forecasts that are recalibrated alike lie between two neighbouring vertices of the ROC hull.
+    """
+
+    curves: CurveCounts  # of the events that occur
+    squares: Float[np.ndarray, " n"]
 
     is_compiled: ClassVar[bool] = False
 
-    def recalibrated(self, weights: Float[np.ndarray, " n"]) -> tuple[Float[np.ndarray, " n"], ...]:
-        """Return the squared errors of all observations if others have these weights."""
-        return tuple(
-            (fit.fitted(y, weights)(fit.distinct)[fit.place] - y) ** 2
-            for fit, y in zip(self.regressions, self.outcome, strict=True)
-        )
-
     def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Losses:
-        return self.losses(weights, self.recalibrated(weights))
+        curves = at_corners(self.curves)
+        table = curves.count(weights, np)
+        fitted = np.zeros(table.tp.shape)
+        hulls = upper_hulls(table.fp, table.tp)
+        for values, tp, fp, vertices in zip(fitted, table.tp, table.fp, hulls, strict=True):
+            ends = np.unique(vertices)
+            values[1 : ends[-1] + 1] = np.repeat(pool_shares(tp[ends], fp[ends]), np.diff(ends))
+        squares = np.concatenate([fitted**2, (1 - fitted) ** 2], axis=1)
+        return self.losses(weights, curves.of_rows(squares))
 
     def losses(
-        self, weights: Float[np.ndarray, " n"], recalibrated: tuple[Float[np.ndarray, " n"], ...]
+        self, weights: Float[np.ndarray, " n"], recalibrated: Float[np.ndarray, " n"]
     ) -> Losses:
         """Add up the squared errors, given those of the recalibrated forecasts."""
-        sums = [numbers @ weights for numbers in self._numbers(recalibrated)]
-        return Losses(np.append(np.concatenate(sums), weights.sum()), recalibrated)
+        sums = weights @ self.squares, weights @ recalibrated
+        of_events = np.bincount(self._event, weights, len(self.curves.rows) + 1)[:-1]
+        return Losses(np.concatenate([sums, of_events, [weights.sum()]]), recalibrated)
 
-    def _numbers(
-        self, recalibrated: tuple[Float[np.ndarray, " n"], ...]
-    ) -> Iterator[Float[np.ndarray, "3 n"]]:
-        for f, y, squares in zip(self.forecast, self.outcome, recalibrated, strict=True):
-            yield np.stack([(f - y) ** 2, squares, y])
+    @cached_property
+    def _event(self) -> Int[np.ndarray, " n"]:
+        """The event of each observation; of others their number."""
+        rows, event = self.curves.rows, np.full(len(self.squares), len(self.curves.rows))
+        for place, is_positive in enumerate(self.curves.is_positive):
+            event[rows[place, is_positive]] = place
+        return event
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: Losses, derivatives: Losses
     ) -> Float[np.ndarray, " n"]:
-        by_event = derivatives.values[:-1].reshape(-1, 3)
-        gradient = np.full(len(weights), derivatives.values[-1])
-        for d, numbers in zip(by_event, self._numbers(table.recalibrated), strict=True):
-            gradient += d @ numbers
-        return gradient
+        of_forecasts, of_recalibrated, *of_events, of_all = derivatives.values
+        gradient = of_forecasts * self.squares + of_recalibrated * table.recalibrated
+        return gradient + np.array([*of_events, 0.0])[self._event] + of_all
 
 
 @dataclass(frozen=True, eq=False)
