@@ -211,8 +211,9 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
         place = columns[position]
         scores, start, stop = blocks.scores[place], starts[place], stops[place]
         of_class, ends = own[start:stop], own_ends[start:stop]
-        for first in range(0, n, _ROWS_AT_ONCE):
-            some = slice(first, first + _ROWS_AT_ONCE)
+        entry[position, own_places[start:stop]] = of_own[start:stop]
+        for first in [*range(0, start, _ROWS_AT_ONCE), *range(stop, n, _ROWS_AT_ONCE)]:
+            some = slice(first, min(first + _ROWS_AT_ONCE, start if first < start else n))
             below = of_class.searchsorted(scores[some])  # own scores below each score
             up_to = below + start  # and up to the end of those that equal it
             is_tied = np.flatnonzero(of_class.take(below, mode="clip") == scores[some])
@@ -223,9 +224,10 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
 
     parallel(sort, range(len(present)), n)
     own_ends = run_ends(own, starts)
-    parallel(rank, range(len(columns)), entry.size)
     firsts = np.flatnonzero(np.append(True, own_ends[1:] != own_ends[:-1])).astype(np.int32)
     ends = own_ends[firsts]
+    of_own = np.repeat(firsts + ends, ends - firsts)
+    parallel(rank, range(len(columns)), entry.size)
     is_run = ends - firsts > 1
     return PairCounts(
         rows=rows,
