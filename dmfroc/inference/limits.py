@@ -30,6 +30,7 @@ from dmfroc.results.estimate import ExactLimit
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _ERROR = 0.05  # error probability at which errors are counted; other limits follow
 _TOLERANCE = 1e-6  # of a value that is fitted
+_ROUNDING = 1e-12  # of a value
 _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts less
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
@@ -53,7 +54,7 @@ class RareErrors(NamedTuple):
     Attributes
     ----------
     best, worst : float
-        The ends of the measure's range: its value without errors, and the other end.
+        The value without errors, which is an end of the range for most measures, and the worse end.
     limit : float
         The 95 % confidence limit of a sample without errors of average cost.
     gross_errors : int
@@ -90,7 +91,8 @@ class RareErrors(NamedTuple):
         such that the limit of a proportion is Clopper and Pearson's.
         """
         sign = 1 if self.worst > self.best else -1
-        room, unseen, lost = (abs(x - self.best) for x in (self.worst, self.limit, value))
+        losses = (sign * (x - self.best) for x in (self.worst, self.limit, value))
+        room, unseen, lost = (max(loss, 0.0) for loss in losses)
         if unseen == 0:  # even gross errors make no difference, and give no limit
             return [np.nan] * len(errors)
         if unseen >= room or errors[0] == 0:
@@ -186,7 +188,7 @@ def rare_errors(
 
     Only the classes of the predictions, their weights and how small probabilities are matter; the
     classes that occur have the effective sizes ``evidence``. There is no answer for measures that
-    perfect predictions do not bring to the better one of their ``bounds``.
+    errors can make better than perfect predictions do.
     """
     if evidence is None or len(predictions.present) < 2:
         return None
@@ -199,12 +201,13 @@ def rare_errors(
 def _rare_errors(
     measure: Measure, classes: _Classes, sizes: tuple[float, ...], bounds: tuple[float, float]
 ) -> RareErrors | None:
-    worst, best = bounds if measure.greater_is_better else bounds[::-1]
+    worst, end = bounds if measure.greater_is_better else bounds[::-1]
     perfect = classes.sample(0.0)
-    if not np.isfinite(best) or not measure.applies_to(perfect):
+    if not np.isnan(measure.target) or not measure.applies_to(perfect):
         return None
-    value = _value_of(measure, perfect)
-    if not abs(value - best) <= _TOLERANCE:
+    best = _value_of(measure, perfect)
+    is_end = abs(best - end) <= _TOLERANCE  # as of a user's measure, whose scale is unknown
+    if not (is_end if measure.family == _USERS else np.isfinite(best)):
         return None
     # Errors in the class with the least evidence, in the heaviest class, or in all alike. They are
     # predicted as the lightest or the heaviest of the other classes.
@@ -215,9 +218,12 @@ def _rare_errors(
         values += [
             _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
         ]
-    limit = min(values) if measure.greater_is_better else max(values)
-    gross_errors = _gross_errors(measure, classes, value) if _is_of_ranks(measure) else 1
-    return RareErrors(value, worst, limit, gross_errors) if np.isfinite(limit) else None
+    sign = -1 if measure.greater_is_better else 1
+    losses = sign * (np.array(values) - best)
+    if not (np.isfinite(losses).all() and losses.min() >= -_ROUNDING and losses.max() > _ROUNDING):
+        return None
+    gross_errors = _gross_errors(measure, classes, best) if _is_of_ranks(measure) else 1
+    return RareErrors(best, worst, best + sign * float(losses.max()), gross_errors)
 
 
 def _is_of_ranks(measure: Measure) -> bool:

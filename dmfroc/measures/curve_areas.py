@@ -225,7 +225,7 @@ def kappa_area(method: Literal["exact", "trapezoid"] = "exact", kappa: Kappa = "
         statistic=curve_counts if method == "exact" else whole_curves,
         obstacle=no_lost_sums,
         bounds=SIGNED,
-        range_of_shares=WithOptions(ranges.kappa_area, method=method, kappa=kappa),
+        range_of_shares=WithOptions(ranges.kappa_area, method=method) if is_cohen else None,
         chance=0.0 if is_cohen else math.nan,
     )
 

@@ -171,11 +171,9 @@ def at_first(shares: Shares, is_fixed: bool, share: float, value: str) -> Bounds
     return float(least.mean()), min(float(most.mean()) + _ROUNDING, 1.0)
 
 
-def kappa_area(
-    shares: Shares, is_fixed: bool, method: str = "exact", kappa: str = "cohen"
-) -> Bounds:
+def kappa_area(shares: Shares, is_fixed: bool, method: str = "exact") -> Bounds:
     """Between the areas of a perfect classifier and of one that ranks all negatives first."""
-    if method != "exact" or (kappa != "cohen" and not is_fixed):
+    if method != "exact":
         return -1.0, 1.0
     if not is_fixed:
         return -0.509, 2 - 2 * float(np.log(2))
@@ -185,11 +183,5 @@ def kappa_area(
     rate, width = root**3, 3 * root**2
     perfect = 2 * p * (1 - rate) / (2 * p + rate * (1 - 2 * p))
     worst = -2 * rate * p / (p / (1 - p) + rate * (1 - 2 * p))
-    if kappa != "cohen":
-        perfect, worst = (
-            1 - 2 * (p * (1 - recall) + rate * (1 - p)) / (margins * (2 - margins))
-            for recall in (1, 0)
-            for margins in [p * (1 + recall) + rate * (1 - p)]
-        )
     slack = 5e-7  # of the integration, whose ends no value may leave
     return float((width * worst).mean()) - slack, float((width * perfect).mean()) + slack

@@ -291,6 +291,24 @@ def test_measures_that_lose_alike_by_an_unobserved_error_have_one_limit(name, ot
     assert found.gross_errors == expected.gross_errors
 
 
+def test_perfect_values_have_a_limit_though_the_range_goes_on():
+    """Perfect scores have an expected F-gain of 3/4, and a net benefit of the prevalence."""
+    classes = np.repeat([0, 1], [60, 40])
+    for name, perfect in (("expected_f_gain", 0.75), ("net_benefit", 0.4)):
+        found = estimate(name, classes, classes, stratify=True)
+        assert found.value == pytest.approx(perfect, abs=1e-12)
+        assert found.exact_limit == "lower"
+        assert perfect - 0.1 < found.interval[0] < perfect - 0.01
+
+
+def test_measures_that_errors_can_improve_have_no_such_limit():
+    classes = np.repeat([0, 1], [60, 20])
+    predictions = Predictions.from_arrays(classes, classes)
+    for name in ("entropy_predicted", "observed_expected_ratio"):
+        measure = get_measure(name)
+        assert rare_errors(measure, predictions, np.array([60.0, 20.0]), measure.bounds) is None
+
+
 def test_errors_that_cost_something_at_any_rank_count_at_most_twice():
     classes = np.repeat(np.arange(10), 20)
     predictions = Predictions.from_arrays(classes, np.eye(10)[classes])
