@@ -66,6 +66,19 @@ print(json.dumps([
     str(streams) == str((np.random.get_state(), random.getstate())),
 ]))
 """
+IMPORTS = """
+import importlib, threading
+assert "pandas" not in sys.modules
+class Column:  # what might be one of any library
+    def __array__(self, dtype=None, copy=None):
+        return y
+importing = threading.Thread(target=importlib.import_module, args=["pandas"])
+importing.start()
+while "pandas" not in sys.modules:
+    pass
+print(json.dumps(len(dmfroc.Predictions.from_arrays(Column(), s).true)))
+importing.join()
+"""
 INTERRUPTED = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -93,6 +106,10 @@ def test_a_forked_child_computes_or_says_why_not():
 
 def test_settings_of_jax_neither_break_calls_nor_change():
     assert run_python(SETTINGS) == ["raise", "strict", "disallow", False]
+
+
+def test_another_thread_may_be_importing_a_library_of_tables():
+    assert run_python(IMPORTS) == 60
 
 
 def test_a_daemon_has_no_stderr_and_keeps_its_random_streams():

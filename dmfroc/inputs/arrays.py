@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from decimal import Decimal
@@ -19,20 +20,25 @@ type Floats = NDArray[np.float32] | NDArray[np.float64]
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
 
+def _imported(name: str) -> Any:
+    """Return a module that is imported, once another thread that imports it is done; else None."""
+    return None if sys.modules.get(name) is None else importlib.import_module(name)
+
+
 def from_library(values: Any, what: str) -> Any:
     """Wrap a column or table that narwhals knows as its Series or DataFrame; else None."""
     if isinstance(values, np.ndarray | list | tuple | range):
         return None
-    xarray = sys.modules.get("xarray")
+    xarray = _imported("xarray")
     if xarray is not None and isinstance(values, xarray.DataArray):
         return _named_columns(values, what)
     import narwhals.stable.v2 as nw
     from narwhals.exceptions import DuplicateError
 
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     if pandas is not None and isinstance(values, pandas.Categorical):
         values = pandas.Series(values)
-    pyarrow = sys.modules.get("pyarrow")
+    pyarrow = _imported("pyarrow")
     if pyarrow is not None and isinstance(values, pyarrow.RecordBatch):
         # Unknown to narwhals, and NumPy would drop the column names
         values = pyarrow.Table.from_batches([values])
@@ -232,10 +238,10 @@ def plain(item: Any) -> Any:
 
 def row_index(values: Any) -> Any:
     """Return the index of the rows as one of pandas; None if there is none."""
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     if pandas is None:
         return None
-    xarray = sys.modules.get("xarray")
+    xarray = _imported("xarray")
     if xarray is not None and isinstance(values, xarray.DataArray):
         index = values.indexes.get(values.dims[0]) if values.ndim else None
     else:
