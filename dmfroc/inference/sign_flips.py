@@ -56,6 +56,8 @@ def sign_flips(
     contributions = differences + np.asarray(values)[:, None] * np.repeat(shares, sizes, axis=1)
     for first in range(0, len(contributions), _PAIRS_AT_ONCE):
         some = contributions[first : first + _PAIRS_AT_ONCE]
+        # For accuracy few units contribute anything
+        some = some[:, (np.abs(some) > _ROUNDING * np.abs(some).max()).any(axis=0)]
         generator, flipped = np.random.default_rng(0), np.zeros((len(some), _N_FLIPS))
         for start in range(0, some.shape[1], _UNITS_AT_ONCE):
             part = some[:, start : start + _UNITS_AT_ONCE]
