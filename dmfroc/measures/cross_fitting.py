@@ -134,7 +134,7 @@ def _judge(
             first, last = np.searchsorted(above, first), np.searchsorted(above, last, "right") - 1
         ends = (first + last) // 2 if curves.above is None else above[(first + last) // 2]
         ends[n_chosen == 0] = 0
-        ends[n_chosen == len(rows) - len(ranks)] = len(rows)
+        ends[n_chosen == n_chosen[-1]] = len(rows)  # rounding may leave light rows behind the last
         n_of_cells = np.diff(np.searchsorted(ranks, ends), prepend=0)
         cell = np.repeat(curve * n_thresholds + thresholds, n_of_cells)
         cell += np.where(is_positive[ranks], n_curves * n_thresholds, 0)
