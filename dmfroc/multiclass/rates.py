@@ -138,12 +138,9 @@ class RateCounts(Statistic):
                     d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
                 tied = d_counts * self.tied_share[i][:, None]
                 starts = self.starts[i][..., None]
-                places = starts + self.above[i], starts + self.at_least[i], self.stops[i]
-                changes = d_counts - tied, tied, -d_counts.sum(axis=-1)
-                at = np.concatenate([x.ravel() for x in places])
-                above_each = np.bincount(
-                    at, np.concatenate([x.ravel() for x in changes]), length + 1
-                )
+                above_each = sum_at(starts + self.above[i], d_counts - tied, length + 1, np)
+                above_each += sum_at(starts + self.at_least[i], tied, length + 1, np)
+                above_each -= sum_at(self.stops[i], d_counts.sum(axis=-1), length + 1, np)
                 np.cumsum(above_each, out=above_each)
                 found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
             return found

@@ -163,7 +163,8 @@ def _by_merging(
         total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
         limits = total * (levels.denominator - levels.numerators) // levels.denominator
     rows = zip(mass, limits[:, ::-1], strict=True)
-    crossings = np.stack([sums.searchsorted(limit, "right") for sums, limit in rows])[:, ::-1]
+    crossings = np.concatenate([sums.searchsorted(limit, "right") for sums, limit in rows])
+    crossings = crossings.reshape(m, -1)[:, ::-1]
     first, last = _ends_of_ties(scores, crossings)
     ones = _ONE_OF_BLOCK.take(block)
     counts = np.cumsum(ones, axis=1)
