@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -32,14 +33,15 @@ _known: set[type] = set()
 def _as_tree(bound: BoundMeasures) -> BoundMeasures:
     """Hand a bound measure's arrays to JAX; its other fields are part of the program."""
     if isinstance(bound, SummariesOfCounts):
-        kind = type(bound.statistic)
+        kind: Any = type(bound.statistic)
         if kind not in _known:
-            fields = vars(bound.statistic)
-            is_array = {name: isinstance(x, np.ndarray) for name, x in fields.items()}
+            # What is None here may be an array in others of this kind
+            fields = {x.name: getattr(bound.statistic, x.name) for x in dataclasses.fields(kind)}
+            is_data = {name: isinstance(x, np.ndarray | None) for name, x in fields.items()}
             jax.tree_util.register_dataclass(
                 kind,
-                data_fields=[name for name in fields if is_array[name]],
-                meta_fields=[name for name in fields if not is_array[name]],
+                data_fields=[name for name in fields if is_data[name]],
+                meta_fields=[name for name in fields if not is_data[name]],
             )
             _known.add(kind)
     return jax.tree.map(share, bound)

@@ -127,3 +127,12 @@ def test_areas_under_straight_lines_vary_as_the_jackknife_says(name):
     found = estimate(name, y, scores, method="bootstrap", n_draws=400)
     assert found.value == pytest.approx(jackknife.value, abs=1e-12)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.12)
+
+
+def test_scores_without_ties_and_with_ties_are_one_kind_of_program():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 50)
+    distinct = rng.normal(size=100) + y
+    for scores in (distinct, np.round(distinct), distinct):
+        found = estimate("gini", y, scores, method="bootstrap", n_draws=100)
+        assert found.interval[0] < found.value < found.interval[1]
