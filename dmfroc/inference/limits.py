@@ -227,8 +227,9 @@ def _rare_errors(
 
 
 def _is_of_ranks(measure: Measure) -> bool:
-    """Whether only the order of scores or of probabilities matters."""
-    return measure.needs == "scores" or measure.family == "selective prediction"
+    """Whether only the order of scores or of probabilities matters, maybe once recalibrated."""
+    is_recalibrated = measure.cross_fit is not None
+    return is_recalibrated or measure.needs == "scores" or measure.family == "selective prediction"
 
 
 def _gross_errors(measure: Measure, classes: _Classes, best: float) -> int:

@@ -417,3 +417,13 @@ def test_moments_of_differences_are_those_of_the_differences(monkeypatch, at_onc
     for row, moments in enumerate(moments_of_sums(sums, units)):
         assert covariance[row, row] == pytest.approx(moments.standard_error**2, rel=1e-12)
     assert covariance[0] == pytest.approx(covariance[4], rel=1e-12)
+
+
+def test_recalibration_does_not_tell_unobserved_errors_from_right_forecasts():
+    """Their probabilities tie, so that errors in a share u of 50 cases of 200 cost about u / 5."""
+    classes = np.repeat([0, 1], [200, 50])
+    forecast = np.where(classes == 1, 0.95, 0.04)
+    found = estimate("brier_discrimination", classes, forecast, stratify=True)
+    assert found.value == pytest.approx(0.16, abs=1e-12)
+    unobserved = 1 - 0.05 ** (1 / 50)
+    assert 0.16 - found.interval[0] == pytest.approx(unobserved / 5, rel=0.1)
