@@ -12,10 +12,9 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
-from dmfroc._kit.arrays import sum_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
@@ -43,7 +42,8 @@ def spline_features(
         return np.stack([np.ones_like(logit), logit])
 
     def cube(knot: float) -> Float[np.ndarray, " n"]:
-        return np.maximum(logit - knot, 0) ** 3
+        above = np.maximum(logit - knot, 0)
+        return above * above * above
 
     bend = cube(low) + (cube(high) * (middle - low) - cube(middle) * (high - low)) / (high - middle)
     return np.stack([np.ones_like(logit), logit, bend / (high - low) ** 2])
@@ -63,14 +63,22 @@ class SmoothFit(BinaryFit):
         return cls(outcome, spline_features(logit, knots), knots)
 
     def fitted(
-        self, weights: Float[np.ndarray, "*sets n"], start: Float[np.ndarray, " q"] | None = None
+        self,
+        weights: Float[np.ndarray, "*sets n"],
+        start: Float[np.ndarray, " q"] | None = None,
+        folds: Bool[np.ndarray, "folds n"] | None = None,
     ) -> Float[np.ndarray, "*sets q"]:
+        """Return the coefficients as `BinaryFit` does, or without the rows of each fold."""
         if weights.shape[-1] >= _NODES * _PER_NODE:
-            found = self._grid.fitted(self._weights_on_grid(weights), start)
+            of_nodes = self._weights_on_grid(weights)
+            if folds is not None:
+                of_folds = [self._weights_on_grid(weights, np.flatnonzero(x)) for x in folds]
+                of_nodes = of_nodes - np.array(of_folds)
+            found = self._grid.fitted(of_nodes, start)
             predictors = (found @ self._grid.features)[..., :_NODES]
             if np.abs(np.diff(predictors)).max() <= _LARGEST_STEP:  # false for NaN
                 return found
-        return super().fitted(weights, start)
+        return super().fitted(weights if folds is None else np.where(folds, 0.0, weights), start)
 
     @cached_property
     def _grid(self) -> BinaryFit:
@@ -94,18 +102,21 @@ class SmoothFit(BinaryFit):
         return cell + np.where(self.outcome == 1, _NODES, 0), place - cell
 
     def _weights_on_grid(
-        self, weights: Float[np.ndarray, "*sets n"]
+        self, weights: Float[np.ndarray, "*sets n"], rows: Int[np.ndarray, " _"] | None = None
     ) -> Float[np.ndarray, "*sets nodes"]:
         """Return the weights of nodes that give cubic functions the sums of the observations."""
-        cells, place = self._cells
-        sets, moments = weights.reshape(-1, len(place)), []
-        cells = cells + 2 * _NODES * np.arange(len(sets))[:, None]
+        if weights.ndim > 1:
+            return np.array([self._weights_on_grid(of_set) for of_set in weights])
+        (cells, place), moments = self._cells, []
+        if rows is not None:
+            cells, place, weights = (x.take(rows) for x in (cells, place, weights))
         for _ in _CUBIC:
-            moments.append(sum_at(cells, sets, 2 * _NODES * len(sets), np))
-            sets = sets * place
-        of_nodes = _CUBIC.T @ moments
-        found: Any = sum(np.roll(x, shift) for shift, x in enumerate(of_nodes))
-        return found.reshape(*weights.shape[:-1], -1)
+            moments.append(np.bincount(cells, weights, 2 * _NODES))
+            weights = weights * place
+        found, *others = _CUBIC.T @ moments
+        for shift, of_nodes in enumerate(others, 1):
+            found[shift:] += of_nodes[:-shift]
+        return found
 
 
 class Gap(NamedTuple):
@@ -199,14 +210,13 @@ def _summaries(
     counted = np.flatnonzero(weights)
     distances, weights = np.abs(gaps.take(counted)), weights.take(counted)
     mean = weights @ distances / weights.sum()
-    if np.ptp(weights) == 0:  # numbers are sorted in a tenth of the time of their order
-        distances.sort()
-    else:
-        order = np.argsort(distances)
-        distances, weights = distances[order], weights[order]
-    below = np.cumsum(weights)
+    if np.ptp(weights) == 0:
+        places = np.ceil(np.array(_SHARES) * len(weights) * (1 - 1e-12)).astype(int) - 1
+        return np.append(mean, np.partition(distances, places)[places])
+    order = np.argsort(distances)
+    below = np.cumsum(weights[order])
     places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
-    return np.append(mean, distances[np.minimum(places, len(below) - 1)])
+    return np.append(mean, distances[order[np.minimum(places, len(below) - 1)]])
 
 
 @once_per_predictions
@@ -237,14 +247,15 @@ def _on_other_sides(
     starts = [gap.coefficients for gap in curves.gaps(weights)]
     if not all(np.isfinite(start).all() for start in starts):
         return None
-    folds = folds_of(predictions, unit_of_row)
-    rests, gaps = np.where(folds, 0.0, weights), np.zeros(predictions.n_observations)
+    folds, gaps = folds_of(predictions, unit_of_row), np.zeros(predictions.n_observations)
+    judges = [np.flatnonzero(fold) for fold in folds]
     for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-        for fold, coefficients in zip(folds, fit.fitted(rests, start), strict=True):
+        for rows, coefficients in zip(judges, fit.fitted(weights, start, folds), strict=True):
             if not np.isfinite(coefficients).all():
                 return None
             coefficients[1] -= 1  # of the logit of the forecast
-            gaps += np.sign(coefficients @ fit.features) * (y - f) * fold
+            sides = np.sign(coefficients @ fit.features.take(rows, axis=1))
+            gaps[rows] += sides * (y - f).take(rows)
     gaps /= folds.mean(axis=1).sum() * len(outcome)
     value = float(weights @ gaps / weights.sum())
     influences = weights * (gaps - value) / weights.sum()

@@ -152,23 +152,20 @@ def whole_curves(predictions: Predictions) -> CurveCounts:
     The first of two classes is its complement.
     """
     classes = np.array([1]) if predictions.n_classes == 2 else predictions.present
-    n = predictions.n_observations
-    rows = np.empty((len(classes), n), np.int32)
-    is_positive = np.empty((len(classes), n), np.bool_)
     columns = score_columns(predictions.scores, classes)
 
-    def sort_column(column: int) -> Int[np.ndarray, " points"] | None:
-        one = one_curve(columns[column], predictions.true == classes[column])
-        rows[column], is_positive[column] = one.rows, one.is_positive
-        return None if one.above is None else one.above[0]
+    def sort_column(column: int) -> CurveCounts:
+        return one_curve(columns[column], predictions.true == classes[column])
 
-    found = parallel(sort_column, range(len(classes)), rows.size)
-    above = None
-    if any(of_column is not None for of_column in found):
-        above = np.tile(np.arange(n + 1, dtype=np.int32), (len(classes), 1))
-        for row, of_column in zip(above, found, strict=True):
-            row[:] = row if of_column is None else of_column
-    return CurveCounts(rows, is_positive, above, 1 / len(classes), is_positive.sum(axis=1))
+    curves, above = parallel(sort_column, range(len(classes)), columns.size), None
+    if any(x.above is not None for x in curves):
+        all_ranks = np.arange(columns.shape[1] + 1, dtype=np.int32)
+        above = np.stack([all_ranks if x.above is None else x.above[0] for x in curves])
+    rows, is_positive, n_positives = (
+        np.concatenate([getattr(x, name) for x in curves])
+        for name in ("rows", "is_positive", "n_positives")
+    )
+    return CurveCounts(rows, is_positive, above, 1 / len(classes), n_positives)
 
 
 @once_per_predictions
