@@ -54,18 +54,18 @@ def _up_to_each(x: Float[AnyArray, "*rows m"], xp: Any) -> Float[AnyArray, "*row
     return (within + before[..., None]).reshape(*x.shape[:-1], -1)[..., :m]
 
 
-def exponents_of(
+def powers_of_two(
     totals: Float[AnyArray, "*shape"], weights: Float[AnyArray, "*n"], xp: Any
-) -> Int[AnyArray, "*shape"] | None:
+) -> Float[AnyArray, "*shape"] | None:
     """Return powers of two that make totals alike; None if sums of the weights need none.
 
     Sums over classes that follow one another lose the weights of light classes beside heavy ones.
-    Products with powers of two are exact, and so are all sums of whole numbers.
+    Products and quotients with powers of two are exact, and so are all sums of whole numbers.
     """
     if xp is np and (weights == 1).all():
         return None
-    exponents: Any = xp.frexp(totals)[1]
-    return None if xp is np and np.ptp(exponents) == 0 else exponents
+    exponents: Any = xp.frexp(totals)[1] - 1  # the power of the largest double is one
+    return None if xp is np and np.ptp(exponents) == 0 else xp.ldexp(1.0, exponents)
 
 
 def sum_at(

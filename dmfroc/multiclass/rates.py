@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at, take
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at, take
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import choice, integer, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
@@ -103,10 +103,10 @@ class RateCounts(Statistic):
             if self.above.size <= _MOST_STORED:
                 counts = np.asarray(counts)
         else:
-            exponents = exponents_of(totals, weights, xp)
+            powers = powers_of_two(totals, weights, xp)
             summed = weights
-            if exponents is not None:
-                summed = xp.ldexp(weights, -exponents[self.class_of_row])
+            if powers is not None:
+                summed = weights / powers[self.class_of_row]
 
             # One group after the other: what is summed and looked up stays in the cache.
             def count_group(group: tuple[Any, ...]) -> Float[AnyArray, "p 2 t"]:
@@ -114,8 +114,8 @@ class RateCounts(Statistic):
                 up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
                 before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
                 counts = above_with_ties(*before, share)
-                if exponents is not None:
-                    counts = xp.ldexp(counts, exponents[of][..., None])
+                if powers is not None:
+                    counts *= powers[of][..., None]
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
                 return xp.clip(counts, 0.0, totals[of][..., None])
 
@@ -128,14 +128,14 @@ class RateCounts(Statistic):
     ) -> Float[np.ndarray, " n"]:
         """Each observation adds up what the thresholds below its score say."""
         n, length = len(weights), self.sorted_rows.shape[1]
-        exponents = exponents_of(table.totals, weights, np)
+        powers = powers_of_two(table.totals, weights, np)
 
         def through_groups(groups: range) -> Float[np.ndarray, " n"]:
             found = np.zeros(n)
             for i in groups:
                 d_counts = derivatives.counts[i]
-                if exponents is not None:  # derivatives are the larger the less a class weighs
-                    d_counts = np.ldexp(d_counts, exponents[self.counted[i]][..., None])
+                if powers is not None:  # derivatives are the larger the less a class weighs
+                    d_counts = d_counts * powers[self.counted[i]][..., None]
                 tied = d_counts * self.tied_share[i][:, None]
                 starts = self.starts[i][..., None]
                 above_each = sum_at(starts + self.above[i], d_counts - tied, length + 1, np)
@@ -147,8 +147,8 @@ class RateCounts(Statistic):
 
         tasks = tasks_of(range(len(self.sorted_rows)), 1)
         through_counts: Any = sum(parallel(through_groups, tasks, self.sorted_rows.size))
-        if exponents is not None:
-            through_counts = np.ldexp(through_counts, -exponents[self.class_of_row])
+        if powers is not None:
+            through_counts /= powers[self.class_of_row]
         return derivatives.totals[self.class_of_row] + through_counts
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of, map_rows, sum_at
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
@@ -56,7 +56,7 @@ class PairCounts(Statistic):
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
-        exponents, below = self._below(weights, totals, xp)
+        powers, below = self._below(weights, totals, xp)
         own_total = _weight_below(below, 2 * self.stops[self.columns], xp)
         grouped = None if below is None else grouped
 
@@ -68,8 +68,8 @@ class PairCounts(Statistic):
             return segment_sum(won, self.starts, self.row_class, xp)
 
         won = map_rows(count_column, self.entry, own_total, xp=xp)
-        if exponents is not None:
-            won = xp.ldexp(won, exponents[self.columns][:, None])
+        if powers is not None:
+            won *= powers[self.columns][:, None]
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         won = xp.minimum(won, totals[self.columns][:, None] * totals)
         predicted = sum_at(self.predicted, weights, n_classes, xp)
@@ -77,36 +77,36 @@ class PairCounts(Statistic):
 
     def _below(
         self, weights: Float[AnyArray, " n"], totals: Float[AnyArray, " c"], xp: Any
-    ) -> tuple[Int[AnyArray, " c"] | None, Float[AnyArray, " entries"] | None]:
-        """Return the weight of all sorted scores below each entry, ties by half, after exponents.
+    ) -> tuple[Float[AnyArray, " c"] | None, Float[AnyArray, " entries"] | None]:
+        """Return the weight of all sorted scores below each entry, ties by half, after powers.
 
-        With exponents, that of each class is divided by two to the power of its own. Where all
-        weights are one it is half the entry, and nothing is returned.
+        With powers of two, that of each class is divided by its own. Where all weights are one it
+        is half the entry, and nothing is returned.
         """
         if xp is np and (weights == 1).all():
             return None, None
-        exponents = exponents_of(totals, weights, xp)
+        powers = powers_of_two(totals, weights, xp)
         ordered = weights[self.sorted_rows]
-        if exponents is not None:
-            ordered = xp.ldexp(ordered, -exponents[self.row_class])
+        if powers is not None:
+            ordered = ordered / powers[self.row_class]
         before = cumulative_sum(ordered, xp)
         tied = (before[self.tied_from] + before[self.tied_to]) / 2
         if xp is not np:
             middle = (before[:-1] + before[1:]) / 2
             both = xp.append(xp.stack([before[:-1], middle], axis=1).ravel(), before[-1])
-            return exponents, both.at[self.tied_from + self.tied_to].set(tied)
+            return powers, both.at[self.tied_from + self.tied_to].set(tied)
         below = np.empty(2 * len(before) - 1)
         below[::2], below[1::2] = before, before[:-1]
         below[1::2] += before[1:]
         below[1::2] /= 2
         below[self.tied_from + self.tied_to] = tied
-        return exponents, below
+        return powers, below
 
     def pull_back(
         self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
     ) -> Float[np.ndarray, " n"]:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
-        exponents, below = self._below(weights, table.totals, np)
+        powers, below = self._below(weights, table.totals, np)
         grouped = None if below is None else weights[self.rows]
         d_grouped, lock = np.repeat(derivatives.totals, self.stops - self.starts), Lock()
         n, gradient = len(weights), np.zeros_like(weights)
@@ -122,8 +122,8 @@ class PairCounts(Statistic):
                 entry = self.entry[position, some]
                 factor = d_won.take(self.row_class[some])
                 won = _won(_weight_below(below, np.array(2 * stop), np), below, entry, np)
-                if exponents is not None:
-                    won = np.ldexp(won, exponents[column])
+                if powers is not None:
+                    won *= powers[column]
                 won *= factor
                 with lock:
                     d_grouped[some] += won

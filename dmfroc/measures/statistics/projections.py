@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, exponents_of
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, powers_of_two
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import rows_by_class, run_ends, scores_to_add
 from dmfroc.measures.statistics.pairs import segment_sum
@@ -82,13 +82,13 @@ class ProjectedPairCounts(Statistic):
     ) -> tuple[Float[AnyArray, " pairs"], Float[AnyArray, " m"]]:
         """Return what each pair weighs, and what of it is below each place, ties by half."""
         totals = segment_sum(ordered, self.starts[:-1], self.pair, xp)
-        exponents = exponents_of(totals, ordered, xp)
-        if exponents is not None:
-            ordered = xp.ldexp(ordered, -exponents[self.pair])
+        powers = powers_of_two(totals, ordered, xp)
+        if powers is not None:
+            ordered = ordered / powers[self.pair]
         sums = cumulative_sum(ordered, xp)
         middle = (sums[self.run_start] + sums[self.run_end]) / 2
         below = middle - sums[self.starts][self.pair]
-        return totals, below if exponents is None else xp.ldexp(below, exponents[self.pair])
+        return totals, below if powers is None else below * powers[self.pair]
 
     def pull_back(
         self,
