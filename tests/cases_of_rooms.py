@@ -106,6 +106,20 @@ DISPLAYS = {
     "display/overview/classes": lambda: plots.overview(NAMED, SCORES),
 }
 
+
+def with_decisions(name):
+    """Draw curves with the points of hard labels of other, fewer rows."""
+    display = drawn(name, NAMED, SCORES)
+    table = dmfroc.ContingencyTable.from_labels(NAMED[::2], NAMES[SCORES[::2].argmax(axis=1)])
+    return display.plot_decisions(table).figure_
+
+
+NAMES = np.array(["ash", "fir", "oak"])
+DISPLAYS |= {
+    f"display/decisions/{name}": lambda name=name: with_decisions(name)
+    for name in ("ROC", "PN", "PrecisionRecall", "PRG")
+}
+
 # Decisions
 
 COSTS = np.array([[0.0, 1, 4], [2, 0, 1], [5, 1, 0]])
@@ -466,4 +480,98 @@ DENSITIES = {
     for likelihood in ("ordinal", "binomial")
 }
 
-ROOMS = DENSITIES | DISPLAYS | DECISIONS | CURVES | PAPERS | META_ANALYSIS
+# Analyses of items, of several labels, of calibration, and of streams
+
+RIGHT = {
+    name: (RNG.random(N) < share).astype(float) for name, share in {"a": 0.7, "b": 0.5}.items()
+}
+GRADES = {name: np.round(x + RNG.normal(size=N), 1) for name, x in RIGHT.items()}
+VERIFIED = {name: np.where(np.arange(N) % 2, np.nan, x) for name, x in RIGHT.items()}
+SITE = np.array(["north", "south"])[np.arange(N) % 2]
+LABEL_TABLE = pd.DataFrame(np.c_[CLASS > 0, CLASS == 1, Y | (np.arange(N) % 4 == 0)].astype(float),
+                           columns=["big", "fir", "odd"])  # fmt: skip
+LABEL_SCORES = {"a": SCORES, "b": np.roll(SCORES, 1, axis=1)}
+
+
+def streamed(look, measure, data=(NAMED, SCORES), **options):
+    """Return what an accumulator says after each of several batches."""
+    found = dmfroc.Accumulator(np.unique(data[0]), n_bins=8)
+    for some in np.split(np.arange(N), 4):
+        found.update(*(x[some] for x in data))
+        last = getattr(found, look)(measure, **options)
+    return last
+
+
+CALIBRATED = SCORES / SCORES.sum(axis=1, keepdims=True)
+NEARLY = 0.95 * np.eye(3)[CLASS] + 0.05 * CALIBRATED
+NEARLY[3] = CALIBRATED[3] if CALIBRATED[3].argmax() != CLASS[3] else NEARLY[3, [1, 2, 0]]
+SAMPLES = {
+    "nearly-perfect": (NAMED, NEARLY),
+    "perfect": (NAMED, np.eye(3)[CLASS]),
+    "noise": (NAMED, CALIBRATED[::-1]),
+    "few": (NAMED[:14], CALIBRATED[:14]),
+    "two-nearly-perfect": (Y, np.clip(0.9 * Y + 0.1 * P, 0, 1)),
+    "many-classes": (np.arange(N) % 20, np.eye(20)[(np.arange(N) * 7 // 6) % 20] * 0.5 + 0.025),
+}
+ANALYSES = {
+    **{
+        f"evaluate-all/{kind}": lambda sample=sample: (
+            dmfroc.evaluate(*sample, measures="all").estimates
+        )
+        for kind, sample in SAMPLES.items()
+    },
+    **{
+        f"estimate/{measure}/{kind}/bootstrap": lambda measure=measure, sample=sample: (
+            dmfroc.estimate(measure, *sample, method="bootstrap", n_draws=100)
+        )
+        for measure in ("accuracy", "hand_till")
+        for kind, sample in SAMPLES.items()
+    },
+    **{
+        f"items/{kind}": lambda scores=scores, options=options: dmfroc.items(scores, **options)
+        for kind, (scores, options) in {
+            "right": (RIGHT, {}),
+            "one": ({"a": RIGHT["a"]}, {"level": 0.8}),
+            "graded": (GRADES, {"bounds": (-5, 6), "groups": GROUPS}),
+            "unbounded": (GRADES, {"bounds": (-np.inf, np.inf), "rope": 0.1}),
+            "by": (RIGHT, {"by": {"site": SITE, "third": np.arange(N) % 3}}),
+            "judge": (VERIFIED, {"judge": {n: np.round(x * 0.8) for n, x in RIGHT.items()}}),
+            "greater": (RIGHT, {"alternative": "greater", "margin": 0.05, "simultaneous": True}),
+        }.items()
+    },
+    **{
+        f"multilabel/{kind}": lambda options=options: dmfroc.multilabel(LABEL_TABLE, **options)
+        for kind, options in {
+            "macro": {"y_score": LABEL_SCORES},
+            "micro": {"y_score": LABEL_SCORES, "average": "micro", "measure": "average_precision"},
+            "labels": {"y_pred": {n: x > 0.4 for n, x in LABEL_SCORES.items()}, "groups": GROUPS},
+            "one": {"y_score": SCORES, "level": 0.8, "labels": ["x", "y", "z"]},
+        }.items()
+    },
+    "calibration_tests": lambda: dmfroc.calibration_tests(NAMED, SCORES, n_draws=99),
+    "calibration_tests/two": lambda: dmfroc.calibration_tests(Y, P, n_draws=99, random_state=5),
+    **{
+        f"confidence_sequence/{measure}": lambda measure=measure: streamed(
+            "confidence_sequence", measure, level=0.9
+        )
+        for measure in ("accuracy", "hand_till", "dmf_auc")
+    },
+    **{
+        f"confidence_sequence/two/{measure}": lambda measure=measure: streamed(
+            "confidence_sequence", measure, (Y, np.c_[1 - P, P])
+        )
+        for measure in ("brier_score", "recall", "hand_till")
+    },
+    **{
+        f"drift/{measure}": lambda measure=measure, baseline=baseline: streamed(
+            "drift", measure, baseline=baseline, level=0.8
+        )
+        for measure, baseline in (("accuracy", 0.95), ("hand_till", 0.99))
+    },
+    **{
+        f"meta/whole/{model}": lambda model=model: summary_of(model)
+        for model in ("bivariate", "multiclass")
+    },
+}
+
+ROOMS = ANALYSES | DENSITIES | DISPLAYS | DECISIONS | CURVES | PAPERS | META_ANALYSIS

@@ -46,6 +46,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc import measures
+from dmfroc.results.result import Result
 
 generator = np.random.default_rng(0)
 Y = generator.permutation(np.arange(45) % 3)
@@ -570,6 +571,21 @@ COMMANDS = {
                              "--output", f"{kind}-two.svg"]
         for kind in ("roc", "prg", "overview", "cost")
     },
+    "compare unpaired": ["compare", *ALL_FILES, *OF_ALL, "--unpaired", "--json"],
+    "compare margin": ["compare", "good.csv", "poor.csv", *OF_ALL, "--measure", "accuracy",
+                       "--alternative", "greater", "--margin", "0.05"],
+    "compare bootstrap": ["compare", "good.csv", "poor.csv", *OF_ALL, "--method", "bootstrap",
+                          "--n-draws", "100", "--random-state", "3", "--json"],
+    "evaluate groups": ["evaluate", "good.csv", *OF_ALL, "--groups", "half", "--title", "<b>",
+                        "--output", "groups.html", "--ignore", "sex"],
+    "evaluate target": ["evaluate", "good.csv", *OF_ALL, "--target-prevalence", "0.2,0.3,0.5",
+                        "--json"],
+    "evaluate count": ["evaluate", "good.csv", *OF_ALL, "--count", "fold", "--json"],
+    "evaluate positive": ["evaluate", "two.csv", "--label", "oak", "--scores", "score",
+                          "--pos-label", "False", "--measures", "recall,hand_till", "--json"],
+    "subgroups bootstrap": ["subgroups", "good.csv", *OF_ALL, "--by", "site", "--measure",
+                            "hand_till", "--groups", "half", "--level", "0.8"],
+    "plan margin": ["plan", "good.csv", "poor.csv", *OF_ALL, "--margin", "0.05", "--json"],
     "demo": ["demo", "--plot", "demo.svg"],
     "no file": ["evaluate", "none.csv", *COLUMNS],
     "no column": ["evaluate", "good.csv", "--label", "trees"],
@@ -629,9 +645,35 @@ def run(arguments):
 # What is in it
 
 
+STYLES = (
+    *("linewidth", "linestyle", "marker", "markersize", "markerfacecolor", "markeredgecolor"),
+    *("drawstyle", "alpha", "zorder", "color", "facecolor", "edgecolor", "visible", "clip_on"),
+    *("fontsize", "rotation", "ha", "va", "sizes", "hatch", "loc"),
+)
+
+
+def style_of(artist):
+    """Return how an artist looks, in plain numbers and texts."""
+    found = {}
+    for name in STYLES:
+        getter = getattr(artist, f"get_{name}", None)
+        if getter is not None:
+            x = getter()
+            found[name] = x.tolist() if isinstance(x, np.ndarray) else str(x)
+    return found
+
+
 def axes_parts(axes):
-    """Return the numbers and the texts that are drawn on axes."""
+    """Return the numbers and the texts that are drawn on axes, and how they look."""
+    shown = [*axes.lines, *axes.collections, *axes.patches, *axes.texts, *axes.spines.values()]
     return {
+        "styles": [style_of(artist) for artist in shown],
+        "scales": [axes.get_xscale(), axes.get_yscale(), str(axes.get_aspect())],
+        "tick_styles": [
+            [axis.get_tick_params(which="major"), axis.get_ticks_position()]
+            for axis in (axes.xaxis, axes.yaxis)
+        ],
+        "place": str(getattr(axes.get_legend(), "_loc", None)),
         "title": axes.get_title(),
         "x": [axes.get_xlabel(), *axes.get_xlim()],
         "y": [axes.get_ylabel(), *axes.get_ylim()],
@@ -654,14 +696,7 @@ def axes_parts(axes):
     }  # fmt: skip
 
 
-RESULTS = tuple(
-    public(name)
-    for name in [
-        *("Comparison", "Evaluation", "Estimate", "NestedCrossValidation", "Plan", "Posterior"),
-        *("RunsComparison", "SubgroupComparison", "SummaryROC", "MulticlassROC"),
-        "ContingencyTable",
-    ]
-)
+RESULTS = (Result, dmfroc.Estimate, dmfroc.results.MulticlassROC, dmfroc.ContingencyTable)
 SLOW = {"leave_one_out"}  # fits a model per study
 
 
@@ -691,7 +726,8 @@ def parts(x, is_whole):
     if isinstance(x, matplotlib.axes.Axes):
         return axes_parts(x)
     if isinstance(x, matplotlib.figure.Figure):
-        return {f"axes {place}": axes for place, axes in enumerate(x.axes)}
+        size = {"size": x.get_size_inches().tolist()}
+        return size | {f"axes {place}": axes for place, axes in enumerate(x.axes)}
     if is_ours(x) and hasattr(x, "figure_"):
         return {"figure": x.figure_}
     if hasattr(x, "_asdict"):

@@ -477,3 +477,10 @@ def test_probabilities_of_one_class_and_of_both_give_the_same_table():
         evaluate(true, score, y_pred=predicted, measures="all").to_pandas() for score in (one, both)
     ]
     pd.testing.assert_frame_equal(*tables, rtol=1e-9, atol=1e-12)
+
+
+def test_scores_of_one_class_are_judged_by_hard_labels_alone():
+    predictions = dmfroc.Predictions.from_labels(["a", "a"], ["a", "b"])
+    assert dmfroc.evaluate(predictions, measures=["accuracy"]).estimates["accuracy"].value == 0.5
+    with pytest.raises(ValueError, match=r"one class only .* except for measures of hard labels"):
+        dmfroc.evaluate(predictions, measures=["accuracy", "log_loss"])

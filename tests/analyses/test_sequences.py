@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy import integrate, special, stats
 
 import dmfroc
+from dmfroc.analyses import sequences
+from dmfroc.analyses.sequences import Look
 from dmfroc.inference.anytime import (
     error_at_one_time,
     evidence_of_change,
@@ -340,3 +342,11 @@ def test_results_are_drawn_and_reported(tmp_path):
     assert found.alarm
     found.plot()
     assert list(found.to_pandas().columns) == ["n_observations", "value", "low", "high", "p_value"]
+
+
+def test_of_very_many_looks_every_second_of_the_older_half_is_forgotten(monkeypatch):
+    monkeypatch.setattr(sequences, "_MOST_LOOKS", 8)
+    looks = []
+    for n in range(9):
+        sequences.add_look(looks, Look(n, 0.5, (0.4, 0.6)))
+    assert [look.n_observations for look in looks] == [0, 2, 4, 5, 6, 7, 8]

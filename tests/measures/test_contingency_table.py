@@ -538,3 +538,10 @@ def test_one_unusable_prevalence_is_enough(wrong, place):
     prevalence[place] = wrong
     with pytest.raises(ValueError, match="a finite number >= 0 for each of 2 classes"):
         ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=4).with_prevalence(prevalence)
+
+
+@pytest.mark.parametrize("name", ["tp", "fp", "fn", "tn"])
+def test_a_cell_that_cannot_be_is_named(name):
+    cells = {"tp": 3, "fp": 1, "fn": 2, "tn": 4} | {name: -1}
+    with pytest.raises(ValueError, match=f"^{name} "):
+        ContingencyTable.from_cells(**cells)
