@@ -8,7 +8,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test doctest fuzz mutants compat lint docs bench experiments clean
+.PHONY: demo test doctest seen fuzz mutants compat lint docs bench experiments clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -25,6 +25,10 @@ test: doctest
 # shapes and types that it names. That makes calls several times as slow, too slow for all tests.
 doctest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --quiet --jaxtyping-packages=dmfroc,beartype.beartype --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
+
+# All that users see against what it was: for changes that should change none of it.
+seen: $(VENV)/.installed-test
+	DMFROC_SEEN=1 $(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_what_is_seen.py
 
 # 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 500 damaged state files,
 # 200 sources that change, 100 kills of scans and 200 of studies; interrupts of all long calls.
