@@ -97,9 +97,9 @@ class Predictions:
     has_scores: bool = True
 
     def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                _read_only(value)
+        # Views are read-only, and the arrays of whoever made them stay as they are
+        arrays = {x: value for x, value in vars(self).items() if isinstance(value, np.ndarray)}
+        self.__dict__.update({x: _read_only(array.view()) for x, array in arrays.items()})
 
     @classmethod
     def from_arrays(

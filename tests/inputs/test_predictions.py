@@ -91,6 +91,14 @@ def test_names_of_rows_are_immutable_and_independent_of_what_was_given():
         predictions.ids[0] = 0
 
 
+def test_arrays_of_others_stay_writeable():
+    weights = np.ones(3)
+    predictions = Predictions.from_arrays([0, 1, 2], np.eye(3)).reweighted(weights)
+    weights += 1
+    with pytest.raises(ValueError, match="read-only"):
+        predictions.sample_weight[0] = 0
+
+
 def test_independent_of_a_table():
     frame = FRAME.copy()
     predictions = as_predictions(LABELS, frame)
