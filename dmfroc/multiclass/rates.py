@@ -159,7 +159,7 @@ class CountsOfPlaces:
     Blocks of them are made when they are asked for: floats take eight times the memory of places.
     """
 
-    sizes: Int[np.ndarray, "*pairs 2 1"]
+    sizes: Integer[np.ndarray, "*pairs 2 1"]
     above: Integer[np.ndarray, "*pairs 2 t"]
     at_least: Integer[np.ndarray, "*pairs 2 t"]
     tied_share: Float[np.ndarray, "*pairs t"]

@@ -125,7 +125,7 @@ def sort_rows(
 
 
 def sort_blocks(
-    scores: Sequence[Int[np.ndarray, "blocks m"]], rows: Sequence[Int[np.ndarray, "blocks m"]]
+    scores: Sequence[Int[np.ndarray, "_ _"]], rows: Sequence[Int[np.ndarray, "_ _"]]
 ) -> None:
     """Sort blocks of scores, each in a row, and the observations that have them, in place.
 
