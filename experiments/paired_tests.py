@@ -135,8 +135,8 @@ observations determine the variance that signs are flipped instead.
 
 To compute the size, both classifiers have the same distribution, so that they are exchangeable.
 For accuracy the flips are McNemar's mid-p test. If classifiers disagree in fewer than about eight
-observations, it cannot come close to 5 %, and has less power than the z test. That one rejects if
-four observations decide for one classifier and none for the other.
+observations, its size stays far below 5 %, and it has less power than the z test. The z test
+rejects if four observations decide for one classifier and none for the other.
 """
 
 

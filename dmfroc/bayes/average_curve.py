@@ -94,7 +94,7 @@ def _curve_of_splits(logit: Float[Array, "2 t"], halvings: Halvings) -> AverageC
     is_first, is_second = _bins_of_halves(halvings)
     log_first = jax.nn.log_sigmoid(logit)
     share = jnp.exp(log_first @ is_first + (log_first - logit) @ is_second)
-    # Products take a tenth of the time to compile that cumulative sums take.
+    # Products compile to fewer operations than cumulative sums.
     is_before = np.tri(logit.shape[1], share.shape[1]).T
     before, after = share @ is_before, share @ (1 - is_before)
     between = share[:, 1:-1]

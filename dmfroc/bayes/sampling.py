@@ -27,7 +27,7 @@ from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, lowered
-from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread
+from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread, result_of
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
@@ -43,7 +43,7 @@ _LEAST_SCALE = 0.02
 _LEAST_CURVATURE_OF_SCALES, _LEAST_CURVATURE = 0.25, 1e-3
 _SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
 _DIFFERENCE = 0.2  # of logarithms of scales
-_STEP = 1e-4  # of parameters whose scale is about one; second derivatives are right to 1e-8
+_STEP = 1e-4  # of parameters whose scale is about one; second derivatives are right to some 1e-9
 _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
 _N_PROBES = 8
 _N_TOGETHER = 10  # draws of all chains
@@ -201,7 +201,7 @@ class Sampler:
 
     def programs(self, chains: Chains) -> Steps:
         """Return what `prepare` has had compiled."""
-        return Steps(*(future.result() for future in self._programs[chains]))
+        return Steps(*map(result_of, self._programs[chains]))
 
 
 def run_chains(
