@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from dmfroc.bayes import sampling
-from dmfroc.bayes.sampling import Chains, Gaussian, Sampler, Steps, run_chains
+from dmfroc.bayes.sampling import Chains, Gaussian, Sampler, Steps, run_chains, start_at
 
 
 @contextmanager
@@ -39,10 +39,12 @@ def run_side_by_side(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return draws of the parameters of all data sets, and how many of each diverged."""
     for_start, for_chains = jax.random.split(jax.random.PRNGKey(seed))
-    start = jax.random.normal(for_start, (len(data), chains.n_chains, problem.size))
+    x = jax.random.normal(for_start, (len(data), chains.n_chains, problem.size))
+    starts = [start_at(problem, *of_one) for of_one in zip(x, data, approximations, strict=True)]
     stacked = (
-        jax.tree.map(lambda *x: jnp.stack(x), *several) for several in (data, approximations)
+        jax.tree.map(lambda *x: jnp.stack(x), *several)
+        for several in (starts, data, approximations)
     )
     steps, keys = _compiled(problem, chains), jax.random.split(for_chains, len(data))
-    found = run_chains(steps, chains, keys, start, *stacked)
+    found = run_chains(steps, chains, keys, *stacked)
     return np.moveaxis(found["x"], 0, 2), found["diverging"].sum(axis=(0, 2))

@@ -271,7 +271,7 @@ def approximated(
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
     sampler = sampler_of(model_of(structure, likelihood, priors), counts)
     if chains is not None:
-        sampler.prepare(chains, counts)
+        sampler.programs(chains, counts)  # are compiled meanwhile
     if tempering == "none":
         counts = counts._replace(tempering=jnp.ones(()))
     elif tempering == "overlap":

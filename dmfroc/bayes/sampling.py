@@ -7,8 +7,7 @@ compiled for one model and one shape of data, so that further data sets need no 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -23,10 +22,10 @@ from jaxtyping import Array, Float
 from numpyro.infer import HMC, Predictive, init_to_uniform
 from numpyro.infer.hmc import HMCState
 from numpyro.infer.mcmc import MCMCKernel
-from numpyro.infer.util import constrain_fn, potential_energy, unconstrain_fn
+from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy, unconstrain_fn
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.compiled import compiled, lowered
+from dmfroc._kit.compiled import compiled, double_precision, lowered
 from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread, result_of
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
@@ -43,7 +42,7 @@ _LEAST_SCALE = 0.02
 _LEAST_CURVATURE_OF_SCALES, _LEAST_CURVATURE = 0.25, 1e-3
 _SEARCH = {"factor": 1.0, "eps": 0.01, "xtol": 0.02}  # of the scales
 _DIFFERENCE = 0.2  # of logarithms of scales
-_STEP = 1e-4  # of parameters whose scale is about one; second derivatives are right to some 1e-9
+_STEP = 1e-4  # of parameters whose scale is about one
 _MOST_TOGETHER = 80  # effects; of more, each varies by itself given all other parameters
 _N_PROBES = 8
 _N_TOGETHER = 10  # draws of all chains
@@ -73,6 +72,13 @@ class Steps(NamedTuple):
 
     begin: Callable[..., Any]
     go_on: Callable[..., Any]
+
+
+class Programs(NamedTuple):
+    """What runs chains, and what returns the sites of their parameters."""
+
+    steps: Steps
+    sites: Callable[..., Any]
 
 
 class Gaussian(NamedTuple):
@@ -129,15 +135,18 @@ class Sampler:
         self.size, self.n_scales = len(flat), scales.size
         self.n_apart = len(effect) if len(effect) > _MOST_TOGETHER else 0
         self.n_scaled, self.size_of_each = len(effect), effect.size // len(effect)
-        options = {} if self.n_apart else _SOON_READY
-        self.value_and_gradient = compiled(jax.value_and_grad(self.potential), **options)
-        self.sites = compiled(jax.vmap(self._sites, in_axes=(0, None)), **_SOON_READY)
+        given, options = (np.zeros(self.size), data), {} if self.n_apart else _SOON_READY
+        self.value_and_gradient = _ahead(
+            lowered(jax.value_and_grad(self.potential), *given, **options)
+        )
+        self._exact_products = compiled(self._many_products)
+        self.sites = compiled(self._sites_of_draws, **_SOON_READY)
         self.site_and_gradient = compiled(
             jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
             static_argnames="site",
             **_SOON_READY,
         )
-        self._programs: dict[Chains, tuple[Future[Any], Future[Any]]] = {}
+        self._programs: dict[Chains, Programs] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others, effect = self.unravel(flat)
@@ -151,10 +160,34 @@ class Sampler:
         """Return the derivatives of the potential."""
         return np.asarray(self.value_and_gradient(flat, data)[1])
 
+    def hessian_products(
+        self, flat: Float[np.ndarray, " d"], data: Any, directions: Float[np.ndarray, "r d"]
+    ) -> Float[np.ndarray, "r d"]:
+        """Return the second derivatives of the potential times directions.
+
+        Those of many pairs are exact. For few, it takes longer to compile what computes them than
+        to take differences, which are right to some 1e-9.
+        """
+        if self.n_apart:
+            return np.asarray(self._exact_products(flat, data, directions))
+        steps = _STEP * directions
+        rises = [self.gradient(flat + s, data) - self.gradient(flat - s, data) for s in steps]
+        return np.array(rises) / (2 * _STEP)
+
+    def _many_products(
+        self, flat: Float[AnyArray, " d"], data: Any, directions: Float[AnyArray, "r d"]
+    ) -> Float[Array, "r d"]:
+        gradient = jax.grad(lambda x: self.potential(x, data))
+        # One by one takes a tenth of the time of all at once, and less memory.
+        return jax.lax.map(lambda x: jax.jvp(gradient, (flat,), (x,))[1], directions)
+
     def _sites(self, flat: Float[Array, " d"], data: Any) -> dict[str, Array]:
         return constrain_fn(
             self.model, (data,), {}, self._parameters(flat), return_deterministic=True
         )
+
+    def _sites_of_draws(self, draws: Float[Array, "draw d"], data: Any) -> dict[str, Array]:
+        return jax.vmap(self._sites, in_axes=(0, None))(draws, data)
 
     def whitened(self, data: Any, approximation: Gaussian) -> None:
         """Describe the posterior in coordinates in which the approximation is standard normal."""
@@ -169,9 +202,10 @@ class Sampler:
         kernel = chains.kernel(self.whitened)
         told = tuple(_STATISTICS) if isinstance(kernel, HMC) else ()
 
-        def begin(key: Array, start: Array, data: Any, approximation: Gaussian) -> Any:
+        def begin(key: Array, start: ParamInfo, data: Any, approximation: Gaussian) -> Any:
             keys = jax.random.split(key, chains.n_chains)
-            return kernel.init(keys, chains.n_warmup, {"x": start}, (data, approximation), {})
+            at = start if isinstance(kernel, HMC) else start.z
+            return kernel.init(keys, chains.n_warmup, at, (data, approximation), {})
 
         def go_on(state: Any, data: Any, approximation: Gaussian) -> tuple[Any, dict[str, Array]]:
             def step(state: Any, _: None) -> tuple[Any, dict[str, Array]]:
@@ -183,29 +217,46 @@ class Sampler:
 
         return Steps(begin, go_on)
 
-    def prepare(self, chains: Chains, data: Any) -> None:
-        """Have other threads compile what runs the chains; only the shapes of data matter.
-
-        NumPyro, which is not made for several threads, has done its part by then.
-        """
+    def programs(self, chains: Chains, data: Any) -> Programs:
+        """Return what other threads compile for chains; only the shapes of data matter."""
         if chains in self._programs:
-            return
+            return self._programs[chains]
         n, m = self.n_apart, self.size_of_each
         shared = np.zeros((self.size, self.size - n * m))
         given = data, Gaussian(np.zeros(self.size), shared, np.zeros((n, m, m)))
-        start = np.zeros((chains.n_chains, self.size))
+        x = {"x": np.zeros((chains.n_chains, self.size))}
+        start = ParamInfo(x, np.zeros(chains.n_chains), x)
         steps = self.steps(chains)
         begin = lowered(steps.begin, jax.random.PRNGKey(0), start, *given, **_SOON_READY)
         go_on = lowered(steps.go_on, begin.out_info, *given, **_BRIEFLY_OPTIMISED)
-        self._programs[chains] = in_background(begin.compile), in_background(go_on.compile)
+        draws = np.zeros((chains.n_chains * chains.n_draws, self.size))
+        sites = lowered(self._sites_of_draws, draws, data, **_SOON_READY)
+        programs = Programs(Steps(_ahead(begin), _ahead(go_on)), _ahead(sites))
+        return self._programs.setdefault(chains, programs)
 
-    def programs(self, chains: Chains) -> Steps:
-        """Return what `prepare` has had compiled."""
-        return Steps(*map(result_of, self._programs[chains]))
+
+def _ahead(program: jax.stages.Lowered) -> Callable[..., Any]:
+    """Have another thread compile a program until it is called.
+
+    NumPyro, which is not made for several threads, has done its part by then.
+    """
+    future = in_background(program.compile)
+    return double_precision(lambda *given: result_of(future)(*given))
+
+
+def start_at(
+    sampler: Sampler, x: Float[Array, "chain d"], data: Any, approximation: Gaussian
+) -> ParamInfo:
+    """Return where chains start, with potentials and gradients: what starts them has no model."""
+    flat, pull_back = jax.vjp(approximation.at, x)
+    found = [sampler.value_and_gradient(chain, data) for chain in flat]
+    potentials, gradients = (jnp.stack(parts) for parts in zip(*found, strict=True))
+    [gradient] = pull_back(gradients)
+    return ParamInfo({"x": x}, potentials, {"x": gradient})
 
 
 def run_chains(
-    steps: Steps, chains: Chains, key: Array, start: AnyArray, *given: Any
+    steps: Steps, chains: Chains, key: Array, start: ParamInfo, *given: Any
 ) -> dict[str, Float[np.ndarray, "draw chain *field"]]:
     """Return the draws ``x`` of chains and what their kernel tells, draw by draw.
 
@@ -262,12 +313,17 @@ def approximate(sampler: Sampler, data: Any) -> Gaussian:
     def within(scales: np.ndarray) -> np.ndarray:
         return scales.clip(np.log(_LEAST_SCALE), _MOST_LOG_SCALE)
 
-    def slope(scales: np.ndarray) -> np.ndarray:
+    @cache  # SciPy asks three times where it starts
+    def slope_at(*scales: float) -> np.ndarray:
         nonlocal flat  # the next mode is near
-        flat = _mode(sampler, np.append(within(scales), flat[n:]), data)
+        start = within(np.array(scales))
+        flat = _mode(sampler, np.append(start, flat[n:]), data)
         draws = np.asarray(_normal_at(sampler, flat, data).at(noise))
         gradients = np.array([sampler.gradient(draw, data) for draw in draws])
-        return gradients[:, :n].mean(axis=0) + sampler.n_scaled * (scales - within(scales))
+        return gradients[:, :n].mean(axis=0) + sampler.n_scaled * (scales - start)
+
+    def slope(scales: np.ndarray) -> np.ndarray:
+        return slope_at(*scales)
 
     scales = within(scipy.optimize.root(slope, np.full(n, _FIRST_LOG_SCALE), options=_SEARCH).x)
     rises = [slope(scales + step) - slope(scales - step) for step in _DIFFERENCE * np.eye(n)]
@@ -316,12 +372,7 @@ def _hessian_parts(
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=shape) * np.eye(m)[:, None]
     probes = np.pad(signs.reshape(shape[0] * m, n * m), [(0, 0), (n_shared, 0)])
     directions = np.concatenate([np.eye(n_shared, len(flat)), probes])
-    products = np.array(
-        [
-            sampler.gradient(flat + step, data) - sampler.gradient(flat - step, data)
-            for step in _STEP * directions
-        ]
-    ) / (2 * _STEP)
+    products = sampler.hessian_products(flat, data, directions)
     moved = products[n_shared:, n_shared:].reshape(shape)
     apart = np.einsum("pcnc,pcnk->nck", signs, moved) / _N_PROBES
     columns = products[:n_shared]
@@ -364,7 +415,7 @@ def draw_from_gaussian(
 ) -> Draws:
     """Draw independently from the approximation; ``size`` counts chains and draws."""
     x = np.random.default_rng(seed).normal(size=(*size, sampler.size))
-    return _to_sites(sampler, data, approximation, x, {})
+    return _to_sites(sampler.sites, data, approximation, x, {})
 
 
 @one_blas_thread()
@@ -372,24 +423,25 @@ def draw_from_posterior(
     sampler: Sampler, data: Any, approximation: Gaussian, chains: Chains, seed: int
 ) -> Draws:
     """Draw by Markov chains that start in the approximation."""
-    start = np.random.default_rng(seed).normal(size=(chains.n_chains, sampler.size))
-    sampler.prepare(chains, data)
+    x = np.random.default_rng(seed).normal(size=(chains.n_chains, sampler.size))
+    steps, sites = sampler.programs(chains, data)
+    start = start_at(sampler, jnp.asarray(x), data, approximation)
     key = jax.random.PRNGKey(seed)
-    found = run_chains(sampler.programs(chains), chains, key, start, data, approximation)
+    found = run_chains(steps, chains, key, start, data, approximation)
     by_chain = {name: values.swapaxes(0, 1) for name, values in found.items()}
     x = by_chain.pop("x")
     statistics = {_STATISTICS[name]: values for name, values in by_chain.items()}
-    return _to_sites(sampler, data, approximation, x, statistics)
+    return _to_sites(sites, data, approximation, x, statistics)
 
 
 def _to_sites(
-    sampler: Sampler,
+    sites_of: Callable[..., dict[str, Array]],
     data: Any,
     approximation: Gaussian,
     x: Float[AnyArray, "chain draw d"],
     statistics: dict[str, np.ndarray],
 ) -> Draws:
-    sites = sampler.sites(approximation.at(x.reshape(-1, sampler.size)), data)
+    sites = sites_of(approximation.at(x.reshape(-1, x.shape[-1])), data)
     return Draws(
         {name: np.asarray(s).reshape(*x.shape[:2], *s.shape[1:]) for name, s in sites.items()},
         statistics,

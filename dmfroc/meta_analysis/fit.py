@@ -72,7 +72,7 @@ def draw(counts: StudyCounts, settings: Settings, kernel: Any) -> Draws:
     data = data_of(counts, settings.model, settings.priors)
     sampler = sampler_of(model_of(settings.model, settings.priors), data)
     chains = Chains(kernel, settings.n_chains, settings.n_draws, settings.n_warmup)
-    sampler.prepare(chains, data)  # is compiled meanwhile
+    sampler.programs(chains, data)  # are compiled meanwhile
     approximation = approximate(sampler, data)
     return draw_from_posterior(sampler, data, approximation, chains, settings.seed)
 
