@@ -24,6 +24,7 @@ from dmfroc._kit.progress import track
 
 _BLAS_LOCK = threading.Lock()
 _FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
+_TASKS_PER_CORE = 32  # of many items: few enough that handing them out takes no time
 _INTERRUPTIBLE_AFTER = 0.1  # seconds
 _PATIENCE_AT_END = 0.2  # seconds
 
@@ -35,7 +36,9 @@ def parallel[T, R](function: Callable[[T], R], items: Sequence[T], n_numbers: in
     """
     if n_numbers < _FEW_NUMBERS:
         return [function(item) for item in items]
-    return parallel_map(function, items)
+    parts = tasks_of(items, _TASKS_PER_CORE)
+    done = parallel_map(lambda part: [function(item) for item in part], parts)
+    return list(itertools.chain(*done))
 
 
 def parallel_map[T, R](

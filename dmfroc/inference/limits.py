@@ -126,6 +126,19 @@ class _Classes(NamedTuple):
     weights: tuple[float, ...]
     floor: float
 
+    def some(self) -> _Classes:
+        """Return those of few classes, from the lightest to the heaviest: they often say as much.
+
+        Of many, the samples that we make up may take longer than the one that somebody has.
+        """
+        if len(self.present) <= _FEW_CLASSES:
+            return self
+        steps = np.linspace(0, len(self.present) - 1, _FEW_CLASSES).astype(int)
+        some = np.sort(np.argsort(self.weights, kind="stable")[steps])
+        labels = tuple(self.labels[self.present[x]] for x in some)
+        weights = tuple(self.weights[x] for x in some)
+        return _Classes(labels, tuple(range(len(some))), weights, self.floor)
+
     def sample(
         self,
         shares: Float[np.ndarray, " c"] | float,
@@ -239,10 +252,7 @@ def _gross_errors(measure: Measure, classes: _Classes, best: float) -> int:
     average precision, where the cost is exponentially distributed over the ranks, and the ratio of
     both costs where errors cost something at the top only, as in precision at k.
     """
-    # Some of many classes say as much, and the sample stays small
-    some = classes.present[:_FEW_CLASSES]
-    labels, weights = tuple(classes.labels[x] for x in some), classes.weights[: len(some)]
-    classes = _Classes(labels, tuple(range(len(some))), weights, classes.floor)
+    classes = classes.some()
     share = _SHARE / len(classes.weights)  # so that few are predicted as any class
     samples = [classes.sample(share, n_ranks=n) for n in (1, _N_RANKS)]
     if not all(map(measure.applies_to, samples)):  # volumes have a limit of their own
@@ -265,7 +275,7 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     if len(predictions.present) < 2 or measure.of_sample is not None:
         return False
     judge = _judge(measure, predictions)
-    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions))
+    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions).some())
 
 
 @lru_cache(_N_ANSWERS)
@@ -287,8 +297,9 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
     )
     if not abs(other - some) > _NOTABLE * abs(some - best):  # false for NaN too
         return False
-    of_average = abs(of_all - best) * weights.min() / weights.sum()
-    return bool(of_average > 0 and abs(of_rarest - best) <= _HEAVIEST * of_average)
+    loss = abs(of_all - best)
+    of_average = loss * weights.min() / weights.sum()
+    return bool(loss > _ROUNDING and abs(of_rarest - best) <= _HEAVIEST * of_average)
 
 
 def _judge(measure: Measure, predictions: Predictions) -> Measure:
@@ -310,7 +321,7 @@ def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
     if not measure.applies_to(classes.sample(0.0)):
         return False
     perfect = _value_of(measure, classes.sample(0.0))
-    orders = np.eye(len(classes.weights))
+    orders = np.eye(len(classes.weights))[:_FEW_CLASSES]
     wrong = (classes.sample(share, order) for order in orders for share in (0.5, 1.0))
     return all(abs(_value_of(measure, x) - perfect) <= _TOLERANCE for x in wrong)
 
