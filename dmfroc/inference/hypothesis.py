@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.optimize import brentq
 
 from dmfroc._kit.options import choice, number
 from dmfroc.inference.interval import IntervalAt
@@ -156,6 +155,8 @@ def error_reaching(
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
     the ``least`` error probability that has an interval, nor below 1e-108.
     """
+    from scipy.optimize import brentq  # importing it takes a fifth of a first estimate
+
     smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
 
     def distance(log_error: float) -> float:
