@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from dmfroc.measures.calibration import (
     no_events,
 )
 from dmfroc.measures.measure import bare_value_of
-from dmfroc.measures.statistics.recalibration import IsotonicRegression
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
@@ -228,7 +228,7 @@ class ReliabilityDisplay(Display):
     def _curve(self, label: Hashable) -> tuple[Any, Any, Float[np.ndarray, " bins"], list[float]]:
         """Return the recalibrated forecasts, the weight in each bin, and the parts of the score."""
         outcome, forecast, weights = self._event(label)
-        fit = IsotonicRegression.on(forecast).fitted(outcome, weights)
+        fit = _isotonic_regression(forecast)(outcome, weights)
         parts = [
             bare_value_of(part(label), self.predictions)
             for part in (brier_miscalibration, brier_discrimination, brier_uncertainty)
@@ -238,8 +238,8 @@ class ReliabilityDisplay(Display):
 
     def _draw_bands(self, label: Hashable, color: Any) -> None:
         outcome, forecast, weights = self._event(label)
-        regression = IsotonicRegression.on(forecast)
-        fit = regression.fitted(outcome, weights)
+        fitted = _isotonic_regression(forecast)
+        fit = fitted(outcome, weights)
         grid = np.clip(_GRID, forecast.min(), forecast.max())
         generator = np.random.default_rng(self.random_state)
         tail = (1 - self.level) / 2
@@ -248,7 +248,7 @@ class ReliabilityDisplay(Display):
             drawn = np.empty((self.n_draws, len(grid)))
             for row in drawn:
                 resampled = (generator.random(len(chances)) < chances).astype(float)
-                row[:] = regression.fitted(resampled, weights)(grid)
+                row[:] = fitted(resampled, weights)(grid)
             ends.append(np.quantile(drawn, [tail, 1 - tail], axis=0))
         (low, high), (below, above) = ends
         percent = f"{100 * self.level:g} %"
@@ -260,3 +260,27 @@ class ReliabilityDisplay(Display):
         high = np.clip(np.maximum(2 * middle - below, middle), 0, 1)
         style = {"alpha": 0.2, "label": f"{percent} confidence band"}
         self.confidence_band_ = draw_band(self.ax_, grid, low, high, color, **style)
+
+
+def _isotonic_regression(
+    forecast: Float[np.ndarray, " n"],
+) -> Callable[[Float[np.ndarray, " n"], Float[np.ndarray, " n"]], partial[Any]]:
+    """Sort forecasts once for the outcomes and weights to which curves are fitted.
+
+    A curve is the rising function of the forecast of least weighted squared error. It is constant
+    over each pool of forecasts, and straight between the pools: `numpy.interp` with the distinct
+    forecasts ``xp`` and their values ``fp``.
+    """
+    from scipy.optimize import isotonic_regression
+
+    distinct, place = np.unique(forecast, return_inverse=True)
+
+    def fitted(outcome: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> partial[Any]:
+        total = np.bincount(place, weights, len(distinct))
+        counted = np.flatnonzero(total)
+        total = total.take(counted)
+        mean = np.bincount(place, weights * outcome, len(distinct)).take(counted) / total
+        fit = isotonic_regression(mean, weights=total)
+        return partial(np.interp, xp=distinct.take(counted), fp=fit.x)
+
+    return fitted

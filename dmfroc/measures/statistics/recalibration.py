@@ -279,34 +279,3 @@ class IsotonicLosses(Statistic):
         of_forecasts, of_recalibrated, *of_events, of_all = derivatives.values
         gradient = of_forecasts * self.squares + of_recalibrated * table.recalibrated
         return gradient + np.array([*of_events, 0.0])[self._event] + of_all
-
-
-@dataclass(frozen=True, eq=False)
-class IsotonicRegression:
-    """Forecasts, sorted once for all outcomes and weights."""
-
-    distinct: Float[np.ndarray, " m"]
-    place: Int[np.ndarray, " n"]
-
-    @classmethod
-    def on(cls, forecast: Float[np.ndarray, " n"]) -> IsotonicRegression:
-        """Sort the forecasts."""
-        return cls(*np.unique(forecast, return_inverse=True))
-
-    def fitted(
-        self, outcome: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
-    ) -> partial[Float[np.ndarray, " _"]]:
-        """Fit the rising function of the forecast of least weighted squared error.
-
-        It is constant over each pool of forecasts, and straight between the pools: `numpy.interp`
-        with the distinct forecasts ``xp`` and their values ``fp``.
-        """
-        from scipy.optimize import isotonic_regression
-
-        size = len(self.distinct)
-        total = np.bincount(self.place, weights, size)
-        counted = np.flatnonzero(total)
-        total = total.take(counted)
-        mean = np.bincount(self.place, weights * outcome, size).take(counted) / total
-        fit = isotonic_regression(mean, weights=total)
-        return partial(np.interp, xp=self.distinct.take(counted), fp=fit.x)
