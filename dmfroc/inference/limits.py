@@ -313,7 +313,7 @@ def _judge(measure: Measure, predictions: Predictions) -> Measure:
 def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
     """Whether a measure is one of the class sizes alone, such as a prevalence.
 
-    It is the same for perfect predictions as if half or all of each class are mistaken.
+    It is the same for perfect predictions as if half or all are taken for the first class, or last.
     """
     if len(predictions.present) < 2:
         return False
@@ -321,7 +321,7 @@ def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
     if not measure.applies_to(classes.sample(0.0)):
         return False
     perfect = _value_of(measure, classes.sample(0.0))
-    orders = np.eye(len(classes.weights))[:_FEW_CLASSES]
+    orders = np.eye(len(classes.weights))[[0, -1]]
     wrong = (classes.sample(share, order) for order in orders for share in (0.5, 1.0))
     return all(abs(_value_of(measure, x) - perfect) <= _TOLERANCE for x in wrong)
 
