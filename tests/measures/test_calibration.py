@@ -155,6 +155,26 @@ def test_separated_classes_have_no_slope():
         assert np.isnan(MEASURES["calibration_slope"]([0, 0, 1, 1], [0.1, 0.2, 0.7, 0.8]))
 
 
+@pytest.mark.parametrize("all_separated", [True, False])
+def test_separated_classes_have_no_slope_however_rounding_falls(all_separated):
+    """The likelihood has no maximum; where it is flat to rounding, any slope looks like one."""
+    rng = np.random.default_rng(15)
+    for _ in range(40):
+        y = rng.permutation(np.arange(60) % 3)
+        logits = rng.normal(size=(60, 3)) / 5
+        if all_separated:
+            logits += 2.5 * np.eye(3)[y]
+        else:  # the first class from both others, which overlap
+            logits[:, 0] = np.where(y == 0, 4.0, -4.0) + logits[:, 0] / 10
+            logits[:, 1:] = 0.3 * np.eye(2)[y % 2] + rng.normal(size=(60, 2)) / 5
+        p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        if all_separated:
+            assert (p.argmax(axis=1) == y).all()
+        measure = MEASURES["calibration_slope"] if all_separated else measures.calibration_slope(0)
+        with pytest.warns(UserWarning, match="calibration_slope"):
+            assert np.isnan(measure(y, p))
+
+
 def test_debiased_error_is_zero_on_average_for_calibrated_forecasts():
     debiased = measures.expected_calibration_error(debiased=True)
     plain, corrected, covered = [], [], []

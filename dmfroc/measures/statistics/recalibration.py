@@ -27,6 +27,7 @@ _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
 _ROWS_AT_ONCE = 1 << 13  # what a processor's cache holds
 _NUMBERS_AT_ONCE = 1 << 15  # likewise
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
+_FLAT = 1e-14  # of a step's gain, by weight; below, rounding would decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,11 @@ class LogisticFit(Statistic):
         if start is None:
             start = np.zeros(len(self.logit) + self.has_slope)
             start[len(self.logit) :] = 1.0
-        return _by_newton(partial(self._derivatives, self.sample_weight), start)
+        # Each row that is not told from another class costs log(2) or more
+        counted = self.sample_weight[self.sample_weight > 0]
+        separated = math.log(2) * counted.min() if self.has_slope else 0.0
+        derivatives = partial(self._derivatives, self.sample_weight)
+        return _by_newton(derivatives, start, counted.sum(), separated)
 
     def _derivatives(
         self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
@@ -151,7 +156,8 @@ class BinaryFit:
         rows = np.flatnonzero(np.atleast_2d(weights).any(axis=0))
         some = BinaryFit(self.outcome.take(rows), self.features.take(rows, axis=1))
         first = np.broadcast_to(first, (*weights.shape[:-1], len(first)))
-        return _by_newton(partial(some._derivatives, weights.take(rows, axis=-1)), first).values
+        derivatives = partial(some._derivatives, weights.take(rows, axis=-1))
+        return _by_newton(derivatives, first, weights.sum(axis=-1)).values
 
     def _derivatives(
         self, weights: Float[np.ndarray, "*sets n"], coefficients: Float[np.ndarray, "*sets q"]
@@ -201,17 +207,31 @@ class _Derivatives(NamedTuple):
 def _by_newton(
     derivatives: Callable[[Float[np.ndarray, "*sets q"]], _Derivatives],
     theta: Float[np.ndarray, "*sets q"],
+    weight: float | Float[np.ndarray, "*sets"],
+    separated: float = 0.0,
 ) -> Sums:
-    """Fit by Newton's method with halved steps; NaN where the classes are separated."""
+    """Fit by Newton's method with halved steps; NaN where the classes are separated.
+
+    ``weight`` is that of all rows; a loss below ``separated`` shows that the classes are.
+    """
     undefined, at = Sums(np.full(theta.shape, np.nan)), derivatives(theta)
+    gain = np.inf
     for _ in range(_MOST_STEPS):
+        if (at.loss < separated).any():
+            return undefined
         try:
             step = np.linalg.solve(at.information, at.gradient[..., None])[..., 0]
         except np.linalg.LinAlgError:
             return undefined
         largest = np.abs(theta).max(axis=-1, keepdims=True)
-        if (np.abs(step) < _CONVERGED * (1 + largest)).all():
+        is_small = (np.abs(step) < _CONVERGED * (1 + largest)).all(axis=-1)
+        if is_small.all():
             return Sums(theta + step)
+        # Near a minimum each step gains about the square of the last gain. Where some of the
+        # classes are separated it gains a share of it for ever, until rounding stops it anywhere.
+        before, gain = gain, (at.gradient * step).sum(axis=-1)
+        if (~is_small & (gain > before / 10) & (gain < _FLAT * weight)).any():
+            return undefined
         size, most = 1.0, at.loss + 1e-12 * abs(at.loss)
         while ((at := derivatives(theta + size * step)).loss > most).any():
             size /= 2
