@@ -215,7 +215,7 @@ def _by_newton(
     ``weight`` is that of all rows; a loss below ``separated`` shows that the classes are.
     """
     undefined, at = Sums(np.full(theta.shape, np.nan)), derivatives(theta)
-    gain = np.inf
+    gain: Any = np.inf
     for _ in range(_MOST_STEPS):
         if (at.loss < separated).any():
             return undefined
