@@ -346,8 +346,8 @@ def bind_in_groups(
         for positions in groups.values()
         for first in range(0, len(positions), _MOST_TOGETHER)
     ]
-    # Measures with kinks, which are cross-fitted, take the longest: on several cores they go first.
-    parts.sort(key=lambda positions: measures[positions[0]].is_smooth)
+    # Cross-fitted measures, those with kinks, and fitted curves take the longest: they go first.
+    parts.sort(key=lambda p: (measures[p[0]].is_smooth, measures[p[0]].family != "calibration"))
     return [
         (positions, partial(_bind_group, [measures[p] for p in positions], predictions))
         for positions in parts
