@@ -316,7 +316,10 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     has_bias = has_many_small_classes(measure, units, len(predictions.present))
     if not has_bias or not has_halves(predictions, units):
         return 0.0
-    of_halves = bind(measure, predictions).values_of_each(_halves(predictions, units.of_row))
+    halves = _halves(predictions, units.of_row)
+    if not len(halves):
+        return 0.0
+    of_halves = bind(measure, predictions).values_of_each(halves)
     bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) else 0.0
@@ -326,7 +329,10 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
 def _halves(
     predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
 ) -> Float[np.ndarray, "halves n"]:
-    """Return the weights of halves of the units, with half of each class, or one more or less."""
+    """Return the weights of halves of the units, with half of each class, or one more or less.
+
+    Divisions that leave a half without one of the classes, as of groups with several, are left out.
+    """
     _, first_row = np.unique(unit_of_row, return_index=True)
     classes = predictions.true[first_row]
     generator, halves = np.random.default_rng(0), []
@@ -335,7 +341,10 @@ def _halves(
         is_first = np.empty(len(classes), bool)
         is_first[order] = np.arange(len(classes)) % 2 == 0
         halves += [is_first[unit_of_row], ~is_first[unit_of_row]]
-    return np.array(halves) * predictions.sample_weight
+    weights = np.array(halves) * predictions.sample_weight
+    has_class = [weights[:, predictions.true == c].any(axis=1) for c in predictions.present]
+    is_whole = np.all(has_class, axis=0).reshape(-1, 2).all(axis=1)
+    return weights[np.repeat(is_whole, 2)]
 
 
 def facts_of(

@@ -182,3 +182,24 @@ def test_unequal_weights_add_more_chance_to_reliability():
     assert np.mean(corrected) == pytest.approx(0, abs=4 * error + 0.1 * np.mean(plain))
     alike = measure.less_biased(y, scores, sample_weight=np.full(150, 3.0))
     assert alike == pytest.approx(measure.less_biased(y, scores))
+
+
+def test_bias_is_seen_in_halves_that_have_all_classes():
+    """A class that one half lacks left no value, with NumPy's warnings, or that of fewer classes."""
+    rng, biases = np.random.default_rng(2), []
+    for _ in range(10):
+        y = rng.permutation(np.arange(24) % 5)
+        predictions = Predictions.from_arrays(y, rng.normal(size=(24, 5)) + np.eye(5)[y])
+        sample = sample_of(predictions, rng.integers(0, 8, 24))
+        counts = []
+        number = Measure(name="number", bind=lambda p, c=counts: lambda w: _count(p, w, c))
+        bias_of_halves(number, 5.0, sample)
+        assert set(counts) <= {5}
+        area = get_measure("one_vs_rest_auc")
+        biases.append(bias_of_halves(area, area(predictions), sample))
+    assert 0 < np.count_nonzero(biases) < 10
+
+
+def _count(predictions, weights, counts):
+    counts.append(np.count_nonzero(np.bincount(predictions.true, weights, 5)))
+    return 5.0
