@@ -185,7 +185,7 @@ def test_unequal_weights_add_more_chance_to_reliability():
 
 
 def test_bias_is_seen_in_halves_that_have_all_classes():
-    """A class that one half lacks left no value, with NumPy's warnings, or that of fewer classes."""
+    """Halves without one gave no value, with warnings of NumPy, or that of fewer classes."""
     rng, biases = np.random.default_rng(2), []
     for _ in range(10):
         y = rng.permutation(np.arange(24) % 5)
