@@ -71,7 +71,6 @@ app = _Group(
             ["--version"],
             is_flag=True,
             is_eager=True,
-            expose_value=False,
             callback=_show_version,
             help="Print the version.",
         )

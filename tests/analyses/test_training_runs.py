@@ -103,6 +103,15 @@ def test_fixed_cases_are_a_paired_t_test_of_the_runs():
     assert independent.fixed_cases.p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
 
+def test_runs_that_do_not_vary_show_their_difference_for_certain():
+    y, scores = runs(n_runs=1, shifts=(1.5, 1.0, 1.0))
+    same = {"A": scores["A"] * 3, "B": scores["B"] * 3, "C": scores["B"] * 3}
+    test = compare_runs(y, same, measure="hand_till").fixed_cases
+    assert [difference.p_value for difference in test.differences] == [0, 0, 1]
+    assert [difference.standard_error for difference in test.differences] == [0, 0, 0]
+    assert [d.probability_better for d in test.differences] == [1, 1, 0.5]
+
+
 def test_plot_shows_every_difference_for_each_kind_of_new_data():
     y, scores = runs(n_runs=4)
     found = compare_runs(y, scores, measure="hand_till")

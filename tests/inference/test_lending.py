@@ -52,6 +52,14 @@ def test_what_a_class_borrows_does_not_rest_on_its_own_variance():
     assert exponents[0] == exponents[1] > 1.8
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e6])
+def test_the_scale_does_not_depend_on_the_unit_of_the_variances(unit):
+    variances, own = 0.3 * (SIZES / 900) ** 0.4, (SIZES - 1).astype(float)
+    exponents = size_exponents(SIZES, variances, own)
+    assert (exponents != 0).any()
+    np.testing.assert_allclose(size_exponents(SIZES, unit * variances, own), exponents, rtol=1e-6)
+
+
 def test_a_class_without_a_rare_event_says_nothing_of_the_scale():
     """A few large influences in one class, none in the others: the kurtosis is that of all."""
     sizes = np.array([150, 60, 30, 5])
