@@ -226,6 +226,13 @@ def test_files_that_compression_makes_small(tmp_path):
             Accumulator.load(path)
 
 
+def test_a_table_that_memory_does_not_hold_is_refused(monkeypatch):
+    monkeypatch.setattr("dmfroc._kit.memory.available_memory", lambda: 4 * 10**9)
+    accumulator = Accumulator(range(1000), cuts=np.linspace(0, 1, 511))
+    with pytest.raises(MemoryError, match=r"1000 classes and 512 bins takes about 4\.1 GB, but 4"):
+        accumulator.update(np.arange(2), np.eye(1000)[:2])
+
+
 # What is lost or kept
 
 DAMAGED = r"a\.npz.*(damaged|does not hold what it should|no accumulator)"

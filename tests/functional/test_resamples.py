@@ -71,6 +71,8 @@ def test_rates_are_drawn_about_the_fitted_curve():
     spread = {}
     for kind, tempering in (("ordinal", 1.0), ("ordinal", 0.5), ("binomial", 1.0)):
         model = rates_model(Y, SCORES, n_classes=K, kind=kind, n_thresholds=9, tempering=tempering)
+        sites = numpyro.handlers.trace(numpyro.handlers.seed(model, 0)).get_trace()
+        assert list(sites) == ["counts", "fpr", "tpr", "value"]
         draws = resample(model, n_draws=300)["posterior"]
         spread[kind, tempering] = float(draws["value"].std())
         area = np.trapezoid(draws["tpr"].mean("draw"), draws["fpr"].mean("draw"))[0]

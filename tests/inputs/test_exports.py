@@ -172,6 +172,15 @@ def by_class(order):
     return long.sort_values("case", kind="stable") if order == "rows" else long
 
 
+def test_rows_that_only_begin_as_one_for_each_class_are_others(tmp_path):
+    table = by_class("rows")
+    table.iloc[90:, table.columns.get_loc("y")] = CLASSES * 30
+    table.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ValueError, match="score") as refused:
+        Predictions.from_file(tmp_path / "a.csv", label="y")
+    assert "one class after the other" not in str(refused.value)
+
+
 WEKA = [
     ",".join([str(row + 1), f"{code + 1}:{CLASSES[code]}", "", "", *map(str, SHARES[row])])
     for row, code in enumerate(TRUE)

@@ -330,11 +330,12 @@ def test_the_smaller_error_is_better():
     assert of_error.order_probabilities == pytest.approx(of_rate.order_probabilities, abs=0.01)
 
 
-def test_what_does_not_exist_is_not_compared():
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+def test_what_does_not_exist_is_not_compared(method):
     never = np.tile([1.0, 0.0], (120, 1))
     classes, scores = normal_scores(0, 120, 2)
     with pytest.raises(ValueError, match="precision is nan for 'never', which cannot be compared"):
-        compare(classes, {"some": scores, "never": never}, measure="precision")
+        compare(classes, {"some": scores, "never": never}, measure="precision", method=method)
 
 
 def test_a_value_that_does_not_exist_is_told():
