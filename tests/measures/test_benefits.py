@@ -42,6 +42,14 @@ def test_published_net_benefit(
     assert difference.standard_error == pytest.approx(paired_error, rel=0.01)
 
 
+@pytest.mark.parametrize("threshold", [0.1, 0.25, 0.6])
+def test_interventions_avoided_range_from_no_treatment_of_the_ill_to_none_of_the_well(threshold):
+    measure, y = interventions_avoided(threshold), np.array([0, *[1] * 10**6])
+    lowest, highest = measure.bounds
+    assert measure(y, np.zeros(len(y))) == pytest.approx(lowest, rel=1e-5)
+    assert measure(1 - y, np.zeros(len(y))) == pytest.approx(highest, rel=1e-4)
+
+
 def test_published_interventions_avoided(external_directory):
     data = pd.read_csv(external_directory / "dcurves_binary.csv")
     found = interventions_avoided(0.25)(data.cancer, data.cancerpredmarker)
