@@ -112,7 +112,7 @@ def joint_estimates_of_counts(
     values = {name: sample.values([measure], name)[0] for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
-    if pools_classes(measure, sample.bound[names[0]].predictions):
+    if all(pools_classes(measure, sample.bound[name].predictions) for name in names):
         spreads = spreads.in_one_stratum
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
     facts = {

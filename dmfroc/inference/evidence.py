@@ -415,7 +415,8 @@ def facts_of_classifiers(
 
 def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     """Return what the same observations say of several classifiers."""
-    units = next(iter(facts.values())).units
+    # Classes are pooled only where an error of each classifier costs alike: no order matters
+    units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
     influences = [f.influences for f in facts.values()]
     sums = np.stack([units.sums(x.influences)[units.by_stratum] for x in influences])
     pairs = itertools.combinations(influences, 2)

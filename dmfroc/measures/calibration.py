@@ -267,7 +267,9 @@ def _excesses(predictions: Predictions, pos_label: Hashable) -> RowSums:
 
 
 def _z(table: Sums, xp: Any) -> Any:
-    return table.values[..., 0] / xp.sqrt(table.values[..., 1])
+    excess, variance = table.values[..., 0], table.values[..., 1]
+    varies = variance > 0
+    return xp.where(varies, excess / xp.sqrt(xp.where(varies, variance, 1.0)), np.nan)
 
 
 def _no_excess(pos_label: Hashable, predictions: Predictions) -> str | None:

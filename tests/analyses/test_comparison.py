@@ -725,3 +725,16 @@ def test_orders_of_small_samples_are_those_of_the_t_distribution():
             if order.index(first) < order.index(second)
         )
         assert total == pytest.approx(expected, abs=6e-3)
+
+
+def test_order_of_classifiers_turns_signs_alone():
+    """An error may cost alike in all classes for one of them alone; the first one decided that."""
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], [5, 46])
+    noise, right = rng.dirichlet([1, 1], size=51), np.eye(2)[y]
+    given = {"weak": 0.7 * noise + 0.3 * right, "strong": 0.2 * noise + 0.8 * right}
+    for name in ("brier_resolution", "brier_score"):
+        [first] = compare(y, given, measure=name).differences
+        [second] = compare(y, dict(reversed(given.items())), measure=name).differences
+        assert second.standard_error == pytest.approx(first.standard_error, rel=1e-9)
+        assert second.p_value == pytest.approx(first.p_value, rel=1e-6)
+        assert second.interval == pytest.approx([-x for x in first.interval[::-1]], rel=1e-6)

@@ -175,6 +175,16 @@ def test_separated_classes_have_no_slope_however_rounding_falls(all_separated):
             assert np.isnan(measure(y, p))
 
 
+def test_spiegelhalter_z_of_halves_without_variance():
+    """Its bias is judged by halves of the classes, some of which have certain forecasts alone."""
+    y = np.repeat(np.arange(4), 2)
+    p = np.eye(4)[[0, 0, 1, 2, 2, 2, 3, 3]]
+    p[-1] = 0.1, 0.1, 0.2, 0.6
+    found = estimate("spiegelhalter_z", y, p)
+    assert found.value == pytest.approx(MEASURES["spiegelhalter_z"](y, p))
+    assert np.isfinite(found.standard_error)
+
+
 def test_debiased_error_is_zero_on_average_for_calibrated_forecasts():
     debiased = measures.expected_calibration_error(debiased=True)
     plain, corrected, covered = [], [], []
