@@ -215,8 +215,10 @@ def _check_values(
             f"(counting from 0) holds {y[row]}"
         )
     if not (scores is None or isinstance(scores, jax.core.Tracer)):
-        with in_double_precision():  # where the scores are, since they may be many
+        # Where the scores are, since they may be many; also while other arrays are traced
+        with in_double_precision(), jax.ensure_compile_time_eval():
             is_finite = (np if isinstance(scores, np.ndarray) else jnp).isfinite(scores).all(axis=1)
+            is_finite = np.asarray(is_finite)
         if not is_finite.all():
             row = int(is_finite.argmin())
             raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")

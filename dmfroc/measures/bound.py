@@ -102,9 +102,13 @@ class SummariesOfCounts(BoundMeasures):
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
         tables = _tables(self.statistic, draws)
-        return np.array(
-            [[sum(summary(x, np) for x in parts) for summary in self.summaries] for parts in tables]
-        )
+        # Where weights lack a class that a measure needs, its value is NaN.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = [
+                [sum(summary(x, np) for x in parts) for summary in self.summaries]
+                for parts in tables
+            ]
+        return np.array(values)
 
     def values_and_gradients(
         self, weights: Float[np.ndarray, " n"]

@@ -1,5 +1,7 @@
 """Few verified labels with a judge, and other populations than the sample's."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -516,3 +518,17 @@ def test_importance_of_independent_samples_is_refused(importance, message):
     samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
     with pytest.raises(ValueError, match=message):
         dmfroc.compare(samples, measure="hand_till", paired=False, importance=importance)
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "one_vs_rest_auc"])
+def test_class_of_one_verified_row(measure):
+    """Without that row there is no value to compare with; NumPy's warnings said so, from inside."""
+    rng = np.random.default_rng(1)
+    y = np.append(np.arange(30) % 2, 2)
+    scores = rng.normal(size=(31, 3)) + np.eye(3)[y]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = dmfroc.estimate(measure, y, scores, judge=y)
+        plain = dmfroc.estimate(measure, y, scores)
+    assert found.value == pytest.approx(plain.value)
+    assert np.isfinite(found.standard_error)

@@ -101,6 +101,21 @@ def test_functions_can_be_compiled_and_mapped(name):
         np.testing.assert_allclose(gradients[row], expected[1], rtol=0, atol=2e-8)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_weights_alone_can_be_traced(name):
+    """While a function is traced, JAX computes nothing of arrays that are known unless asked to."""
+    weights = WEIGHTS["real"]
+    n, y, scores = (2, Y > 0, SCORES[:, 0]) if name == "average_precision" else (K, Y, SCORES)
+    y, scores = jnp.asarray(y, int), jnp.asarray(scores)
+    function = partial(getattr(functional, name), n_classes=n)
+    found = jax.jit(lambda w: function(y, scores, w))(weights)
+    assert found == pytest.approx(function(y, scores, weights))
+    if n == K:
+        wrong = scores.at[2, 0].set(np.inf)
+        with pytest.raises(ValueError, match="scores must be finite, but row 2"):
+            jax.jit(lambda w: function(y, wrong, w))(weights)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["accuracy", "hand_till"])
 def test_second_derivatives_are_the_same_in_32_bits(name):
