@@ -67,7 +67,7 @@ class SmoothFit(BinaryFit):
         weights: Float[np.ndarray, "*sets n"],
         start: Float[np.ndarray, " q"] | None = None,
         folds: Bool[np.ndarray, "folds n"] | None = None,
-    ) -> Float[np.ndarray, "*sets q"]:
+    ) -> Float[np.ndarray, "*sets_or_folds q"]:
         """Return the coefficients as `BinaryFit` does, or without the rows of each fold."""
         if weights.shape[-1] >= _NODES * _PER_NODE:
             of_nodes = self._weights_on_grid(weights)
