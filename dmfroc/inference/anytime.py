@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
-from scipy.optimize import brentq
 from scipy.special import betainc, betaln, log_ndtr, ndtr
 
 _BEST_AT = 500  # rows at which limits are shortest
@@ -43,6 +42,8 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     They are the rates whose bets on them have not lost, where the bets are those of Krichevsky and
     Trofimov (1981).
     """
+    from scipy.optimize import brentq  # here, because a first comparison would wait for it
+
     if n == 0:
         return 0.0, 1.0
     mixture = betaln(successes + _JEFFREYS, n - successes + _JEFFREYS)
@@ -111,6 +112,8 @@ def evidence_of_means(
 
 def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[float, float]:
     """Return limits of a mean of numbers in [0, 1] that hold at all times at once, exactly."""
+    from scipy.optimize import brentq
+
     if n == 0:
         return 0.0, 1.0
     threshold = np.log(2 / error)
