@@ -198,6 +198,18 @@ def test_classes_are_pooled_where_their_observations_cost_alike(measure, sizes, 
     assert pools_classes(found, predictions) == is_pooled
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("n_classes", [3, 10, 40])
+def test_classes_are_not_pooled_where_no_error_costs_anything(n_classes, seed):
+    """As of class sizes alone, whatever rounding makes of nothing."""
+    generator = np.random.default_rng(seed)
+    shares = generator.dirichlet(np.full(n_classes, 1.5))
+    y = np.append(np.arange(n_classes), generator.choice(n_classes, 19 * n_classes, p=shares))
+    probabilities = generator.dirichlet(np.ones(n_classes), len(y))
+    predictions = Predictions.from_arrays(y, probabilities)
+    assert not pools_classes(get_measure("brier_uncertainty"), predictions)
+
+
 @pytest.mark.filterwarnings("ignore:y_pred is not the class", "ignore:two columns of y_score")
 def test_influences_take_what_estimate_takes():
     classes, scores = normal_scores(18, 60, 3)
