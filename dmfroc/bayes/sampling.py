@@ -74,13 +74,6 @@ class Steps(NamedTuple):
     go_on: Callable[..., Any]
 
 
-class Programs(NamedTuple):
-    """What runs chains, and what returns the sites of their parameters."""
-
-    steps: Steps
-    sites: Callable[..., Any]
-
-
 class Gaussian(NamedTuple):
     """A normal approximation of the posterior of the unconstrained parameters.
 
@@ -146,7 +139,7 @@ class Sampler:
             static_argnames="site",
             **_SOON_READY,
         )
-        self._programs: dict[Chains, Programs] = {}
+        self._programs: dict[Chains, tuple[Steps, Callable[..., Any]]] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
         scales, others, effect = self.unravel(flat)
@@ -217,8 +210,11 @@ class Sampler:
 
         return Steps(begin, go_on)
 
-    def programs(self, chains: Chains, data: Any) -> Programs:
-        """Return what other threads compile for chains; only the shapes of data matter."""
+    def programs(self, chains: Chains, data: Any) -> tuple[Steps, Callable[..., Any]]:
+        """Return what runs chains, and what returns their sites; only the shapes of data matter.
+
+        Other threads compile it until it is called.
+        """
         if chains in self._programs:
             return self._programs[chains]
         n, m = self.n_apart, self.size_of_each
@@ -231,7 +227,7 @@ class Sampler:
         go_on = lowered(steps.go_on, begin.out_info, *given, **_BRIEFLY_OPTIMISED)
         draws = np.zeros((chains.n_chains * chains.n_draws, self.size))
         sites = lowered(self._sites_of_draws, draws, data, **_SOON_READY)
-        programs = Programs(Steps(_ahead(begin), _ahead(go_on)), _ahead(sites))
+        programs = Steps(_ahead(begin), _ahead(go_on)), _ahead(sites)
         return self._programs.setdefault(chains, programs)
 
 

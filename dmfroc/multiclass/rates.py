@@ -35,7 +35,6 @@ LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else
 
 _MOST_STORED = 1 << 26  # counts, half a gigabyte
 _CELLS_AT_ONCE = 1 << 15  # what is made of them fits a processor's cache
-_TASKS_PER_CORE = 8
 _BYTES_PER_RATE = 24  # measured with 200 and 1,000 classes, places and derivatives included
 
 
@@ -185,13 +184,11 @@ class CountsOfPlaces:
         flat_counts = counts.reshape(flat.shape)
         at_once = max(_CELLS_AT_ONCE // flat_counts[0].size, 1)
 
-        def count(firsts: range) -> None:
-            for first in firsts:
-                some = slice(first, first + at_once)
-                flat_counts[some] = flat[some]
+        def count(first: int) -> None:
+            some = slice(first, first + at_once)
+            flat_counts[some] = flat[some]
 
-        tasks = tasks_of(range(0, len(flat), at_once), _TASKS_PER_CORE)
-        parallel(count, tasks, counts.size)
+        parallel(count, range(0, len(flat), at_once), counts.size)
         return counts
 
 

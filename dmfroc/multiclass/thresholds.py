@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import cumulative_sum
-from dmfroc._kit.threads import parallel, tasks_of
+from dmfroc._kit.threads import parallel
 from dmfroc.measures.statistics.layout import SortedBlocks, sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
@@ -23,7 +23,6 @@ _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time 
 _LARGEST_MERGED = 3 << 9  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 _OF_CLASS = [0, 3], [1, 2]  # the blocks of each
-_TASKS_PER_CORE = 8
 # One score of each block: four counts of 16 bits lie side by side, and are summed as one number
 _ONE_OF_BLOCK = np.eye(4, dtype="<u2").view("<i8")[:, 0]
 
@@ -99,15 +98,13 @@ def place_thresholds(
             return None
         return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
 
-    def place(batches: list[Int[np.ndarray, " m"]]) -> None:
-        for pairs in batches:
-            some = pools.of(pairs)
-            is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
-            place_pools = _by_merging if is_small else _by_bisection
-            store(pairs, place_pools(blocks, some, weights, class_weights_in(some), levels))
+    def place(pairs: Int[np.ndarray, " m"]) -> None:
+        some = pools.of(pairs)
+        is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
+        place_pools = _by_merging if is_small else _by_bisection
+        store(pairs, place_pools(blocks, some, weights, class_weights_in(some), levels))
 
-    tasks = tasks_of(_batches(pools), _TASKS_PER_CORE)
-    parallel(place, tasks, int(pools.sizes.sum()))
+    parallel(place, _batches(pools), int(pools.sizes.sum()))
 
 
 def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:

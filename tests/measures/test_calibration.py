@@ -176,7 +176,7 @@ def test_separated_classes_have_no_slope_however_rounding_falls(all_separated):
 
 
 def test_spiegelhalter_z_of_halves_without_variance():
-    """Its bias is judged by halves of the classes, some of which have certain forecasts alone."""
+    """Its bias is judged by halves of the sample; here all forecasts of some are 0 or 1."""
     y = np.repeat(np.arange(4), 2)
     p = np.eye(4)[[0, 0, 1, 2, 2, 2, 3, 3]]
     p[-1] = 0.1, 0.1, 0.2, 0.6
