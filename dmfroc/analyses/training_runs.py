@@ -9,7 +9,7 @@ design.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
@@ -21,13 +21,14 @@ from scipy.special import stdtr, stdtrit
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.influences import influences_of
+from dmfroc.inference.evidence import common_sums, facts_of, joint_covariance
 from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
-from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.arrays import Rows, row_index
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
 from dmfroc.results.result import Result, attributed
@@ -62,6 +63,11 @@ HOLDS_FOR = {
     "fixed_cases": "these cases, new runs",
 }
 """What the differences and tests of training runs hold for."""
+
+_TWO_RUNS = (
+    "two runs of two learners show how runs vary by one difference alone: for new cases and new "
+    "runs, tests at a level of 5 % reject up to 12 % of true hypotheses. Give three runs or more"
+)
 
 
 @dataclass(frozen=True)
@@ -254,7 +260,7 @@ def compare_runs(
     crossed = flag("crossed", crossed)
     choice("covariances", covariances, ("influences", "leave_one_out"))
     n_runs = _n_runs(y_score)
-    rows, values, errors = Rows(row_index(y_true)), {}, []
+    rows, values, of_rows, left = Rows(row_index(y_true)), {}, [], []
     remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
@@ -265,23 +271,30 @@ def compare_runs(
             rows.check_same(predictions.index, f"run {run} of {name!r}")
             remarks[name] |= dict.fromkeys(caveats([measure], predictions))
             sample = sample_of(predictions, groups)
-            value, error = _value_and_errors(measure, sample, covariances)
-            check_finite(measure, {f"{name}, run {run}": value})
-            values[name][run] = value
-            errors.append(error)
-    warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
-    warn(warnings)
-    covariance = _error_covariances(np.stack(errors), sample.units, covariances)
+            bound = bind(measure, sample.predictions)
+            [facts] = facts_of([measure], bound, sample)
+            check_finite(measure, {f"{name}, run {run}": facts.value})
+            values[name][run] = facts.value
+            of_rows.append((facts.influences, facts.units))
+            if covariances == "leave_one_out":
+                left.append(_values_without_each(bound, sample))
+    covariance = _jackknife_covariance(left) if left else joint_covariance(*common_sums(of_rows))
     blocks = covariance.reshape(len(values), n_runs, len(values), n_runs)
     components = _mean_covariances(blocks, crossed=crossed)
     squares, freedom = _mean_squares(np.stack(list(values.values())), crossed=crossed)
     within = squares["classifiers:runs" if crossed else "runs within classifiers"]
     # Hillis: the covariances that runs have in common are no source of error, if estimated below 0.
     shared = components.same_classifier - components.different
-    random_error = within + n_runs * max(shared, 0.0)
     others = components.same_run if crossed else components.different
-    fixed_error = components.variance + (n_runs - 1) * shared - others
+    of_cases = components.variance - shared - others
+    fixed_error = of_cases + n_runs * shared
+    # What the cases explain of the runs' variance is known: few runs may vary less by chance.
+    random_error = max(within, of_cases) + n_runs * max(shared, 0.0)
     random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
+    warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
+    if freedom == 1:
+        warnings += (_TWO_RUNS,)
+    warn(warnings)
     means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
     better = measure.greater_is_better
     tested = partial(_test, means, squares["classifiers"], n_runs, level, better)
@@ -325,37 +338,16 @@ def _n_runs(y_score: Any) -> int:
     return n_runs
 
 
-def _value_and_errors(
-    measure: Measure, sample: Sample, covariances: str
-) -> tuple[float, Float[np.ndarray, " u"]]:
-    """Return the value, and each unit's influence, or the values without the units."""
-    predictions, units = sample
-    bound = bind(measure, predictions)
-    [found] = influences_of([measure], bound, predictions)
-    if covariances == "influences":
-        return found.value, units.sums(found.influences)
-    weights = predictions.sample_weight
-    left = np.empty(len(units.stratum))
-    for unit in range(len(left)):
-        kept = np.where(units.of_row == unit, 0.0, weights)
-        left[unit] = bound.values(kept)[0]
-    return found.value, left
+def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, " u"]:
+    weights, of_row = sample.predictions.sample_weight, sample.units.of_row
+    units = range(len(sample.units.stratum))
+    return np.array([bound.values(np.where(of_row == x, 0.0, weights))[0] for x in units])
 
 
-def _error_covariances(
-    errors: Float[np.ndarray, "v u"], units: Units, covariances: str
-) -> Float[np.ndarray, "v v"]:
-    """Return the covariance of all values, given the runs."""
-    if covariances == "leave_one_out":
-        centred = errors - errors.mean(axis=1, keepdims=True)
-        n = errors.shape[1]
-        return (n - 1) / n * centred @ centred.T
-    found = np.zeros((len(errors), len(errors)))
-    for stratum, size in enumerate(units.sizes):
-        part = errors[:, units.stratum == stratum]
-        part = part - part.mean(axis=1, keepdims=True)
-        found += size / max(size - 1, 1) * part @ part.T
-    return found
+def _jackknife_covariance(left: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:
+    centred = np.stack(left) - np.mean(left, axis=1, keepdims=True)
+    n = centred.shape[1]
+    return (n - 1) / n * centred @ centred.T
 
 
 def _mean_squares(

@@ -413,12 +413,19 @@ def facts_of_classifiers(
     return {name: found[name] for name in samples}
 
 
+def common_sums(
+    found: Sequence[tuple[Influences, Units]],
+) -> tuple[Float[np.ndarray, "m u"], Units]:
+    """Return the influences on each value, summed over units that all share, by stratum."""
+    # Classes are pooled only where an error of each classifier costs alike: no order matters
+    units = max((of_one for _, of_one in found), key=lambda x: len(x.sizes))
+    return np.stack([units.sums(x.influences)[units.by_stratum] for x, _ in found]), units
+
+
 def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     """Return what the same observations say of several classifiers."""
-    # Classes are pooled only where an error of each classifier costs alike: no order matters
-    units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
     influences = [f.influences for f in facts.values()]
-    sums = np.stack([units.sums(x.influences)[units.by_stratum] for x in influences])
+    sums, units = common_sums([(f.influences, f.units) for f in facts.values()])
     pairs = itertools.combinations(influences, 2)
     moments = [
         difference.with_parts(a.of_parts.minus(b.of_parts) if a.of_parts and b.of_parts else None)

@@ -142,6 +142,36 @@ def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
     assert difference.standard_error**2 == pytest.approx(variance, rel=1e-9)
 
 
+@pytest.mark.parametrize("measure", ["accuracy", "brier_score"])
+def test_random_class_sizes_count_in_the_error(measure):
+    """The mean over runs of what a row loses is one more number of the row."""
+    y, scores = runs(n=80)
+    lean = {"A": [0.8, 0, 0], "B": [0, 0, 0.8]}  # learners favour different classes
+    scores = {
+        k: [np.exp(s + lean[k]) / np.exp(s + lean[k]).sum(1)[:, None] for s in of_one]
+        for k, of_one in scores.items()
+    }
+
+    def losses(s):
+        right = s.argmax(1) == y
+        return right if measure == "accuracy" else ((s - np.eye(3)[y]) ** 2).sum(1) / 2
+
+    gap = np.subtract(*(np.mean([losses(s) for s in v], axis=0) for v in scores.values()))
+    [difference] = compare_runs(y, scores, measure=measure).fixed_runs.differences
+    assert difference.value == pytest.approx(gap.mean())
+    assert difference.standard_error == pytest.approx(stats.sem(gap))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_runs_that_happen_to_vary_little_have_the_error_of_the_cases(seed):
+    y, scores = runs(seed, n_runs=2, sd=0)
+    with pytest.warns(UserWarning, match="two runs of two learners .* three runs or more"):
+        found = compare_runs(y, scores, measure="hand_till")
+    assert "three runs or more" in found.warnings[-1]
+    random, fixed = (t.differences[0] for t in (found.random_runs, found.fixed_runs))
+    assert random.standard_error >= fixed.standard_error * (1 - 1e-12)
+
+
 def test_runs_in_any_order_and_classifiers_in_any_order():
     y, scores = runs(shifts=(1.5, 1.2, 1.0))
     found = compare_runs(y, scores, measure="hand_till")
