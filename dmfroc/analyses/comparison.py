@@ -253,7 +253,10 @@ def _jointly(
     if (refusal := method.refusal_to_compare(paired=paired)) is not None:
         raise ValueError(refusal)
     if options.groups is not None and not paired:
-        raise ValueError("groups cannot be given for independent samples (paired=False)")
+        raise ValueError(
+            "groups cannot be given for independent samples (paired=False): put all rows in one "
+            "sample, and use compare_subgroups with by= the sample of each row"
+        )
     if paired:
         check_same_observations(predictions)
         warn([_same_scores_message(predictions)])
@@ -290,12 +293,29 @@ def _judged(
     y_true: Any, y_score: Any, options: Options, *, y_pred: Any = None, **others: Any
 ) -> dict[str, JudgedEvidence]:
     """Return the evidence of each classifier: verified rows, and a judge of all rows."""
-    named = _by_classifier(y_score, y_pred)
-    _check_names(named, "y_score")
+    if isinstance(y_true, Mapping):
+        raise TypeError(
+            "judge= goes with arrays: instead of a dict of Predictions pass y_true, with missing "
+            "labels where nobody verified, and a dict of scores by name of the classifier"
+        )
+    scored, baselines = _without_baselines(y_score)
+    named = _by_classifier(scored, y_pred)
+    rows = {
+        name: judged_rows(y_true, scores, y_pred=hard, **others)
+        for name, (scores, hard) in named.items()
+    }
+    parts = {
+        part: _with_baselines(
+            {x: getattr(one, part) for x, one in rows.items()}, baselines, y_score
+        )
+        for part in ("verified", "judge_on_verified", "judge_on_all")
+    }
+    _check_names(parts["verified"], "y_score")
+    first = next(iter(rows.values()))
     evidence = {}
-    for name, (scores, hard) in named.items():
-        rows = judged_rows(y_true, scores, y_pred=hard, **others)
-        evidence[name] = JudgedEvidence(rows.verified, options, rows)
+    for name, verified in parts["verified"].items():
+        own: dict[str, Any] = {part: of_part[name] for part, of_part in parts.items()}
+        evidence[name] = JudgedEvidence(verified, options, first._replace(**own))
     return evidence
 
 
@@ -313,11 +333,12 @@ def _jointly_of_streams(
     simultaneous: bool,
     given: Mapping[str, Any],
 ) -> JointEstimates:
-    refused = [*given, *options.given, *(["method"] if options.method else [])]
+    refused = [*given, *options.given]
     if refused or simultaneous:
         raise ValueError(
-            f"{', '.join(refused) or 'simultaneous'} is no option of a comparison of accumulators: "
-            "its limits hold at all times, and p-values are adjusted by Holm's method; leave it out"
+            f"{', '.join(refused) or 'simultaneous'} is no option of a comparison of accumulators, "
+            "which have classes, weights and hard labels of their own. Its limits hold at all "
+            "times, and p-values are adjusted by Holm's method: leave it out"
         )
     if len(streams) < 2:
         raise ValueError("at least two accumulators are needed, but there is one")
@@ -368,14 +389,10 @@ def _predictions(
     others: dict[str, Any] = {"y_pred": None, "pos_label": None, "folds": None, **given}
     y_pred, pos_label, folds = (others.pop(name) for name in ("y_pred", "pos_label", "folds"))
     whose = y_true if y_score is None else y_score
-    if isinstance(whose, Mapping):
-        baselines = {x: v for x, v in whose.items() if v is None or isinstance(v, str)}
-        scored = {x: v for x, v in whose.items() if x not in baselines}
-        y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
-        named = _named_predictions(y_true, y_score, y_pred, needs, others)
-        named = _with_baselines(named, baselines, list(whose))
-    else:
-        named = _named_predictions(y_true, y_score, y_pred, needs, others)
+    scored, baselines = _without_baselines(whose)
+    y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+    named = _named_predictions(y_true, y_score, y_pred, needs, others)
+    named = _with_baselines(named, baselines, whose)
     _check_names(named, "y_true" if y_score is None else "y_score")
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
@@ -383,7 +400,10 @@ def _predictions(
         named = matched(named)
     if folds is not None:
         if not paired:
-            raise ValueError("folds cannot be given for independent samples (paired=False)")
+            raise ValueError(
+                "folds cannot be given for independent samples (paired=False): pass Predictions "
+                "that have folds of their own, see Predictions.in_folds"
+            )
         named = {name: p.in_folds(folds) for name, p in named.items()}
     return named
 
@@ -421,8 +441,16 @@ def _check_names(named: Mapping[Any, Any], what: str) -> None:
         )
 
 
+def _without_baselines(given: Any) -> tuple[Any, dict[str, str | None]]:
+    """Return what is given by name of the classifier, and the names of baselines among it."""
+    if not isinstance(given, Mapping):
+        return given, {}
+    baselines = {name: x for name, x in given.items() if x is None or isinstance(x, str)}
+    return {name: x for name, x in given.items() if name not in baselines}, baselines
+
+
 def _with_baselines(
-    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: list[str]
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Iterable[str]
 ) -> dict[str, Predictions]:
     """Add classifiers that give one class the probability 1, whatever the observation."""
     if not baselines:
@@ -479,7 +507,7 @@ def _named_predictions(
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
                 )
         return {
-            name: as_predictions(value, y_pred=y_pred, needs=needs, **others)
+            name: as_predictions(value, y_pred=y_pred, needs=needs, by_fold=True, **others)
             for name, value in y_true.items()
         }
     named = _by_classifier(y_score, y_pred)

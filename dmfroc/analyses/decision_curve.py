@@ -219,6 +219,7 @@ def decision_curve(
         sample_weight=sample_weight,
         frequency_weight=frequency_weight,
         needs="probabilities",
+        by_fold=True,
     )
     if (obstacle := no_probabilities(predictions)) is not None:
         raise ValueError(f"decision_curve {obstacle}")

@@ -191,6 +191,7 @@ def influences(
         y_pred=y_pred,
         needs=chosen.needs,
         copy=False,
+        by_fold=True,
     )
     counted = predictions.counted
     [found] = influences_of([chosen], bind(chosen, counted), counted)

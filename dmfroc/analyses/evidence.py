@@ -169,9 +169,12 @@ class JudgedEvidence(EvidenceInMemory):
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
-        given = [name for name in self.options.given if name not in ("groups", "stratify")]
-        if self.options.method not in (None, "jackknife") or given:
-            raise ValueError("with judge= there is method='jackknife' alone: leave others out")
+        allowed = ("groups", "method" if self.options.method == "jackknife" else None)
+        if given := [name for name in self.options.given if name not in allowed]:
+            raise ValueError(
+                f"{', '.join(given)} cannot be given together with judge=, which has "
+                "method='jackknife' alone and takes class sizes as random: leave one out"
+            )
         return [CombinedJackknife(self.options.level, self.options.seed)] * len(measures)
 
     def parts(self, measure: Measure) -> tuple[FactsInMemory, Part, Part]:
@@ -357,8 +360,9 @@ def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
     given = [name for name, value in others.items() if value is not None]
     if given:
         raise TypeError(
-            f"{', '.join(given)} cannot be given together with a scan, which has its own: name the "
-            "columns in dmfroc.scan"
+            f"{', '.join(given)} cannot be given together with a scan: dmfroc.scan itself takes "
+            "scores, predicted, sample_weight, groups and labels, the positive class second. All "
+            "else needs rows in memory: pass arrays"
         )
     return y_true
 
@@ -374,7 +378,7 @@ def evidence_of(
         rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
         return JudgedEvidence(rows.verified, options, rows)
     folds, population = given.pop("folds", None), take_population(given)
-    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, **given)
+    predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
     if population:
         predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)

@@ -18,7 +18,7 @@ from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.judge import encoded_judge
-from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.result import Result
@@ -464,7 +464,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")
     named = matched(named)
     check_same_observations(named)
-    return list(named.values())
+    return [as_predictions(one, needs="labels") for one in named.values()]
 
 
 def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:

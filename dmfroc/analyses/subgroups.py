@@ -185,7 +185,7 @@ def compare_subgroups(
     """
     measure = get_measure(measure)
     intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
-    predictions = as_predictions(y_true, y_score, needs=measure.needs, **inputs)
+    predictions = as_predictions(y_true, y_score, needs=measure.needs, by_fold=True, **inputs)
     min_class_size = integer("min_class_size", min_class_size, 2)
     if intervals.groups is not None:
         intervals = replace(intervals, groups=group_names(intervals.groups, predictions))

@@ -80,7 +80,7 @@ def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options
             "method='jackknife'"
         )
     if options.target != "fits":
-        raise ValueError(f"target={options.target!r} needs folds, which a scan does not know")
+        raise ValueError(f"target={options.target!r} needs folds=, which need arrays: leave it out")
     if options.groups is not None:
         raise ValueError("groups must be given to the scan, as the name of a column or in batches")
     for option in options.given:

@@ -42,7 +42,11 @@ class CorrectedResampling(IntervalMethod):
     """
 
     name: ClassVar[str] = OF_ALGORITHM
-    remedies: ClassVar[Mapping[str, str]] = {"interval_type": _USELESS, "n_draws": _USELESS}
+    remedies: ClassVar[Mapping[str, str]] = {
+        "interval_type": _USELESS,
+        "n_draws": _USELESS,
+        "stratify": _USELESS,
+    }
 
     train_fraction: float | None = None
 

@@ -20,7 +20,7 @@ TARGETS = get_args(Target)
 OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL_METHODS = ("level", "seed", "target", "train_fraction", "method", "weights")
+_FOR_ALL = ("level", "seed", "weights")
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -152,9 +152,10 @@ class Options:
 
     @property
     def given(self) -> list[str]:
-        """Names of the options that were given and that not every method uses."""
-        names = [field.name for field in fields(self) if field.name not in _FOR_ALL_METHODS]
-        return [name for name in names if getattr(self, name) is not None]
+        """Names of the options that were given and that not every method and evidence uses."""
+        names = [field.name for field in fields(self) if field.name not in _FOR_ALL]
+        given = [name for name in names if getattr(self, name) is not None]
+        return [name for name in given if (name, self.target) != ("target", "fits")]
 
     def sample_of(self, predictions: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""

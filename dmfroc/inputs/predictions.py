@@ -414,6 +414,8 @@ class Predictions:
         0.5
         """
         codes = fold_codes(folds, self.true, self.labels, self.sample_weight, self.index)
+        if self.folds is not None and not np.array_equal(codes, self.folds):
+            raise ValueError("folds are others than those of the predictions: leave one out")
         return replace(self, folds=codes)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
@@ -504,6 +506,7 @@ def as_predictions(
     pos_label: Any = None,
     needs: Needs = "scores",
     copy: bool = True,
+    by_fold: bool = False,
 ) -> Predictions:
     """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
 
@@ -521,6 +524,8 @@ def as_predictions(
     copy : bool
         If False, the predictions may share the memory of the scores, which must not change as long
         as they are used.
+    by_fold : bool
+        Whether the caller treats each fold by itself. Otherwise predictions in folds are refused.
 
     Returns
     -------
@@ -558,6 +563,12 @@ def as_predictions(
                 "own; build a new one with Predictions.from_arrays"
             )
         predictions = y_true
+    if predictions.folds is not None and not by_fold:
+        raise ValueError(
+            "the predictions have folds, whose scores come from different fits and are not "
+            "compared: estimate, evaluate and compare take means over folds. To pool the folds, "
+            "pass Predictions without in_folds"
+        )
     if needs != "labels" and len(predictions.present) < 2:
         [only] = predictions.present
         raise ValueError(

@@ -106,10 +106,12 @@ def check_same_observations(named: Mapping[str, Predictions]) -> None:
                 f"{len(other.true)}: a paired comparison needs the same observations"
             )
         rows.check_same(other.index, repr(name))
-        for what, a, b in (
+        compared: list[tuple[str, Any, Any]] = [
             ("observed classes", first.true, other.true),
             ("weights", first.sample_weight, other.sample_weight),
-        ):
+            ("folds", first.folds, other.folds),
+        ]
+        for what, a, b in compared:
             if not np.array_equal(a, b):
                 row = int(np.flatnonzero(a != b)[0])
                 raise ValueError(

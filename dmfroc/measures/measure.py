@@ -325,6 +325,7 @@ class Measure:
                 sample_weight=sample_weight,
                 y_pred=y_pred,
                 needs=self.needs,
+                by_fold=True,
             ),
         )
 

@@ -418,7 +418,9 @@ def multiclass_roc(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
     )
     choice("link", link, get_args(Link))
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    predictions = as_predictions(
+        y_true, y_score, labels=labels, sample_weight=sample_weight, by_fold=True
+    )
     warn_of_absent_classes(predictions)
     curve = curve_of(predictions, options, link)
     if not is_one_of(pair_weights, ("equal",)):

@@ -190,7 +190,9 @@ class MulticlassROCDisplay(CurveDisplay):
                 f"band={band!r} needs another method than {method!r}: leave method out"
             )
         own = {option: options.pop(option) for option in cls.look.options if option in options}
-        predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        predictions = as_predictions(
+            y_true, y_score, labels=labels, sample_weight=sample_weight, by_fold=True
+        )
         if folds is not None:
             predictions = predictions.in_folds(folds)
         area, curve_options = dmf_auc(**own), CurveOptions(**own)

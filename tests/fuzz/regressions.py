@@ -90,7 +90,18 @@ def study(function=len, **options):
     return Study(function=function, **options)
 
 
+def judged_baseline(scores):
+    """Difference of two classes' net benefit, with labels of a judge where nobody verified."""
+    verified = np.where(np.arange(30) % 3, B, None)
+    both = {"a": P, "treat all": scores}
+    [found] = dmfroc.compare(verified, both, measure="net_benefit", judge=P > 0.5).differences
+    return [found.value, *found.interval]
+
+
 ROWS, ROC = np.arange(30), dmfroc.curves.roc_curve(B, P)
+FOLDS = np.arange(30) % 2
+IN_FOLDS = dmfroc.Predictions.from_arrays(B, P).in_folds(FOLDS)
+PAIR = {"a": IN_FOLDS, "b": dmfroc.Predictions.from_arrays(B, -P)}
 GROUPED = {"y_true": Y, "y_score": S, "groups": np.arange(30) // 3}
 EMPTY = (Y[:0], S[:0])
 
@@ -147,6 +158,50 @@ CASES = {
     "folds that judge a fit twice": (
         lambda: cross_validated(GaussianNB(), cv=[(ROWS[::2], ROWS[1::2]), (ROWS[::2], ROWS[3:4])]),
         (ValueError, "test row 3 in an earlier split"),
+    ),
+    "stratify with a judge": (
+        lambda: estimate(judge=Y, stratify=True),
+        (ValueError, "stratify cannot be given together with judge="),
+    ),
+    "the learner with a judge": (
+        lambda: estimate(judge=Y, target="learner"),
+        (ValueError, "target cannot be given together with judge="),
+    ),
+    "the learner and stratify": (
+        lambda: estimate(folds=FOLDS, target="learner", stratify=True),
+        (ValueError, "stratify is no option of method='corrected_resampling'"),
+    ),
+    "the learner of accumulators": (
+        lambda: dmfroc.compare({x: accumulated("f8") for x in "ab"}, target="learner"),
+        (ValueError, "target is no option of a comparison of accumulators"),
+    ),
+    "a judge of a scan": (
+        lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),
+        (TypeError, "judge cannot be given together with a scan"),
+    ),
+    "a judge of predictions": (
+        lambda: dmfroc.compare(PAIR, judge=B),
+        (TypeError, "judge= goes with arrays: instead of a dict of Predictions pass y_true"),
+    ),
+    "a baseline with a judge": (
+        lambda: judged_baseline(None),
+        judged_baseline(np.tile([0.0, 1.0], (30, 1))),
+    ),
+    "folds of one classifier": (
+        lambda: dmfroc.compare(PAIR, measure="hand_till"),
+        (ValueError, "the folds of 'a' and 'b' differ"),
+    ),
+    "other folds than those of the predictions": (
+        lambda: dmfroc.estimate("hand_till", IN_FOLDS, folds=np.arange(30) % 3),
+        (ValueError, "folds are others than those of the predictions"),
+    ),
+    "pooled folds": (
+        lambda: dmfroc.curves.roc_curve(IN_FOLDS),
+        (ValueError, "the predictions have folds, whose scores come from different fits"),
+    ),
+    "a pilot in folds": (
+        lambda: dmfroc.plan(IN_FOLDS, measure="accuracy", half_width=0.1),
+        (ValueError, "the predictions have folds"),
     ),
     "a masked number as labels": (
         lambda: dmfroc.multilabel(np.eye(3)[Y], S, labels=np.ma.masked),
