@@ -25,11 +25,14 @@ from dmfroc.measures.calibration import (
     calibration_slope,
     observed_expected_ratio,
 )
-from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
+from dmfroc.measures.statistics.forecasts import (
+    impossible_message,
+    no_probabilities,
+    probabilities_of,
+)
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
 
-_NEAREST = 1e-12  # to 0 and 1, of probabilities whose logarithms are features
 _FEWEST_DRAWS = 99
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
 _NOTHING = 1e-12  # a statistic that is 0 but for rounding
@@ -50,7 +53,8 @@ class CalibrationTest:
     degrees_of_freedom : int or None
         Of the chi-squared distribution that the statistic has in large samples, if it has one.
     p_value : float
-        Chance of a statistic that is as extreme, for calibrated probabilities.
+        Chance of a statistic that is as extreme, for calibrated probabilities. It is 0, and the
+        statistic infinite, if a class of probability 0 has occurred.
     """
 
     name: str
@@ -153,7 +157,10 @@ def calibration_tests(
         extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
         miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
         they are not adjusted for there being four. With more than two classes
-        ``to_pandas("classes")`` has the intercept, the slope and O/E of each.
+        ``to_pandas("classes")`` has the intercept, the slope and O/E of each. Where a class has
+        occurred to which a row gives probability 0, the probabilities are refuted for certain: all
+        p-values are 0 and all statistics infinite, with a warning. A row whose first class has
+        probability 0 does not count for the slopes.
 
     Raises
     ------
@@ -202,6 +209,13 @@ def calibration_tests(
         "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
     }
+    if (refutation := impossible_message(predictions)) is not None:
+        refuted = {
+            name: CalibrationTest(name, title, np.inf, freedom, 0.0)
+            for name, (title, _, freedom) in statistics.items()
+        }
+        remark = f"{refutation}: these probabilities are not calibrated, unless they are rounded"
+        return CalibrationTests(refuted, predictions, n_draws, seed, (remark,))
     observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
     n_extreme = dict.fromkeys(statistics, 0.0)
     generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
@@ -224,11 +238,12 @@ def calibration_tests(
 
 def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
-    logs = np.log(np.clip(p, _NEAREST, 1))
+    logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
     features = np.ones((n, k - 1, 1))
     if with_slopes:
-        features = np.stack([np.ones((n, k - 1)), logs[:, 1:] - logs[:, :1]], axis=2)
+        logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
+        features = np.stack([np.ones((n, k - 1)), logits], axis=2)
     rest = p[:, 1:]
     covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
     size = features.shape[2] * (k - 1)

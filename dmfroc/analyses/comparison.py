@@ -29,7 +29,7 @@ from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.inference.interval_method import JointEstimates, check_comparable
 from dmfroc.inference.options import EvaluationOptions, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
@@ -168,8 +168,9 @@ def compare(
         if not paired:
             raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
         evidence = _judged(y_true, y_score, intervals, needs=measure.needs, **judge, **given)
-        joint = joint_estimates_with_judge(measure, evidence, hypothesis)
         predictions = {name: one.predictions for name, one in evidence.items()}
+        check_comparable(measure, predictions)
+        joint = joint_estimates_with_judge(measure, evidence, hypothesis)
         units = next(iter(evidence.values())).sample.units
     else:
         population = take_population(given)
@@ -250,6 +251,7 @@ def _jointly(
     """Return estimates and differences, and the units that all classifiers share."""
     first = next(iter(predictions.values()))
     [method] = choose_methods([measure], first, options)
+    check_comparable(measure, predictions)
     if (refusal := method.refusal_to_compare(paired=paired)) is not None:
         raise ValueError(refusal)
     if options.groups is not None and not paired:

@@ -22,7 +22,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import IntervalMethod, check_finite
+from dmfroc.inference.interval_method import IntervalMethod, check_comparable, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions
@@ -210,6 +210,7 @@ def compare_subgroups(
     remarks = {name: caveats([measure], x.predictions) for name, x in facts.items()}
     warn(attributed(remarks))
     check_finite(measure, {name: x.value for name, x in facts.items()})
+    check_comparable(measure, {name: x.predictions for name, x in facts.items()})
     if clusters is None or _are_apart(clusters, list(members.values())):
         contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
     elif isinstance(chosen, Jackknife):

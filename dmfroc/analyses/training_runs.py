@@ -22,7 +22,7 @@ from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.evidence import common_sums, facts_of, joint_covariance
-from dmfroc.inference.interval_method import check_finite
+from dmfroc.inference.interval_method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, sample_of
@@ -274,6 +274,7 @@ def compare_runs(
             bound = bind(measure, sample.predictions)
             [facts] = facts_of([measure], bound, sample)
             check_finite(measure, {f"{name}, run {run}": facts.value})
+            check_comparable(measure, {f"{name}, run {run}": predictions})
             values[name][run] = facts.value
             of_rows.append((facts.influences, facts.units))
             if covariances == "leave_one_out":

@@ -14,6 +14,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval import IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
@@ -136,6 +137,16 @@ def check_finite(measure: Measure, values: Mapping[str, float]) -> None:
             raise ValueError(
                 f"{measure.name} is {value} for {name!r}, which cannot be compared: "
                 "choose another measure"
+            )
+
+
+def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -> None:
+    """Refuse to compare samples if the value of one is infinite but for a floor."""
+    for name, one in predictions.items():
+        if (reason := measure.infinite(one)) is not None:
+            raise ValueError(
+                f"{measure.name} of {name!r} cannot be compared: {reason}. Choose another measure, "
+                "such as 'brier_score', or keep all probabilities above 0"
             )
 
 

@@ -79,10 +79,15 @@ def series_values(series: Any) -> NDArray[Any]:
     return values
 
 
-def categories_in_order(values: Any, what: str) -> list[Any] | None:
-    """Return the categories of a column that has an order of its own, None if it has none."""
-    categories = getattr(getattr(from_library(values, what), "dtype", None), "categories", None)
-    return None if categories is None else list(categories)
+def categories_in_order(values: Any, what: str) -> list[Any]:
+    """Return the categories of a column that has an order of its own; none if it has none."""
+    wrapped = from_library(values, what)
+    categories = getattr(getattr(wrapped, "dtype", None), "categories", None)
+    if categories is None and wrapped is not None and not is_table(wrapped):
+        native = wrapped.to_native()
+        if getattr(getattr(native, "type", None), "ordered", False):  # of pyarrow
+            categories = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    return [] if categories is None else [plain(x) for x in categories]
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:

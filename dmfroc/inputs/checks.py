@@ -18,7 +18,6 @@ from dmfroc.inputs.arrays import (
     categories_in_order,
     check_ids,
     check_length,
-    plain,
     row_index,
 )
 from dmfroc.inputs.labels import (
@@ -31,6 +30,7 @@ from dmfroc.inputs.labels import (
     look_alikes,
     odd_labels,
     union,
+    unpredicted_message,
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.scores import (
@@ -80,20 +80,19 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
+    stated = [] if order is not None else _stated_order(inputs, observed)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:
         labels, scores, is_single, names = class_scores(
-            inputs.y_score, n, observed.distinct, order, source, copy=inputs.copy
+            inputs.y_score, n, observed.distinct, order, source, stated=stated, copy=inputs.copy
         )
     except ValueError as error:
         hint = odd_labels(observed, source) if source.is_table_file and order is None else None
         raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
-    categories = categories_in_order(inputs.y_true, source.true)
-    if order is None and categories is not None and (names is None or is_single):
-        of_labels = [plain(x) for x in categories if plain(x) in labels]
-        check_order(labels, of_labels, "categories", source)
+    if stated and (names is None or is_single):
+        check_order(labels, [x for x in stated if x in labels], "categories", source)
     rows = Rows(row_index(inputs.y_true), source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
@@ -132,6 +131,10 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     if labels is None:
         labels = union(observed, hard, source)
         warn([look_alikes(labels)])
+        stated = _stated_order(inputs, observed)
+        if set(labels) <= set(stated):  # one between others counts for their distance
+            used = [place for place, label in enumerate(stated) if label in set(labels)]
+            labels = stated[used[0] : used[-1] + 1]
     if len(labels) < 2:
         raise ValueError(
             f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "
@@ -140,6 +143,7 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
+    warn([unpredicted_message(true, predicted, labels, source)])
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     return _completed(labels, arrays, inputs, rows) | {"has_scores": False}
@@ -187,6 +191,23 @@ def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
     if inputs.labels is None:
         return observed, None
     return observed, label_order(inputs.labels, observed.kind, source)
+
+
+def _stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
+    """Return the categories of the labels in the order that their columns state, if they do."""
+    source = inputs.source
+    given = ((inputs.y_true, source.true), (inputs.y_pred, source.predicted))
+    orders = [order for x, what in given if (order := categories_in_order(x, what))]
+    for order in orders[1:]:
+        shared = [x for x in order if x in orders[0]]
+        if shared != [x for x in orders[0] if x in order]:
+            raise ValueError(
+                f"{source.true} and {source.predicted} state different orders of their categories, "
+                f"{listing(orders[0])} and {listing(order)}: pass labels= in the right order"
+            )
+    found = max(orders, key=len, default=[])
+    found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in found]
+    return found if set(observed.distinct) <= set(found) else []
 
 
 def _hard(inputs: Inputs, n: int, rows: Rows) -> Factor:

@@ -14,6 +14,7 @@ from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
 
+_MANY, _NOTABLE = 20, 0.05  # rows, and share of rows, of a class that is predicted at times
 _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 
@@ -185,9 +186,35 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
         raise TypeError(
             f"{source.true} holds {observed.kind.__name__} labels ({listing(observed.distinct)}) "
             f"but {source.predicted} holds {hard.kind.__name__} labels ({listing(hard.distinct)}); "
-            "convert to one kind"
+            "convert to one kind, as codes to names by np.array(names)[codes]"
         )
     return sorted_labels({*observed.distinct, *hard.distinct})
+
+
+def unpredicted_message(
+    true: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[Label], source: Source
+) -> str | None:
+    """Say which classes are never predicted if others never occur, or if it may be no class."""
+    counts, n_predicted = (np.bincount(x, minlength=len(labels)) for x in (true, predicted))
+    lost = [labels[code] for code in np.flatnonzero((counts > 0) & (n_predicted == 0)).tolist()]
+    strange = [labels[code] for code in np.flatnonzero((counts == 0) & (n_predicted > 0)).tolist()]
+    if lost and strange and np.count_nonzero(counts) > 1:
+        return (
+            f"{source.predicted} has labels that never occur in {source.true} "
+            f"({listing(strange)}), which has others that are never predicted ({listing(lost)}). "
+            "Recode one of them if they use different codes, as where predictions count from 0 and "
+            "classes from 1"
+        )
+    for label in lost:
+        n, others = counts[labels.index(label)], [x for x in labels if x != label]
+        is_code = isinstance(label, str) or label < 0 or label > max(map(int, others)) + 1
+        if is_code and max(_MANY, _NOTABLE * len(true)) <= n:
+            remedy = f" with drop_label={[label]}" if source.is_table_file else ""
+            return (
+                f"class {label!r} has {n} rows, but is never predicted: if the label marks rows to "
+                f"be ignored, drop them{remedy}"
+            )
+    return None
 
 
 def look_alikes(labels: Collection[Label]) -> str | None:

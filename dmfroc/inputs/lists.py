@@ -15,6 +15,8 @@ from dmfroc.inputs.scores import ROUNDING
 _WRAPPED = re.compile(
     r"(?:np\.)?(?:float\d+|array|tensor|DenseVector)\(([^()]*?)(?:, \w+=[^()]*)?\)"
 )
+_NO_DECIMALS = re.compile(r"[^'\"]*(\d_\d|\b0[xXoObB]|#)[^'\"]*")  # of Python, and comments
+_WEKA = re.compile(r"\*?[\d.eE+-]+(,\*?[\d.eE+-]+)*")
 _VECTOR = {"type", "size", "indices", "values"}  # fields of a vector of Spark's
 
 
@@ -157,12 +159,12 @@ def _parsed(name: str, row: int, text: Any) -> Any:
     text = str(text)
     while (inner := _WRAPPED.sub(r"\1", text)) != text:
         text = inner
-    with_commas = re.sub(r"(?<=[\d.])\s+(?=[-+\d.])", ", ", text)
+    with_commas = re.sub(r"(?<=[\d.])\s+(?=[-+]?[\d.])", ", ", text)
     for reader, given in (
         (json.loads, text),
-        (ast.literal_eval, text),
-        (ast.literal_eval, with_commas),
-        (json.loads, f"[{text.replace('*', '')}]" if "*" in text else ""),
+        (ast.literal_eval, "" if _NO_DECIMALS.fullmatch(text) else text),
+        (ast.literal_eval, "" if "," in text else with_commas),
+        (json.loads, f"[{text.replace('*', '')}]" if _WEKA.fullmatch(text) else ""),
     ):
         try:
             return reader(given)

@@ -136,8 +136,10 @@ class Predictions:
             of the second of two classes, and so must not bear the name of the first. float32
             stays float32, float16 and bfloat16 become float32, anything else float64.
         labels : array-like of shape (K,), optional
-            The classes in column order. Default: sorted, from the column names if there are
-            names, else from `y_true`. Text that is all numbers is sorted as numbers. Needed if
+            The classes in column order. Default: in the order that ordered categories of `y_true`
+            or `y_pred` state (pandas, Enum of polars), else sorted. They are taken from the column
+            names if there are names, else from `y_true`. Text that is all numbers is sorted as
+            numbers. Needed if
             a column without a name belongs to a class that `y_true` lacks. Also needed for columns
             without names if labels such as ``"2"`` and ``"10"`` have another order as text.
         sample_weight : array-like of shape (n,), optional
@@ -194,7 +196,8 @@ class Predictions:
         y_pred : array-like of shape (n,)
             Predicted classes, of the same kind.
         labels : array-like of shape (K,), optional
-            All classes in column order. Default: the sorted labels of `y_true` and `y_pred`.
+            All classes in column order. Default: the labels of `y_true` and `y_pred`, in the order
+            that ordered categories state, else sorted.
         sample_weight : array-like of shape (n,), optional
             Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.

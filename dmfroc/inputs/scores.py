@@ -70,10 +70,11 @@ def class_scores(
     order: list[Label] | None,
     source: Source,
     *,
+    stated: Sequence[Label] = (),
     copy: bool = True,
     has_all: bool = True,
 ) -> ClassScores:
-    """Return the scores of all classes.
+    """Return the scores of all classes, those of a table in the stated order of the categories.
 
     Minus infinity, and the least float that stands for it, become a number below all others:
     one that these decide, or, unless these are all scores, the least float.
@@ -88,7 +89,7 @@ def class_scores(
         names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
-        labels, series = _chosen_columns(series, n, distinct, order, source)
+        labels, series = _chosen_columns(series, n, distinct, order, stated, source)
         names = [plain(column.name) for column in series]
         if names in ([None], [""]):
             names = None
@@ -123,14 +124,21 @@ def class_scores(
 
 
 def _chosen_columns(
-    series: list[Any], n: int, distinct: list[Label], order: list[Label] | None, source: Source
+    series: list[Any],
+    n: int,
+    distinct: list[Label],
+    order: list[Label] | None,
+    stated: Sequence[Label],
+    source: Source,
 ) -> tuple[list[Label], list[Any]]:
     """Classes and their columns; a single score has none yet."""
     if len(series) == 1:
         return [], series
     names = [plain(column.name) for column in series]
-    labels = distinct if order is None else order
+    labels = order or [x for x in stated if x in distinct] or distinct
     match = match_columns(names, labels, source)
+    if stated and (of_all := match_columns(names, stated, source)) is not None:
+        labels, match = list(stated), of_all
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
         place = _single_score(series, labels, source)
         if place is not None:

@@ -16,7 +16,13 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
 from dmfroc.measures.cells import Proportions, corrected_for_chance
 from dmfroc.measures.hard_labels import TABLE_FUNCTIONS, summarise_table
-from dmfroc.measures.measure import SIGNED, Measure, WithOptions, no_hard_labels
+from dmfroc.measures.measure import (
+    SIGNED,
+    Measure,
+    WithOptions,
+    alphabetical_message,
+    no_hard_labels,
+)
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.confusion import confusion_counts, label_values
 
@@ -73,17 +79,6 @@ def _uneven_gaps(predictions: Predictions) -> str | None:
     return (
         f"The classes {list(predictions.labels)} have uneven gaps, but weighted kappa counts each "
         "gap as 1. weighted_kappa_values counts the distances of the values."
-    )
-
-
-def _alphabetical(predictions: Predictions) -> str | None:
-    labels = predictions.labels
-    is_text = all(isinstance(label, str) for label in labels) and not label_values(labels)
-    if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
-        return None
-    return (
-        f"Weighted kappa takes the classes in alphabetical order, {list(labels)}. If they have "
-        "another order, give labels= in that order."
     )
 
 
@@ -152,7 +147,9 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         family="contingency",
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=costs, by=by),
-        caveats=(_uneven_gaps, _alphabetical) if by == "positions" and not costs else (),
+        caveats=(_uneven_gaps, WithOptions(alphabetical_message, "Weighted kappa"))
+        if by == "positions" and not costs
+        else (),
     )
 
 

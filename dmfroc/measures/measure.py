@@ -28,6 +28,7 @@ from dmfroc.measures.bound import (
     Summary,
     number_of_weights,
 )
+from dmfroc.measures.statistics.confusion import label_values
 
 UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 """Usual bounds of measures."""
@@ -100,6 +101,18 @@ def absent_classes_message(predictions: Predictions) -> str | None:
         predictions.absent_labels,
         "class has a column but no observation and every pair with it is left out",
         "classes have columns but no observation and every pair with it is left out",
+    )
+
+
+def alphabetical_message(title: str, predictions: Predictions) -> str | None:
+    """Say that a measure of ordered classes takes text in alphabetical order."""
+    labels = predictions.labels
+    is_text = all(isinstance(label, str) for label in labels) and not label_values(labels)
+    if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
+        return None
+    return (
+        f"{title} takes the classes in alphabetical order, {list(labels)}. If they have another "
+        "order, give labels= in that order."
     )
 
 
@@ -201,6 +214,9 @@ class Measure:
     caveats : tuple of callable
         Each says what a reader has to consider with a value from these predictions, or returns
         None. By default: which classes are left out because they never occur.
+    infinite : callable
+        Says why the value would be infinite if no floor kept it finite, or returns None.
+        Classifiers of which it says so are not compared.
     of_rare_errors : Measure, optional
         Another measure that loses about as much by rare errors: one that takes less time for the
         many pairs of many classes, or to which errors that tie count too.
@@ -239,6 +255,7 @@ class Measure:
     threshold: Threshold | None = field(default=None, compare=False)
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
+    infinite: Caveat = nothing
     of_rare_errors: Measure | None = field(default=None, compare=False)
     of_sample: Callable[[Predictions], Measure] | None = field(default=None, compare=False)
     adds_rows: bool = False

@@ -9,7 +9,12 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.measure import Measure, warn_of_absent_classes
+from dmfroc.measures.measure import (
+    Measure,
+    WithOptions,
+    alphabetical_message,
+    warn_of_absent_classes,
+)
 from dmfroc.measures.probabilities import forecasts
 from dmfroc.measures.ranking import ranking
 from dmfroc.measures.registry import register
@@ -34,7 +39,8 @@ def ranked_probability_score() -> Measure:
         In [0, 1]; 0 for certain and right forecasts. The mean over the K - 1 divisions of the
         classes into lower and higher ones, in the order of the labels, of the Brier score of
         "lower". A forecast of a class next to the observed one is better than one far away. Of two
-        classes it is the Brier score. It is proper.
+        classes it is the Brier score. It is proper. A warning says so if text is in alphabetical
+        order.
 
     Raises
     ------
@@ -53,7 +59,9 @@ def ranked_probability_score() -> Measure:
     ...     labels=["low", "mid", "high"]), 4)
     0.3783
     """
-    return forecasts("Ranked probability score", _rank_scores, mean_of_rows)
+    title = "Ranked probability score"
+    caveats = (WithOptions(alphabetical_message, title),)
+    return forecasts(title, _rank_scores, mean_of_rows, caveats=caveats)
 
 
 def _mean_share(table: Sums, xp: Any) -> Any:

@@ -25,10 +25,12 @@ from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
+    LEAST_PROBABILITY,
     MOST_BINS,
     Bins,
     bins_with_variances,
     class_bins,
+    impossible_message,
     mean_of_rows,
     no_probabilities,
     probability_losses,
@@ -73,6 +75,14 @@ def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
 
 def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
+
+
+def _infinite_loss(predictions: Predictions) -> str | None:
+    impossible = impossible_message(predictions, LEAST_PROBABILITY)
+    if impossible is None:
+        return None
+    counted = -math.log(LEAST_PROBABILITY)
+    return f"{impossible}: each counts as {counted:.2f} in the log loss, which is infinite"
 
 
 def _too_few_classes(k: int, predictions: Predictions) -> str | None:
@@ -174,7 +184,8 @@ def log_loss() -> Measure:
     Measure
         In [0, inf); 0 for certain and right forecasts. Proper, as the Brier score is. A
         probability of 0 counts as 2e-16, so that one such forecast of what then happens adds 36
-        divided by the number of observations. It is scikit-learn's ``log_loss``.
+        divided by the number of observations. A warning states their number, and classifiers with
+        such forecasts are not compared. It is scikit-learn's ``log_loss``.
 
     Raises
     ------
@@ -191,7 +202,12 @@ def log_loss() -> Measure:
     0.299
     """
     return forecasts(
-        "Log loss", probability_losses, WithOptions(mean_of_rows, place=1), bounds=POSITIVE
+        "Log loss",
+        probability_losses,
+        WithOptions(mean_of_rows, place=1),
+        bounds=POSITIVE,
+        caveats=(_infinite_loss,),
+        infinite=_infinite_loss,
     )
 
 

@@ -21,6 +21,7 @@ from dmfroc.measures.measure import (
     UNIT,
     Measure,
     WithOptions,
+    alphabetical_message,
     no_hard_labels,
     nothing,
     warn_of_absent_classes,
@@ -339,7 +340,8 @@ def ordinal_vus() -> Measure:
         The probability that K random observations, one of each class, have scores in the order of
         their classes. In [0, 1]; 1/K! for guessing, 1/6 for three classes; of two classes it is the
         AUC. It does not depend on how frequent the classes are. If m scores next to each other are
-        equal, the combination counts 1/m!. It takes time proportional to n (K + log n).
+        equal, the combination counts 1/m!. It takes time proportional to n (K + log n). A warning
+        says so if text is in alphabetical order.
 
     Raises
     ------
@@ -358,6 +360,7 @@ def ordinal_vus() -> Measure:
     0.75
     """
     attributes = {"obstacle": absent_classes, "chance": math.nan, "is_unbiased": True}
+    attributes["caveats"] = (WithOptions(alphabetical_message, "Ordinal VUS"),)
     return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 
 

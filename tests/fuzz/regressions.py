@@ -9,6 +9,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
+from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.simulation.study import Study
 
 RNG = np.random.default_rng(0)
@@ -448,6 +449,27 @@ CASES = {
     "masked within a list": (
         lambda: dmfroc.hand_till_score([0, 1, np.ma.masked], S[:3, :2]),
         (ValueError, "y_true has a missing label at row 2"),
+    ),
+    "a class of probability 0 that occurs": (
+        lambda: calibration_tests(B, np.append(P[:-1], 0), n_draws=99).tests["isotonic"].p_value,
+        0.0,
+    ),
+    "an infinite log loss in a comparison": (
+        lambda: dmfroc.compare(B, {"a": np.append(P[:-1], 0), "b": P}, measure="log_loss"),
+        (ValueError, "log_loss of 'a' cannot be compared: 1 row gives the observed class"),
+    ),
+    "ordered categories": (
+        lambda: dmfroc.ContingencyTable.from_labels(
+            pd.Categorical(list("lmhlmh"), list("lmh"), ordered=True), list("lmhmml")
+        ).measures()["weighted_kappa"],
+        2 / 7,
+    ),
+    "ordered categories of Enum in another order": (
+        lambda: dmfroc.Predictions.from_labels(
+            pd.Categorical(list("lmh"), list("lmh"), ordered=True),
+            pd.Categorical(list("lmh"), list("hml"), ordered=True),
+        ),
+        (ValueError, "state different orders of their categories"),
     ),
     "a dominating weight": (
         lambda: dmfroc.hand_till_score(

@@ -15,6 +15,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import row_slices
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as which 0 counts in the log loss
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
 
 
@@ -156,6 +157,18 @@ def probabilities_message(found: str) -> str:
     )
 
 
+def impossible_message(predictions: Predictions, most: float = 0.0) -> str | None:
+    """Say how many rows give the observed class the probability 0, or at most ``most``."""
+    if not predictions.has_all_scores or no_probabilities(predictions) is not None:
+        return None
+    observed = np.take_along_axis(probabilities_of(predictions), predictions.true[:, None], axis=1)
+    is_impossible = (observed[:, 0] <= most) & (predictions.sample_weight > 0)
+    n, row = np.count_nonzero(is_impossible), int(is_impossible.argmax())
+    rows, give = ("row", "gives") if n == 1 else ("rows", "give")
+    what = f"{n} {rows} {give} the observed class the probability 0"
+    return f"{what}, first row {row} (counting from 0)" if n else None
+
+
 def indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
     """Return 1 in the column of the observed class, and 0 elsewhere."""
     return np.eye(predictions.n_classes)[predictions.true]
@@ -207,7 +220,7 @@ def loss_numbers(
     outcomes = xp.eye(probabilities.shape[1])[true]
     squared = ((probabilities - outcomes) ** 2).sum(axis=1) / 2
     observed = xp.take_along_axis(probabilities, true[:, None], axis=1)[:, 0]
-    logarithmic = -xp.log(xp.maximum(observed, np.finfo(np.float64).eps))
+    logarithmic = -xp.log(xp.maximum(observed, LEAST_PROBABILITY))
     return xp.column_stack([squared, logarithmic, outcomes, xp.ones(len(true))])
 
 
