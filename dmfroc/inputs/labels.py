@@ -202,8 +202,8 @@ def unpredicted_message(
         return (
             f"{source.predicted} has labels that never occur in {source.true} "
             f"({listing(strange)}), which has others that are never predicted ({listing(lost)}). "
-            "Recode one of them if they use different codes, as where predictions count from 0 and "
-            "classes from 1"
+            "Recode one of them if they use different codes, such as predictions that count from 0 "
+            "and classes that count from 1"
         )
     for label in lost:
         n, others = counts[labels.index(label)], [x for x in labels if x != label]

@@ -215,8 +215,8 @@ class Measure:
         Each says what a reader has to consider with a value from these predictions, or returns
         None. By default: which classes are left out because they never occur.
     infinite : callable
-        Says why the value would be infinite if no floor kept it finite, or returns None.
-        Classifiers of which it says so are not compared.
+        Says why the value would be infinite if no floor kept it finite, or returns None. Such
+        classifiers are not compared.
     of_rare_errors : Measure, optional
         Another measure that loses about as much by rare errors: one that takes less time for the
         many pairs of many classes, or to which errors that tie count too.
