@@ -425,7 +425,8 @@ def choose_methods(
             raise ValueError("target='learner' needs folds=, whose values vary as fits do")
         if name is not None:
             raise ValueError(
-                f"method={name!r} is about these fits; target='learner' has a method of its own"
+                f"method={name!r} is about these fits; target='learner' has a method of its own; "
+                "leave one out"
             )
     if predictions.folds is not None and name in _WITHOUT_FOLDS:
         raise ValueError(

@@ -59,7 +59,8 @@ def in_population(
         shares = class_shares(target_prevalence, predictions)
     if importance is not None and estimated is not None:
         estimated = _with_given_shares(estimated, predictions)
-    options = _with_estimated(replace(options, stratify=True), estimated)
+    stratify = options.stratify if options.target == "learner" else True
+    options = _with_estimated(replace(options, stratify=stratify), estimated)
     return in_class_shares(predictions, shares), options
 
 

@@ -91,6 +91,13 @@ def study(function=len, **options):
     return Study(function=function, **options)
 
 
+def learner(**options):
+    """Accuracy of a learner by folds that have equally many rows of each class."""
+    folds = np.arange(30) % 2
+    found = dmfroc.estimate("accuracy", Y, S, folds=folds, target="learner", **options)
+    return [found.value, found.standard_error]
+
+
 def judged_baseline(scores):
     """Difference of two classes' net benefit, with labels of a judge where nobody verified."""
     verified = np.where(np.arange(30) % 3, B, None)
@@ -171,6 +178,10 @@ CASES = {
     "the learner and stratify": (
         lambda: estimate(folds=FOLDS, target="learner", stratify=True),
         (ValueError, "stratify is no option of method='corrected_resampling'"),
+    ),
+    "the learner in another population": (
+        lambda: learner(target_prevalence=[0.2, 0.3, 0.5]),
+        learner(sample_weight=np.array([0.2, 0.3, 0.5])[Y]),
     ),
     "the learner of accumulators": (
         lambda: dmfroc.compare({x: accumulated("f8") for x in "ab"}, target="learner"),
