@@ -4,33 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtr, stdtrit
 
 from dmfroc._kit.options import function_of, numbers
-from dmfroc.inference.evidence import joint_covariance
-from dmfroc.inference.influences import NO_VARIATION, moments_of_sums
+from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_covariance
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import NO_VARIATION
+from dmfroc.inference.interval import Interval
+from dmfroc.inference.limits import without_variation
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import Units
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inference.units import Sample
+from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.benefits import (
     checked_costs,
     expected_utility,
     interventions_avoided,
     net_benefit,
 )
-from dmfroc.measures.measure import bind
-from dmfroc.measures.statistics.forecasts import no_probabilities, single_class
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
 _THRESHOLDS = np.arange(1, 100) / 100
 _SEED = 0
-_FEWEST_OTHERWISE = 10  # decisions; fewer without an error do not show that errors are rare
+_GREATER = Hypothesis("greater")
 
 
 class Bands(NamedTuple):
@@ -72,9 +75,7 @@ class DecisionCurve(Result):
     baselines : dict of str to numpy.ndarray of shape (t,)
         That of treating all and of treating none, or of every constant decision.
     difference : Bands
-        The classifier's value less that of the better baseline, on the same observations. Where
-        fewer than 10 of these are decided otherwise than by the baseline, it is not above 0 for
-        sure, whatever its standard error.
+        The classifier's value less that of the better baseline, on the same observations.
     level : float
         Nominal coverage of the bands.
     warnings : tuple of str
@@ -230,19 +231,15 @@ def decision_curve(
         raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
     if costs is not None:
         function_of("costs", costs, "of a threshold", 0.5)
-    counted, units = options.sample_of(predictions)
+    sample = options.sample_of(predictions)
     if costs is not None:
-        return _curve([_of_costs(counted, costs(float(t))) for t in at], at, None, units, options)
+        return _curve([_of_costs(sample, costs(float(t))) for t in at], at, None, options)
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves = {
         label: _curve(
-            [_of_threshold(counted, float(t), prevalence, label) for t in at],
-            at,
-            label,
-            units,
-            options,
+            [_of_threshold(sample, float(t), prevalence, label) for t in at], at, label, options
         )
         for label in classes
     }
@@ -250,108 +247,88 @@ def decision_curve(
 
 
 class _Point(NamedTuple):
-    """What a threshold has: the value, the lead over the better baseline, and their influences."""
+    """What the sample says at one threshold.
 
-    values: Float[np.ndarray, " 2"]
-    influences: Float[np.ndarray, "2 n"]
+    The lead over the better baseline is ``factor`` times the value of ``of_lead``.
+    """
+
+    of_benefit: FactsInMemory
+    of_lead: FactsInMemory
+    factor: float
     baselines: dict[str, float]
-    n_otherwise: int  # observations decided otherwise than by the better baseline
 
 
-def _of_threshold(
-    predictions: Predictions, t: float, prevalence: float | None, label: Hashable
-) -> _Point:
-    weights = predictions.sample_weight
-    (benefit, of_benefit), (spared, of_spared) = (
-        (float(values[0]), weights * gradients[0])
-        for values, gradients in (
-            bind(measure(t, prevalence, label), predictions).values_and_gradients(weights)
-            for measure in (net_benefit, interventions_avoided)
-        )
+def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
+    return facts_of([measure], bind(measure, sample.predictions), sample)[0]
+
+
+def _of_threshold(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Point:
+    of_benefit, of_spared = (
+        _facts(measure(t, prevalence, label), sample)
+        for measure in (net_benefit, interventions_avoided)
     )
     odds = t / (1 - t)
-    of_all = benefit - odds * spared
-    lead, of_lead = (odds * spared, odds * of_spared) if of_all > 0 else (benefit, of_benefit)
+    of_all = of_benefit.value - odds * of_spared.value
     baselines = {"treat all": of_all, "treat none": 0.0}
-    n_treated = int((single_class(predictions, label)[1] >= t).sum())
-    n_otherwise = predictions.n_observations - n_treated if of_all > 0 else n_treated
-    influences = np.stack([of_benefit, of_lead])
-    return _Point(np.array([benefit, lead]), influences, baselines, n_otherwise)
+    if of_all > 0:
+        return _Point(of_benefit, of_spared, odds, baselines)
+    return _Point(of_benefit, of_benefit, 1.0, baselines)
 
 
-def _of_costs(predictions: Predictions, cost_matrix: Any) -> _Point:
-    measure, weights = expected_utility(cost_matrix), predictions.sample_weight
+def _of_costs(sample: Sample, cost_matrix: Any) -> _Point:
+    measure, predictions = expected_utility(cost_matrix), sample.predictions
     if (obstacle := measure.obstacle(predictions)) is not None:
         raise ValueError(f"{measure.name} {obstacle}")
-    values, gradients = bind(measure, predictions).values_and_gradients(weights)
-    utilities = -np.array(checked_costs(cost_matrix))[predictions.true]
-    constant = weights @ utilities / weights.sum()
-    best = int(constant.argmax())
-    of_best = (utilities[:, best] - constant[best]) / weights.sum()
+    costs, weights = np.array(checked_costs(cost_matrix)), predictions.sample_weight
+    constant = -(weights @ costs[predictions.true]) / weights.sum()
+    # Costs beyond those of one decision lead to the same decisions, and their mean is the lead.
+    of_lead = expected_utility(costs - costs[:, [int(constant.argmax())]])
     k = len(constant)
     names = predictions.labels if k == predictions.n_classes else range(k)
-    return _Point(
-        np.array([values[0], values[0] - constant[best]]),
-        weights * np.stack([gradients[0], gradients[0] - of_best]),
-        {f"always {name}": float(x) for name, x in zip(names, constant, strict=True)},
-        int(np.count_nonzero(gradients[0] - gradients[0].max() < 0)),
-    )
+    baselines = {f"always {name}": float(x) for name, x in zip(names, constant, strict=True)}
+    return _Point(_facts(measure, sample), _facts(of_lead, sample), 1.0, baselines)
 
 
 def _curve(
-    points: list[_Point],
-    thresholds: Float[np.ndarray, " t"],
-    label: Hashable,
-    units: Units,
-    options: Options,
+    points: list[_Point], thresholds: Float[np.ndarray, " t"], label: Hashable, options: Options
 ) -> DecisionCurve:
-    values = np.stack([point.values for point in points], axis=1)
-    benefit, difference = (
-        _bands(values[i], [point.influences[i] for point in points], units, options.level)
-        for i in range(2)
-    )
-    few = np.array([point.n_otherwise < _FEWEST_OTHERWISE for point in points])
-    difference = difference._replace(
-        low=np.where(few, np.minimum(difference.low, 0), difference.low),
-        simultaneous_low=np.where(
-            few, np.minimum(difference.simultaneous_low, 0), difference.simultaneous_low
-        ),
-        probability_positive=np.where(few, 0.5, difference.probability_positive),
-    )
+    benefit = _bands([(point.of_benefit, 1.0) for point in points], options.level)
+    difference = _bands([(point.of_lead, point.factor) for point in points], options.level)
     baselines = {
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }
     return DecisionCurve(label, thresholds, benefit, baselines, difference, options.level)
 
 
-def _bands(
-    values: Float[np.ndarray, " t"],
-    influences: list[Float[np.ndarray, " n"]],
-    units: Units,
-    level: float,
-) -> Bands:
-    sums = np.stack([units.sums(x)[units.by_stratum] for x in influences])
-    spreads = [moments.spread for moments in moments_of_sums(sums, units)]
-    error, freedom = (np.array(x) for x in zip(*spreads, strict=True))
-    varies = error > NO_VARIATION
-    freedom = np.where(varies, freedom, np.inf)
+def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
+    """Return the bands of multiples of values in the same sample."""
+    facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
+    units = max((x.units for x in facts), key=lambda x: len(x.sizes))
+    sums = np.stack([units.sums(x.influences.influences)[units.by_stratum] for x in facts])
+    varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
     level_of_each = level
     if varies.any():
         covariance = joint_covariance(sums, units)
-        largest = largest_statistic(covariance, np.eye(len(values))[varies], _SEED)
+        largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
         level_of_each = largest.level_of_each(level)
-    pointwise, all_at_once = (
-        np.where(varies, -stdtrit(freedom, (1 - x) / 2) * error, 0.0)
-        for x in (level, level_of_each)
+    (low, high), (simultaneous_low, simultaneous_high) = (
+        factors * np.array([_interval(x, 1 - one)[:2] for x in facts]).T
+        for one in (level, level_of_each)
     )
-    t = values / np.where(varies, error, 1)
-    sure = np.where(varies, stdtr(freedom, t), 0.5 + 0.5 * np.sign(values))
     return Bands(
-        values,
-        error,
-        values - pointwise,
-        values + pointwise,
-        values - all_at_once,
-        values + all_at_once,
-        sure,
+        factors * [x.value for x in facts],
+        factors * [x.moments.standard_error for x in facts],
+        low,
+        high,
+        simultaneous_low,
+        simultaneous_high,
+        np.array([1 - _GREATER.p_value(x.value, partial(_interval, x)) for x in facts]),
     )
+
+
+def _interval(facts: FactsInMemory, error: float) -> Interval:
+    """Return the interval of a mean of the rows, also if they are all decided alike."""
+    evidence = facts.units.evidence
+    if facts.moments.spread.scale > NO_VARIATION or evidence is None:
+        return facts.interval_at(error)
+    return without_variation(facts.value, float(evidence.sum()), error, facts.bounds)

@@ -28,6 +28,8 @@ from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.results.estimate import ExactLimit
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
+_DECISIONS = "decisions"  # measures whose errors cost what the user says
+_FEW_TO_TRY = 12  # classes; with more, only some errors are tried
 _ERROR = 0.05  # error probability at which errors are counted; other limits follow
 _TOLERANCE = 1e-6  # of a value that is fitted
 _ROUNDING = 1e-12  # of a value
@@ -225,12 +227,15 @@ def _rare_errors(
     # Errors in the class with the least evidence, in the heaviest class, or in all alike. They are
     # predicted as the lightest or the heaviest of the other classes.
     evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
+    missed_classes = [places == evidence.argmin(), places == weights.argmax(), places >= 0]
+    orders = [weights, -weights]
+    if measure.family == _DECISIONS and len(places) <= _FEW_TO_TRY:  # any error may be the dearest
+        missed_classes += [places == x for x in places]
+        orders += [*np.eye(len(places))]
     values = []
-    for missed in (places == evidence.argmin(), places == weights.argmax(), places >= 0):
+    for missed in missed_classes:
         unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
-        values += [
-            _value_of(measure, classes.sample(unseen * missed, x)) for x in (weights, -weights)
-        ]
+        values += [_value_of(measure, classes.sample(unseen * missed, x)) for x in orders]
     sign = -1 if measure.greater_is_better else 1
     losses = sign * (np.array(values) - best)
     if not (np.isfinite(losses).all() and losses.min() >= -_ROUNDING and losses.max() > _ROUNDING):
@@ -355,7 +360,8 @@ def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
     present, weights = predictions.present, predictions.class_totals[predictions.present]
     shares = tuple(weights.tolist())
     classes = _Classes(tuple(predictions.labels), tuple(present.tolist()), shares, 0.0)
-    if measure.needs != "probabilities" or _is_of_ranks(measure):
+    takes_sizes = measure.needs == "probabilities" and measure.family != _DECISIONS
+    if not takes_sizes or _is_of_ranks(measure):  # an error is as dear, whatever its probability
         return classes
     return classes._replace(floor=typical_probability_of_others(predictions))
 

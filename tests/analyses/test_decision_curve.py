@@ -85,3 +85,31 @@ def test_display():
     assert len(several.lines_) == 3
     with pytest.raises(ValueError, match="band must be"):
         curve.plot(band="wide")
+
+
+def test_nobody_treated_is_no_certainty():
+    p = np.full(200, 0.1)
+    y = (np.arange(200) < 20).astype(int)
+    bands = decision_curve(y, p, thresholds=[0.5]).benefit
+    unseen = 1 - 0.05 ** (1 / 200)  # Clopper and Pearson's exact limit for none of 200 rows
+    assert [bands.low[0], bands.high[0]] == pytest.approx([-unseen, unseen])
+    assert bands.probability_positive[0] == 0.5
+
+
+def test_bands_hold_where_treatments_are_rare():
+    generator, held, false = np.random.default_rng(1), 0, 0
+    t = np.arange(0.1, 1, 0.1)
+    z = generator.normal(size=1_000_000) * 1.5 - 4
+    risk = expit(z)
+    treated = risk >= t[:, None]
+    truth = (treated * (risk - t[:, None] / (1 - t[:, None]) * (1 - risk))).mean(axis=1)
+    lead = truth - np.maximum(risk.mean() - (1 - risk.mean()) * t / (1 - t), 0)
+    for _ in range(40):
+        rows = generator.choice(risk, size=300)
+        y = (generator.random(300) < rows).astype(int)
+        curve = decision_curve(y, rows, thresholds=t)
+        low, high = curve.benefit.simultaneous_low, curve.benefit.simultaneous_high
+        held += bool(((low <= truth) & (truth <= high)).all())
+        false += bool(((curve.difference.simultaneous_low > 0) & (lead <= 0)).any())
+    assert held >= 36  # 0 with intervals of length 0 where nobody is treated
+    assert false == 0

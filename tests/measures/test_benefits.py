@@ -118,3 +118,25 @@ def test_costs_fit_the_classes():
         expected_utility(1 - np.eye(3))(Y, P)
     with pytest.raises(ValueError, match="all are the same"):
         expected_utility(np.ones((2, 2)))
+
+
+def test_limits_count_the_dearest_error_although_only_cheap_ones_were_seen():
+    y = np.repeat([0, 1, 2], [50, 30, 40])
+    costs = np.array([[0, 1, 1], [1, 0, 20], [1, 1, 0]])  # a 1 that is taken for a 2
+    scores = np.full((120, 3), 0.005) + 0.985 * np.eye(3)[y]
+    scores[50:55] = [0.99, 0.005, 0.005]  # some of them are taken for a 0
+    found = estimate(expected_utility(costs), y, scores)
+    assert found.value == pytest.approx(-5 / 120)
+    assert found.interval[0] < -20 * (1 - 0.05 ** (1 / 30)) * 30 / 120
+    assert found.exact_limit == "lower"
+
+
+def test_interval_holds_where_the_dear_error_is_rare():
+    generator, measure, held = np.random.default_rng(2), expected_utility([[0, 1], [50, 0]]), 0
+    truth = -(0.7 * 0.4 + 0.3 * 0.01 * 50)  # 40 % of the 0 are treated, 1 % of the 1 are missed
+    for _ in range(40):
+        y = (generator.random(150) < 0.3).astype(int)
+        treated = np.where(y == 1, generator.random(150) >= 0.01, generator.random(150) < 0.4)
+        low, high = estimate(measure, y, np.where(treated, 0.5, 0.001)).interval
+        held += low <= truth <= high
+    assert held >= 37
