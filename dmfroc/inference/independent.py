@@ -1,9 +1,10 @@
-"""Differences between independent samples, from the intervals of each.
+"""Differences of values from the intervals of each, first of all between independent samples.
 
 MOVER is the method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998). The
 distance of an end of a difference from its value is a root of a sum of squares: those of the
 distances of the ends of the single intervals. So the difference has the skewness that near-perfect
-values have, and the range of the measure. It is for independent values only.
+values have, and the range of the measure. Of correlated values each distance counts less, as
+that of the other value makes up for it.
 """
 
 from __future__ import annotations
@@ -23,16 +24,27 @@ _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0
 
 
 def interval_of_contrast(
-    factors: Sequence[float], values: Sequence[float], intervals: Sequence[Interval]
+    factors: Sequence[float],
+    values: Sequence[float],
+    intervals: Sequence[Interval],
+    correlation: float = 0.0,
 ) -> Interval:
-    """Return the interval of a sum of multiples of independent values."""
+    """Return the interval of a sum of multiples of values.
+
+    The values are independent, or they are two whose difference is taken, with a ``correlation``.
+    """
     parts = [
         (f * x, *sorted((f * ends.low, f * ends.high)))
         for f, x, ends in zip(factors, values, intervals, strict=True)
     ]
     value, low, high = np.array(parts).T
     total = value.sum()
-    below, above = (float(np.linalg.norm(x - value)) for x in (low, high))
+    distances = np.stack([value - low, high - value])
+    if correlation:
+        first, second = distances.T
+        rest = np.sqrt(1 - correlation**2) * first
+        distances = np.stack([second - correlation * first, rest], axis=1)
+    below, above = np.linalg.norm(distances, axis=1).tolist()
     return Interval(float(total - below), float(total + above))
 
 

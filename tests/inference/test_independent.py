@@ -40,6 +40,33 @@ def test_symmetric_intervals_give_the_test_of_two_means():
     assert drawn.std() == pytest.approx(0.03, rel=0.03)
 
 
+@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.7, 1.0])
+def test_correlated_values_have_the_interval_of_their_difference(correlation):
+    """Zou (2007), equation 15: u^2 becomes u1^2 + u2^2 - 2 r u1 u2."""
+    found = independent.interval_of_contrast(
+        (1.0, -1.0), (0.9, 0.8), (Interval(0.7, 0.95), Interval(0.75, 0.9)), correlation
+    )
+    low = np.sqrt(0.2**2 + 0.1**2 - 2 * correlation * 0.2 * 0.1)
+    high = np.sqrt(0.05**2 + 0.05**2 - 2 * correlation * 0.05 * 0.05)
+    assert found[:2] == pytest.approx((0.1 - low, 0.1 + high), abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "average_precision", "brier_score"])
+def test_a_margin_beside_a_perfect_classifier_has_the_limit_of_the_other_one(measure):
+    """It was a t limit, which missed 10 to 25 % where few observations decide."""
+    y, scores = normal_scores(3, 60, 2, 2.5)
+    probabilities = np.exp(scores) / np.exp(scores).sum(1)[:, None]
+    both = {"a": probabilities, "perfect": np.eye(2)[y]}
+    single = estimate(measure, y, probabilities, level=0.9)
+    perfect, is_loss = estimate(measure, y, both["perfect"]).value, measure == "brier_score"
+    side = "less" if is_loss else "greater"
+    [found] = compare(y, both, measure=measure, alternative=side, margin=0.01).differences
+    expected = single.interval[int(is_loss)] - perfect
+    assert found.interval[int(is_loss)] == pytest.approx(expected, rel=1e-9)
+    at = compare(y, both, measure=measure, alternative=side, margin=abs(expected)).differences[0]
+    assert at.p_value == pytest.approx(0.05, rel=1e-6)
+
+
 def test_differences_of_near_perfect_classifiers_are_skewed():
     samples = {
         "few": Predictions.from_arrays(*normal_scores(1, 60, 2, 2.5)),
