@@ -9,10 +9,18 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.special import bdtrik
 
 from dmfroc._kit.options import check_level, choice, integer, positive, proportion, seed_of
+from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.interval import Interval
+from dmfroc.inference.units import effective_sizes, sample_of
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures import table as _table  # noqa: F401  # whose measures it registers
+from dmfroc.measures.benefits import expected_utility
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.registry import FACTORIES
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -31,6 +39,7 @@ _MAXIMIZED: dict[Criterion, str] = {
     "specificity": "sensitivity",
     "sensitivity": "specificity",
 }
+_MEASURES = {"youden": "informedness", "specificity": "recall", "sensitivity": "specificity"}
 
 
 class Valued(NamedTuple):
@@ -60,11 +69,13 @@ class ThresholdChoice(Result):
         The positive class: an observation is predicted positive if its score is at least the
         threshold.
     threshold : Valued
-        The threshold, the lowest score that is predicted positive. Its interval is by a bootstrap:
-        of m = n^0.9 out of n observations where it maximises a criterion.
+        The threshold, the lowest score that is predicted positive. Its interval is by a bootstrap
+        of m = n^0.9 out of n observations if it maximises a criterion. For a given specificity or
+        sensitivity it lies between two scores of that class, by binomial limits (Woodruff 1952).
+        They are infinite if the class has too few observations.
     value : Valued
-        Value of the criterion at the threshold in the sample, and the interval of its value for
-        new observations, about `corrected`.
+        Value of the criterion at the threshold in the sample. Its interval is for new observations
+        at this very threshold, not at the best one, and lies about `corrected`.
     optimism : float
         By how much the value in a sample exceeds that of the same threshold for new observations,
         on average.
@@ -306,8 +317,8 @@ def _choice(
     value, threshold = float(values[best]), float(sample.thresholds[best])
     generator, n = np.random.default_rng(seed), len(sample.bins)
     is_maximum = by not in ("specificity", "sensitivity")
-    m = int(np.ceil(n**_SHARE_DRAWN)) if is_maximum else n
-    drawn = np.full((n_draws, 5), np.nan)  # threshold of m, in-bag, out-of-bag, optimism, at it
+    m = int(np.ceil(n**_SHARE_DRAWN))
+    drawn = np.full((n_draws, 4), np.nan)  # threshold of m, in-bag, out-of-bag, optimism
     for row in drawn:
         times = np.bincount(generator.integers(n, size=n), minlength=n)
         counts = sample.counts(sample.weights * times)
@@ -318,9 +329,7 @@ def _choice(
         row[1] = of_draw[place]
         row[2] = _at(by, criterion, sample.counts(sample.weights * (times == 0)), place)
         row[3] = row[1] - _at(by, criterion, whole, place)
-        row[4] = _at(by, criterion, counts, best)
-        row[0] = sample.thresholds[place]
-        if m < n:
+        if is_maximum:
             fewer = np.bincount(generator.integers(n, size=m), minlength=n)
             of_fewer = criterion(sample.counts(sample.weights * fewer))
             if np.isfinite(of_fewer).any():
@@ -335,18 +344,26 @@ def _choice(
             "up to five points less than its level.",
         )
     tails = [(1 - level) / 2, (1 + level) / 2]
-    shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
+    if is_maximum:
+        shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
+        limits = (threshold + float(shift[0]), threshold + float(shift[1]))
+    else:
+        low, high = _limits_of_quantile(sample, by, criterion.keywords["at_least"], 1 - level)
+        limits = min(low, threshold), max(high, threshold)  # the best of some that are as good
     # Drawn errors of a chosen value are too small in small samples; those at a fixed threshold are
     # too small in large ones. The interval extends as far as either.
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
-    at_fixed = corrected + np.nanquantile(drawn[:, 4] - value, tails)
-    ends = [min(by_choice[0], at_fixed[0]), max(by_choice[1], at_fixed[1])]
+    cost_fp, cost_fn = criterion.keywords["costs"]
+    costs = [[0.0, cost_fp], [cost_fn, 0.0]]
+    measure = expected_utility(costs) if by == "cost" else FACTORIES[_MEASURES.get(by, by)]()
+    at_fixed = _interval_at(sample, best, measure, 1 - level)
+    ends = [min(by_choice[0], at_fixed.low - optimism), max(by_choice[1], at_fixed.high - optimism)]
     bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)
     low, high = np.clip(ends, *bounds)
     return ThresholdChoice(
         by,
         label,
-        Valued(threshold, (threshold + float(shift[0]), threshold + float(shift[1]))),
+        Valued(threshold, limits),
         Valued(value, (float(low), float(high))),
         optimism,
         corrected,
@@ -358,3 +375,30 @@ def _choice(
         seed,
         warnings,
     )
+
+
+def _interval_at(sample: _Sample, place: int, measure: Measure, error: float) -> Interval:
+    """Return the interval of a measure of the decisions at a fixed threshold."""
+    decided = (sample.bins <= place).astype(np.int32)
+    true = sample.is_positive.astype(np.int32)
+    decisions = Predictions((False, True), true, np.eye(2)[decided], sample.weights, decided)
+    [facts] = facts_of([measure], bind(measure, decisions), sample_of(decisions))
+    return facts.interval_at(error)
+
+
+def _limits_of_quantile(
+    sample: _Sample, by: Criterion, at_least: float, error: float
+) -> tuple[float, float]:
+    """Return the limits of the threshold that has a specificity, or a sensitivity.
+
+    The number of the class's scores that are at least the true threshold is binomial.
+    """
+    is_of_class = sample.is_positive if by == "sensitivity" else ~sample.is_positive
+    share = at_least if by == "sensitivity" else 1 - at_least
+    weights = sample.weights * is_of_class
+    [n] = effective_sizes(np.zeros(len(weights), int), weights)
+    least, most = np.nan_to_num(np.ceil(bdtrik(np.array([error / 2, 1 - error / 2]), n, share)))
+    above = np.bincount(sample.bins, weights).cumsum() * (n / weights.sum())
+    falling = np.concatenate([[np.inf], sample.thresholds, [-np.inf]])
+    low, high = np.searchsorted(above, np.array([most + 1, least]) - 1e-9)
+    return float(falling[1 + low]), float(falling[1 + high if least > 0 else 0])

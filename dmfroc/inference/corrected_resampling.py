@@ -12,14 +12,17 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import stdtr, stdtrit
 
+from dmfroc.inference.evidence import Facts, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval import Interval
+from dmfroc.inference.influences import NO_VARIATION
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import (
     IntervalMethod,
     JointEstimates,
     check_finite,
     joint_noise,
 )
+from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.units import Sample
@@ -59,23 +62,25 @@ class CorrectedResampling(IntervalMethod):
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
     ) -> list[Estimate]:
         """Estimate measures from their values in the folds."""
-        values = _fold_values(bind(), sample)
+        bound = bind()
+        values = _fold_values(bound, sample)
+        all_facts = facts_of(measures, bound, sample, allows_for_parts=True)
         return [
-            self._estimate(measure, of_measure, sample)
-            for measure, of_measure in zip(measures, values.T, strict=True)
+            self._estimate(facts, of_measure, sample)
+            for facts, of_measure in zip(all_facts, values.T, strict=True)
         ]
 
     def _estimate(
-        self, measure: Measure, values: Float[np.ndarray, " folds"], sample: Sample
+        self, facts: Facts, values: Float[np.ndarray, " folds"], sample: Sample
     ) -> Estimate:
-        error = self._error(values, sample)
+        error, measure = self._error(values, sample), facts.measure
         mean = float(values.mean())
         return Estimate(
             measure=measure.name,
             title=measure.title,
             value=mean,
             standard_error=error,
-            interval=_interval(measure, mean, error, len(values), self.level),
+            interval=_interval(facts, mean, error, len(values), 1 - self.level)[:2],
             level=self.level,
             method=self.name,
             warnings=tuple(caveats([measure], sample.predictions)),
@@ -103,21 +108,18 @@ class CorrectedResampling(IntervalMethod):
         hypothesis: Hypothesis,
     ) -> JointEstimates:
         """Compare by the differences in each fold."""
-        values = {
-            name: _fold_values(bind(measure, sample.predictions), sample)[:, 0]
-            for name, sample in samples.items()
-        }
+        bound = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
+        values = {name: _fold_values(bound[name], samples[name])[:, 0] for name in samples}
         check_finite(measure, {name: float(of_one.mean()) for name, of_one in values.items()})
+        facts = {name: facts_of([measure], bound[name], samples[name])[0] for name in samples}
         estimates = {
-            name: self._estimate(measure, values[name], sample) for name, sample in samples.items()
+            name: self._estimate(facts[name], values[name], samples[name]) for name in samples
         }
         sample = next(iter(samples.values()))
         n_folds = len(next(iter(values.values())))
         sign, rope = 1 if measure.greater_is_better else -1, hypothesis.rope
 
         def below(x: float, value: float, error: float) -> float:
-            if error == 0:
-                return 0.5 + 0.5 * float(np.sign(x - value))
             return float(stdtr(n_folds - 1, (x - value) / error))
 
         def error_and_value(first: str, second: str) -> tuple[float, float]:
@@ -131,22 +133,28 @@ class CorrectedResampling(IntervalMethod):
 
         def interval_of_value(name: str, error: float) -> Interval:
             value, spread = estimates[name].value, estimates[name].standard_error
-            return Interval(*_interval(measure, value, spread, n_folds, 1 - error))
+            return _interval(facts[name], value, spread, n_folds, error)
 
-        differences = {}
-        for first, second in itertools.combinations(samples, 2):
-            error, value = error_and_value(first, second)
+        differences: dict[tuple[str, str], Difference] = {}
+        intervals_of: dict[tuple[str, str], IntervalAt] = {}
+        for pair in itertools.combinations(samples, 2):
+            error, value = error_and_value(*pair)
+            intervals_of[pair] = partial(interval_of_difference, *pair)
+            if error <= NO_VARIATION:
+                fits = Jackknife(self.level, self.seed).joint_estimates(
+                    measure, {x: samples[x] for x in pair}, paired=paired, hypothesis=hypothesis
+                )
+                differences[pair] = fits.differences[pair]
+                intervals_of[pair] = fits.intervals_of_differences[pair]
+                continue
             two_sided = min(2 * below(-abs(value), 0.0, error), 1.0)
             excess = hypothesis.sign * (value - hypothesis.threshold)
             p_value = two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error)
-            differences[first, second] = Difference(
-                first,
-                second,
+            differences[pair] = Difference(
+                *pair,
                 value=value,
                 standard_error=error,
-                interval=hypothesis.interval(
-                    partial(interval_of_difference, first, second), self.level
-                ),
+                interval=hypothesis.interval(intervals_of[pair], self.level),
                 p_value=p_value,
                 two_sided_p_value=two_sided,
                 adjusted_p_value=p_value,
@@ -163,19 +171,21 @@ class CorrectedResampling(IntervalMethod):
             sign * table.mean(axis=1) + noise,
             covariance,
             {name: partial(interval_of_value, name) for name in estimates},
-            {pair: partial(interval_of_difference, *pair) for pair in differences},
+            intervals_of,
             hypothesis,
         )
 
 
-def _interval(
-    measure: Measure, value: float, error: float, n_folds: int, level: float
-) -> tuple[float, float]:
-    low, high = measure.bounds
-    scale = scale_of(measure.bounds) if low < value < high else IDENTITY
-    half_width = float(stdtrit(n_folds - 1, (1 + level) / 2)) * error * scale.slope(value)
+def _interval(facts: Facts, value: float, spread: float, n_folds: int, error: float) -> Interval:
+    """Return the interval of a learner: at least that of these fits."""
+    low, high = facts.measure.bounds
+    scale = scale_of(facts.measure.bounds) if low < value < high else IDENTITY
+    half_width = -float(stdtrit(n_folds - 1, error / 2)) * spread * scale.slope(value)
     ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
-    return max(float(ends[0]), low), min(float(ends[1]), high)
+    fits = facts.interval_at(error)
+    return Interval(
+        max(min(float(ends[0]), fits.low), low), min(max(float(ends[1]), fits.high), high)
+    )
 
 
 def _fold_values(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, "folds values"]:

@@ -274,10 +274,11 @@ class ThresholdDisplay(Display):
         mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
         (threshold, across), (value, upwards) = choice.threshold, choice.value
         percent = f"{100 * choice.level:g} % interval"
+        shown = np.clip(across, *np.sort(choice.curve[0, [0, -1]]))  # a limit may be infinite
         self.chosen_ = axes.errorbar(
             threshold,
             value,
-            xerr=np.abs(np.array([across]).T - threshold),
+            xerr=np.abs(shown[:, None] - threshold),
             label=f"chosen, {percent}",
             **mark,
         )

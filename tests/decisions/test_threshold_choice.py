@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from sklearn.metrics import accuracy_score, f1_score
 
 from dmfroc.decisions import choose_threshold
@@ -124,3 +124,36 @@ def test_picture_shows_the_criterion_and_the_choice(by):
     assert segment[:, 0] == pytest.approx(found.threshold.interval)
     [segment] = display.corrected_.lines[2][0].get_segments()
     assert segment[:, 1] == pytest.approx(found.value.interval)
+
+
+@pytest.mark.parametrize("by", ["youden", "f1", "accuracy", "cost", "specificity", "sensitivity"])
+def test_a_perfect_sample_is_no_certainty(by):
+    y = np.arange(100) % 2
+    found = choose_threshold(y, 3 * y + np.linspace(0, 1, 100), by=by, n_draws=100)
+    low, high = found.value.interval
+    assert high == found.value.value
+    # Clopper and Pearson: 3 in 50 of a class may go unobserved
+    assert found.value.value - low > 0.025
+
+
+@pytest.mark.parametrize(("by", "sign"), [("specificity", 1), ("sensitivity", -1)])
+def test_limits_of_the_threshold_of_a_rate_are_order_statistics(by, sign):
+    """Woodruff (1952): the number of scores above a quantile is binomial."""
+    generator, held = np.random.default_rng(4), 0
+    for _ in range(100):
+        y = generator.integers(2, size=120)
+        scores = generator.normal(size=120) + 3 * y
+        found = choose_threshold(y, scores, by=by, at_least=0.9, n_draws=100)
+        held += (
+            found.threshold.interval[0]
+            <= norm.ppf(0.9 if sign > 0 else 0.1) + 3 * (sign < 0)
+            <= found.threshold.interval[1]
+        )
+    assert held >= 93
+    y = np.repeat([0, 1], 40)
+    found = choose_threshold(y, np.arange(80.0), by=by, at_least=0.9, n_draws=100)
+    of_class = np.arange(40.0)[::-1] + 40 * (sign < 0)  # falling
+    k = binom.ppf([0.025, 0.975], 40, 0.1 if sign > 0 else 0.9)
+    low, high = found.threshold.interval
+    assert low == of_class[int(k[1])]  # the score after that many
+    assert high == max(of_class[int(k[0]) - 1] if k[0] else np.inf, found.threshold.value)

@@ -52,3 +52,21 @@ def test_a_difference_is_students_in_both_directions():
             assert found_so.p_value == pytest.approx(tail, rel=1e-9)
         of_rope = np.diff(stats.t.cdf((np.array([-0.01, 0.01]) - value) / error, 3))
         assert found.probability_equivalent == pytest.approx(of_rope[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "accuracy", "brier_score"])
+def test_a_learner_is_no_more_certain_than_its_fits(measure):
+    classes = np.tile([0, 1, 2], 20)
+    perfect = np.eye(3)[classes] * 0.98 + 0.01
+    perfect /= perfect.sum(axis=1, keepdims=True)
+    folds = np.arange(60) // 3 % 4
+    learner = estimate(measure, classes, perfect, folds=folds, target="learner")
+    fits = estimate(measure, classes, perfect, folds=folds)
+    assert learner.interval == pytest.approx(fits.interval)  # it was (1, 1)
+    scores = {"a": perfect, "b": perfect**1.001}
+    named = {"folds": folds, "measure": measure}
+    [difference] = compare(classes, scores, target="learner", **named).differences
+    [of_fits] = compare(classes, scores, **named).differences
+    assert difference.interval == pytest.approx(of_fits.interval)
+    assert difference.interval[0] < 0 < difference.interval[1]
+    assert difference.p_value > 0.99
