@@ -1,25 +1,41 @@
-"""How strongly the pair effects should be shrunk: bias, error, coverage and power."""
+"""How strongly the pair effects should be shrunk: a rule, and what it needs to be known."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import functools
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import power
-from _study import RESULTS, arguments, markdown_table, run_study, simulate, write_page
+import trust
+from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
 from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from dmfroc import Predictions, compare, dmf_auc_score, estimate, hand_till_score
+from dmfroc import Predictions, compare, estimate, hand_till_score
+from dmfroc.analyses.evidence import evidence_of
+from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.options import Options
 from dmfroc.measures import dmf_auc
+from dmfroc.measures.measure import bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
-from dmfroc.simulation.study import Study
+from dmfroc.simulation.study import Study, grid
 
-STRENGTHS = (0.0, 0.05, 0.2, 0.5, 1.0, 2.0)
+STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
+MEASURES = {s: dmf_auc(shrinkage=s) for s in STRENGTHS}
 POPULATION = 120_000
-REPLICATIONS = 400
+REPLICATIONS, OF_MANY_CLASSES = 400, 100
+IMPERFECT_REPLICATIONS = 100
+LEAST_COVERAGE, CHANCE, MOST_RMSE, LEAST_SHARE = 0.92, 0.025, 1.1, 0.01
+ERROR = 0.05
+N_PROBES, STEP = 2, 0.25
 COMPARISONS = (
     ("all pairs", 0.1),
     ("one hard pair", 1.2),
@@ -28,311 +44,235 @@ COMPARISONS = (
     ("skewed, large hard pair", 0.8),
     ("skewed, small hard pair", 2.0),
 )
-INTERVAL_REPLICATIONS = 20
-POWER_REPLICATIONS = 40
 CONFUSED_3 = np.array([[1, 0.3, -0.5], [0.2, 1, -0.8], [-0.6, -0.6, 1.4]])
 CONFUSED_6 = np.random.default_rng(5).normal(size=(6, 6)) * 0.4 + np.eye(6)
+RULE = f"""The default is the smallest of the strengths {", ".join(f"{s:g}" for s in STRENGTHS)}
+for which all of this holds; it was written down before the study was run:
+
+* **No false perfection.** No classifier with M below one has an area or a standard error that is
+  perfect: 1 less the area is at least a hundredth of 1 less M, and the standard error at least a
+  hundredth of M's.
+* **Coverage.** The standard interval covers its own value in the population in at least
+  {100 * LEAST_COVERAGE:g} % of the samples of every design, unless chance explains fewer in
+  {100 * CHANCE:g} % of such designs. A design in which every strength covers less does not count.
+* **Error.** The root mean squared error about its own value is at most {MOST_RMSE:g} times that of
+  the best strength, in every design."""
 
 
 @dataclass(frozen=True)
 class Design:
     """A population and a sample size."""
 
-    name: str
     n: int
     means: np.ndarray
     round_to: int | None = None
+    is_on_line: bool = False  # one normal score; the classifier has the posterior probabilities
+
+    def sample(self, generator: np.random.Generator, n: int) -> dict:
+        """Draw the arguments of `dmfroc.evaluate`."""
+        if self.is_on_line:
+            y = np.arange(n) % len(self.means)
+            x = generator.normal(size=n) + self.means[y]
+            scores = np.exp(-((x[:, None] - self.means) ** 2) / 2)
+            scores /= scores.sum(axis=1, keepdims=True)
+            if self.round_to is not None:
+                scores = np.round(scores * self.round_to) / self.round_to
+        else:
+            y, scores = simulate(generator, n, self.means, round_to=self.round_to)
+        return {"y_true": y, "y_score": scores, "stratify": True}
 
 
-DESIGNS = (
-    Design("K=3, continuous", 75, 1.85 * np.eye(3)),
-    Design("K=6, continuous", 120, 1.95 * np.eye(6)),
-    Design("K=6, rounded to 1/5", 120, 2.2 * np.eye(6), 5),
-    Design("K=6, rounded to 1/5", 600, 2.05 * np.eye(6), 5),
-    Design("K=3, near-perfect", 300, 3.35 * np.eye(3)),
-    Design("K=3, unequal pairs", 75, 1.85 * CONFUSED_3),
-    Design("K=6, unequal pairs", 120, 1.6 * CONFUSED_6),
-    Design("K=6, unequal pairs, rounded to 1/5", 120, 2.2 * CONFUSED_6, 5),
-    Design("K=6, unequal pairs, rounded to 1/5", 600, 2.0 * CONFUSED_6, 5),
-    Design("K=3, unequal pairs, near-perfect", 300, 3.1 * CONFUSED_3),
+_LINE_3, _LINE_6 = np.array([0, 1, 4.0]), np.array([0, 0.6, 1.2, 2.5, 4.5, 7])
+SOFTMAX = {
+    "K=3, n=75": Design(75, 1.85 * np.eye(3)),
+    "K=6, n=120": Design(120, 1.95 * np.eye(6)),
+    "K=6, n=120, rounded": Design(120, 2.2 * np.eye(6), 5),
+    "K=6, n=600, rounded": Design(600, 2.05 * np.eye(6), 5),
+    "K=3, n=300, near-perfect": Design(300, 3.35 * np.eye(3)),
+    "K=3, n=75, unequal": Design(75, 1.85 * CONFUSED_3),
+    "K=6, n=120, unequal": Design(120, 1.6 * CONFUSED_6),
+    "K=6, n=120, unequal, rounded": Design(120, 2.2 * CONFUSED_6, 5),
+    "K=6, n=600, unequal, rounded": Design(600, 2.0 * CONFUSED_6, 5),
+    "K=3, n=300, unequal, near-perfect": Design(300, 3.1 * CONFUSED_3),
+}
+LINE = {
+    "K=3 on a line, n=75": Design(75, _LINE_3, is_on_line=True),
+    "K=3 on a line, n=300": Design(300, _LINE_3, is_on_line=True),
+    "K=6 on a line, n=120": Design(120, _LINE_6, is_on_line=True),
+    "K=6 on a line, n=600": Design(600, _LINE_6, is_on_line=True),
+    "K=6 on a line, n=120, rounded": Design(120, _LINE_6, 5, is_on_line=True),
+    "K=4, one far away, n=150": Design(150, np.array([0, 0.7, 1.4, 7]), is_on_line=True),
+}
+OWN = SOFTMAX | LINE
+MANY_CLASSES = ("K=20, n=600", "K=30, 5 of each", "K=50, n=500")
+OF_TRUST = (
+    *(name for name, design in trust.DESIGNS.items() if len(design.sizes) > 2),
+    *(name for name in trust.POOLS if len(trust.population_of(name).sizes) > 2),
 )
+OF_TRUST = tuple(x for x in OF_TRUST if x not in MANY_CLASSES and x != "breast cancer, naive Bayes")
 
 
-def design_of(name: str, n: int) -> Design:
-    return next(design for design in DESIGNS if (design.name, design.n) == (name, n))
+def population(name: str) -> Predictions:
+    """Return a large sample of a design."""
+    generator = np.random.default_rng(2)
+    if name in OWN:
+        drawn = OWN[name].sample(generator, POPULATION)
+        y, scores = drawn["y_true"], drawn["y_score"]
+    elif name in trust.POOLS:
+        y, scores = trust.pool(name)
+    else:
+        design = trust.DESIGNS[name]
+        times = max(trust.POPULATION // sum(design.sizes), 1)
+        drawn = trust.draw(generator, design, times)
+        y, scores = drawn["y_true"], drawn["y_score"]
+    return Predictions.from_arrays(y, scores, labels=range(scores.shape[1]))
 
 
-def areas(generator: np.random.Generator, design: str, n: int) -> list[dict]:
-    """Return the DMF-AUC of one sample for every strength."""
-    found = design_of(design, n)
-    sample = simulate(generator, n, found.means, round_to=found.round_to)
-    return [{"strength": s, "dmf_auc": dmf_auc_score(*sample, shrinkage=s)} for s in STRENGTHS]
+@functools.cache
+def truths(name: str) -> dict[float | str, float]:
+    """Return M and the area of every strength in the population."""
+    large = population(name)
+    return {"M": hand_till_score(large)} | {s: m(large) for s, m in MEASURES.items()}
 
 
-def intervals(generator: np.random.Generator, design: str, n: int) -> list[dict]:
-    """Return the interval of the DMF-AUC of one sample for every strength."""
-    found = design_of(design, n)
-    sample = Predictions.from_arrays(*simulate(generator, n, found.means, round_to=found.round_to))
+def probes(true: np.ndarray, unit_of_row: np.ndarray, step: float) -> np.ndarray:
+    """Return weights 1 + step and 1 - step, each for half of the units of each class."""
+    _, first_row = np.unique(unit_of_row, return_index=True)
+    classes, generator, found = true[first_row], np.random.default_rng(0), []
+    for _ in range(N_PROBES):
+        order = np.lexsort((generator.random(len(classes)), classes))
+        sign = np.empty(len(classes))
+        sign[order] = np.where(np.arange(len(classes)) % 2 == 0, 1.0, -1.0)
+        found += [1 + step * sign[unit_of_row], 1 - step * sign[unit_of_row]]
+    return np.array(found)
+
+
+def intervals(generator: np.random.Generator, design: str) -> list[dict]:
+    """Return the area, its interval and its bias by probes, for every strength."""
+    drawn = OWN[design].sample(generator, OWN[design].n) if design in OWN else None
+    drawn = drawn or trust.sample(generator, design)
+    options = Options(stratify=drawn.pop("stratify", None), groups=drawn.pop("groups", None))
     rows = []
-    for strength in STRENGTHS:
-        low, high = estimate(dmf_auc(shrinkage=strength), sample).interval
-        rows.append({"strength": strength, "low": low, "high": high})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evidence = evidence_of(needs="scores", options=options, **drawn)
+        predictions, units = evidence.sample
+        for strength, measure in MEASURES.items():
+            bound = bind(measure, predictions)
+            [facts] = facts_of([measure], bound, evidence.sample)
+            ends = facts.unbiased_interval_at(ERROR)
+            row = {
+                "strength": strength,
+                "value": facts.value,
+                "se": facts.moments.standard_error,
+                "low": ends.low,
+                "high": ends.high,
+            }
+            for name, step in (("halves", 1.0), ("curvature", STEP)):
+                weights = probes(predictions.true, units.of_row, step)
+                weights *= predictions.sample_weight
+                near = bound.values_of_each(weights)
+                row[name] = (float(np.mean(near)) - facts.value) / step**2
+            rows.append(row)
     return rows
 
 
 def decisions(generator: np.random.Generator, contrast: str, gap: float) -> dict:
     """Compare two classifiers by the DMF-AUC of every strength, and by M."""
     pair = power.draw(generator, contrast, gap)
-    measures = {f"{s:g}": dmf_auc(shrinkage=s) for s in STRENGTHS} | {"M": "hand_till"}
+    measures = {f"{s:g}": m for s, m in MEASURES.items()} | {"M": "hand_till"}
     return {
         name: compare(pair, measure=measure).differences[0].p_value
         for name, measure in measures.items()
     }
 
 
-def study(designs: tuple[Design, ...]) -> Study:
-    return Study(
-        "regularization",
-        areas,
-        [{"design": design.name, "n": design.n} for design in designs],
-        replications=REPLICATIONS,
-        seed=2,
-        directory=RESULTS,
-    )
-
-
-def interval_study(designs: tuple[Design, ...]) -> Study:
-    return replace(
-        study(designs),
-        name="regularization_intervals",
-        function=intervals,
-        replications=INTERVAL_REPLICATIONS,
-    )
-
-
-def power_study(comparisons: tuple[tuple[str, float], ...]) -> Study:
-    return Study(
-        "regularization_power",
-        decisions,
-        [{"contrast": contrast, "gap": gap} for contrast, gap in comparisons],
-        replications=POWER_REPLICATIONS,
-        seed=2,
-        directory=RESULTS,
-    )
-
-
-@dataclass(frozen=True)
-class Quality:
-    """How well the DMF-AUC of one strength estimates its own value in the population."""
-
-    truth: float
-    bias: float
-    sd: float
-    coverage: float
-
-    @classmethod
-    def of(cls, values: pd.Series, ends: pd.DataFrame, truth: float) -> Quality:
-        """Compare estimates and intervals with the truth."""
-        return cls(
-            truth=truth,
-            bias=values.mean() - truth,
-            sd=values.std(),
-            coverage=((ends["low"] <= truth) & (truth <= ends["high"])).mean(),
-        )
-
-    @property
-    def ratio(self) -> float:
-        """Return the bias in standard deviations."""
-        return self.bias / self.sd
-
-    @property
-    def rmse(self) -> float:
-        """Return the root mean squared error."""
-        return float(np.hypot(self.bias, self.sd))
-
-
-@dataclass(frozen=True)
-class OfDesign:
-    """What was found in one design."""
-
-    design: Design
-    m: float
-    qualities: dict[float, Quality]
-
-    @classmethod
-    def of(
-        cls, design: Design, table: pd.DataFrame, ends: pd.DataFrame, population: int
-    ) -> OfDesign:
-        """Compare the estimates of all strengths with their values in a large sample."""
-        generator = np.random.default_rng(2)
-        y, scores = simulate(generator, population, design.means, round_to=design.round_to)
-        return cls(
-            design,
-            hand_till_score(y, scores),
-            {
-                strength: Quality.of(
-                    part["dmf_auc"],
-                    ends[ends["strength"] == strength],
-                    dmf_auc_score(y, scores, shrinkage=strength),
-                )
-                for strength, part in table.groupby("strength")
-            },
-        )
-
-    def row(self, cells: list[str]) -> list[str]:
-        """Return a row of a table that begins with the design."""
-        return [self.design.name, str(self.design.n), *cells]
-
-    def bias_row(self) -> list[str]:
-        """Return a row of the table of biases."""
-        truths = (f"{self.qualities[s].truth:.4f}" for s in (0.0, 1.0))
-        cells = [f"{q.bias:+.4f} ({q.ratio:+.2f})" for q in self.qualities.values()]
-        return self.row([f"{self.m:.4f}", *truths, *cells])
-
-
-def worst_rows(found: list[OfDesign]) -> list[list[str]]:
-    """Return for each strength what is worst of all designs."""
-    rows = []
-    for s in STRENGTHS:
-        qualities = [of_design.qualities[s] for of_design in found]
-        against_0 = [
-            of_design.qualities[s].rmse / of_design.qualities[0.0].rmse for of_design in found
-        ]
-        coverages = [q.coverage for q in qualities]
-        rows.append(
-            [
-                f"{s:g}",
-                f"{max(abs(q.ratio) for q in qualities):.2f}",
-                f"{min(against_0):.2f} / {np.median(against_0):.2f} / {max(against_0):.2f}",
-                f"{100 * min(coverages):.1f} / {100 * np.median(coverages):.1f} / "
-                f"{100 * max(coverages):.1f}",
-            ]
-        )
-    return rows
-
-
-def power_table(table: pd.DataFrame) -> str:
-    """Return how often each strength, and M, reject equality."""
-    names = [*(f"{s:g}" for s in STRENGTHS), "M"]
-    rows = [
-        [contrast, f"{gap:g}", *(f"{100 * (part[name] < 0.05).mean():.1f}" for name in names)]
-        for (contrast, gap), part in table.groupby(["contrast", "gap"], sort=False)
-    ]
-    return markdown_table(["difference", "gap", *names], rows)
-
-
-def iris_rows(n_splits: int) -> list[list[str]]:
-    """Return Hand-Till's M and the DMF-AUC of decision trees on halves of the iris data."""
-    features, y = load_iris(return_X_y=True)
-    rows = []
-    for seed in range(n_splits):
+def _of_iris(model: object) -> Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]:
+    def halves(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        features, y = load_iris(return_X_y=True)
         train, test, y_train, y_test = train_test_split(
-            features, y, test_size=0.5, random_state=seed
+            features, y, test_size=0.5, random_state=int(generator.integers(1 << 31))
         )
-        tree = DecisionTreeClassifier(random_state=seed).fit(train, y_train)
-        scores = tree.predict_proba(test)
-        aucs = [dmf_auc_score(y_test, scores, shrinkage=s) for s in STRENGTHS]
-        rows.append(
-            [str(seed), f"{hand_till_score(y_test, scores):.3f}", *(f"{a:.3f}" for a in aucs)]
-        )
+        return y_test, model.fit(train, y_train).predict_proba(test)
+
+    return halves
+
+
+def _separated(means: tuple[float, ...], n: int, round_to: int | None = None) -> Callable:
+    design = Design(n, np.array(means), round_to, is_on_line=True)
+
+    def sample(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        drawn = design.sample(generator, n)
+        return drawn["y_true"], drawn["y_score"]
+
+    return sample
+
+
+IMPERFECT = {
+    "tree on iris": _of_iris(DecisionTreeClassifier(random_state=0)),
+    "tree of depth 2 on iris": _of_iris(DecisionTreeClassifier(max_depth=2, random_state=0)),
+    "naive Bayes on iris": _of_iris(GaussianNB()),
+    "neighbours on iris": _of_iris(KNeighborsClassifier(5)),
+    "logistic on iris": _of_iris(LogisticRegression(max_iter=1000)),
+    "one pair confused, two separated": _separated((0, 1, 12), 90),
+    "one pair confused, five separated": _separated((0, 1, 12, 24), 120),
+    "one pair separated, scores of two values": _separated((0, 1, 4), 75, 1),
+    "two of six pairs confused, scores of six values": _separated((0, 1, 9, 10), 120, 5),
+}
+
+
+def imperfect(generator: np.random.Generator, kind: str) -> list[dict]:
+    """Return areas and errors of a classifier of which some pairs are perfect, and M's."""
+    y, scores = IMPERFECT[kind](generator)
+    rows = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_m = estimate("hand_till", y, scores)
+        for strength, measure in MEASURES.items():
+            found = estimate(measure, y, scores)
+            rows.append(
+                {
+                    "strength": strength,
+                    "M": of_m.value,
+                    "M_se": of_m.standard_error,
+                    "value": found.value,
+                    "se": found.standard_error,
+                }
+            )
     return rows
 
 
-def page(
-    table: pd.DataFrame,
-    ends: pd.DataFrame,
-    decided: pd.DataFrame,
-    population: int,
-    n_splits: int,
-) -> str:
-    """Report the studies."""
-    n_samples, n_intervals = (x["replication"].nunique() for x in (table, ends))
-    keys = ["design", "n"]
-    of_design = dict(iter(ends.groupby(keys)))
-    found = [
-        OfDesign.of(design_of(*setting), part, of_design[setting], population)
-        for setting, part in table.groupby(keys, sort=False)
-    ]
-    strengths = [f"{s:g}" for s in STRENGTHS]
-    bias_table = markdown_table(
-        ["design", "n", "M", "AUC, no shrinkage", "AUC, shrinkage 1", *strengths],
-        [x.bias_row() for x in found],
-    )
-    coverage_table = markdown_table(
-        ["design", "n", *strengths],
-        [x.row([f"{100 * q.coverage:.1f}" for q in x.qualities.values()]) for x in found],
-    )
-    worst_table = markdown_table(
-        ["strength", "largest bias / sd", "RMSE, times that of 0", "coverage, %"],
-        worst_rows(found),
-    )
-    n_pairs = decided["replication"].nunique()
-    iris_table = markdown_table(["split", "M", *strengths], iris_rows(n_splits))
-    return f"""# How strongly pair effects are shrunk
-
-Made by `experiments/regularization.py`; {n_samples} samples of each design, populations of
-{population:,} observations.
-
-Without shrinkage, a pair of classes that is perfectly separated drives the centre of all pairs
-to AUC 1. `shrinkage` draws the pair effects towards one. Its strength is relative to the deviance
-of an average pair and does not fade as the sample grows: it is part of what the DMF-AUC *is*, so
-the truth is the AUC of the same definition in the population.
-
-## Bias
-
-Bias of the DMF-AUC and, in brackets, its ratio to the standard deviation, for several strengths.
-The Monte Carlo error of a ratio is {1 / np.sqrt(n_samples):.2f}.
-
-{bias_table}
-
-The default is {DEFAULT_SHRINKAGE:g}. Where all pairs are equally difficult the strength makes no
-difference to the truth, only to the bias. Where they are not, the AUC moves from the
-maximum-likelihood centre towards M.
-
-## Bias, error and coverage of all designs
-
-The largest ratio of bias to standard deviation; least, median and greatest root mean squared error
-of all designs, in units of that without shrinkage, and coverage of the 95 % intervals (jackknife):
-
-{worst_table}
-
-Coverage in percent by design, of {n_intervals} samples each, with a Monte Carlo error of
-{100 * np.sqrt(0.0475 / n_intervals):.1f} points:
-
-{coverage_table}
-
-## Power
-
-How often two classifiers are told apart, in percent of {n_pairs} test sets of each kind, by the
-DMF-AUC of each strength and by M; the kinds of differences are those of [power](power.md), the
-level 5 %, the Monte Carlo error of a power of one half {50 / np.sqrt(n_pairs):.1f} points; all
-columns have the same test sets.
-
-{power_table(decided)}
-
-Which of them sees more depends on where the classifiers differ: the less shrinkage, the more an
-easy pair counts, and the less a hard one.
-
-No strength is the best on all counts. The bias is least from 0.5 on. The root mean squared error,
-of each strength about its own value, is least for maximum likelihood where the pairs of three
-classes are unequal, whose AUC is closer to one, and hardly differs elsewhere. Power goes either
-way. The default keeps the bias small.
-
-## Decision trees on iris
-
-Halves of the data, M and the DMF-AUC for the same strengths. Setosa is separated perfectly from
-the other two species.
-
-{iris_table}
-"""
+def studies() -> dict[str, Study]:
+    common = {"seed": 3, "directory": RESULTS}
+    contrasts = [{"contrast": contrast, "gap": gap} for contrast, gap in COMPARISONS]
+    return {
+        "imperfect": Study(
+            "regularization_imperfect",
+            imperfect,
+            grid(kind=list(IMPERFECT)),
+            replications=IMPERFECT_REPLICATIONS,
+            **common,
+        ),
+        "intervals": Study(
+            "regularization_intervals",
+            intervals,
+            grid(design=[*OWN, *OF_TRUST]),
+            replications=REPLICATIONS,
+            **common,
+        ),
+        "power": Study(
+            "regularization_power", decisions, contrasts, replications=REPLICATIONS, **common
+        ),
+        "many": Study(
+            "regularization_many",
+            intervals,
+            grid(design=list(MANY_CLASSES)),
+            replications=OF_MANY_CLASSES,
+            **common,
+        ),
+    }
 
 
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
-    if options.quick:
-        few = study(DESIGNS[:1]), interval_study(DESIGNS[:1]), power_study(COMPARISONS[:1])
-        print(page(*(run_study(x, options) for x in few), population=3000, n_splits=2))
-    else:
-        all_three = study(DESIGNS), interval_study(DESIGNS), power_study(COMPARISONS)
-        text = page(*(run_study(x, options) for x in all_three), POPULATION, n_splits=10)
-        write_page("regularization", text)
+    tables = run_studies(studies(), options)
