@@ -16,6 +16,9 @@ from matplotlib.figure import Figure
 
 from dmfroc.simulation.study import Study, add_run_options
 
+PAPER = {"shrinkage": 0, "threshold_pool": "pooled"}
+"""The options of the paper's estimator without weights; with class sizes it is preset="paper"."""
+
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = Path(__file__).resolve().parent / "results"
 

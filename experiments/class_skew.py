@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from _study import (
+    PAPER,
     RESULTS,
     arguments,
     claims_table,
@@ -30,13 +31,12 @@ N_CLASSES = 5
 N_COVARIATES = 10
 AVAILABLE = (10, 6, 2)
 CONCENTRATIONS = (1, 2, 5, 10)
-PAPER = {"shrinkage": 0, "threshold_pool": "pooled"}
 AREAS = {
     "equal": dmf_auc(),
     "no_shrinkage": dmf_auc(shrinkage=0),
     "paper": dmf_auc(**PAPER),
     "prevalence": dmf_auc(pair_weights="prevalence"),
-    "paper_prevalence": dmf_auc(pair_weights="prevalence", **PAPER),
+    "paper_prevalence": dmf_auc(preset="paper"),
 }
 WEIGHTINGS = ("equal", "prevalence")
 N = 10_000
@@ -79,7 +79,7 @@ def class_skew(
     predictions = sample(generator, n_available, concentration, n)
     row = {"skew_ratio": predictions.class_counts.max() / predictions.class_counts.min()}
     for name in (*AREAS, "hand_till", "auc_mu"):
-        found = estimate(AREAS.get(name, name), predictions)
+        found = estimate(AREAS.get(name, name), predictions, method="jackknife")
         row[name], row[f"{name}_se"] = found.value, found.standard_error
     for average in ("weighted", "macro"):
         row[f"ovr_{average}"] = roc_auc_score(
@@ -121,7 +121,7 @@ def tail_picture() -> Figure:
 
 
 def curve_picture(n: int) -> Figure:
-    """Draw the curves of all test sets, one panel per concentration (the paper's figure 5)."""
+    """Draw the paper's curves of all test sets by concentration (its figure 5)."""
     figure = Figure(figsize=(12, 6.6), layout="constrained")
     axes = figure.subplots(len(WEIGHTINGS), len(CONCENTRATIONS), sharex=True, sharey=True)
     for column, concentration in zip(axes.T, CONCENTRATIONS, strict=True):
@@ -131,7 +131,7 @@ def curve_picture(n: int) -> Figure:
                 generator = study(n).generator(setting, replication)
                 predictions = sample(generator, **setting)
                 for ax, weighting in zip(column, WEIGHTINGS, strict=True):
-                    curve = multiclass_roc(predictions, pair_weights=weighting)
+                    curve = multiclass_roc(predictions, pair_weights=weighting, **PAPER)
                     label = f"{p} covariates" if replication == 0 else None
                     ax.plot(
                         curve.fpr, curve.tpr, color=color, linewidth=0.6, alpha=0.6, label=label
@@ -168,6 +168,7 @@ def claims(table: pd.DataFrame) -> str:
         by_setting[f"{name}_se"].agg(root_mean_square) for name in ("equal", "paper", "auc_mu")
     )
     medians = skewed.groupby("concentration")["skew_ratio"].median()
+    expected = population_medians()
     balanced = table[table["concentration"].isna()].groupby("n_available")[list(MEASURES)].mean()
     strongest = skewed["concentration"].min()
     most_skewed = skewed[skewed["concentration"] == strongest]
@@ -187,11 +188,11 @@ def claims(table: pd.DataFrame) -> str:
         [
             (
                 "The lower the concentration, the more skewed the classes",
-                "median ratio of largest to smallest class of all test sets "
-                + ", ".join(f"{ratio:.1f} ({c:g})" for c, ratio in medians.items())
-                + f"; of {N_SKEWS:,} draws "
-                + ", ".join(f"{x:.1f}" for x in population_medians()),
-                medians.is_monotonic_decreasing,
+                f"median ratio of largest to smallest class of {N_SKEWS:,} draws "
+                + ", ".join(f"{x:.1f} ({c})" for c, x in zip(CONCENTRATIONS, expected))
+                + f"; of all test sets, {len(skewed) // len(medians)} of each concentration, "
+                + ", ".join(f"{ratio:.1f}" for ratio in medians),
+                bool(np.all(np.diff(expected) < 0)),
             ),
             (
                 "The unweighted curve barely varies with the skew",
@@ -263,7 +264,7 @@ How skewed the classes are, from {N_SKEWS:,} draws for each line (the paper's fi
 
 ![Tail probabilities of the ratio of largest to smallest class](../images/skew_ratio.png)
 
-The curves of all test sets (the paper's figure 5):
+The curves of all test sets by the paper's estimator (its figure 5):
 
 ![ROC curves under class skew](../images/class_skew.png)
 
@@ -274,7 +275,8 @@ the larger both.)
 
 {deviation_table(table)}
 
-*The paper's* DMF-AUC has `shrinkage=0` and `threshold_pool="pooled"`. One-vs-rest areas are
+*The paper's* DMF-AUC has `shrinkage=0` and `threshold_pool="pooled"`, with prevalence weights it is
+`preset="paper"`; its standard errors are the jackknife's too. One-vs-rest areas are
 scikit-learn's. These classifiers know the true probabilities; for such as are trained on imbalanced
 data see [Class skew and trained classifiers](trained_skew.md).
 """

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle, pairwise
+from itertools import cycle, pairwise, product
 
 import matplotlib
 import numpy as np
 import pandas as pd
 from _study import (
+    PAPER,
     RESULTS,
     arguments,
     claims_table,
@@ -70,7 +71,7 @@ def discrimination(generator: np.random.Generator, n: int) -> list[dict]:
                 "dmf_auc": auc.value,
                 "low": auc.interval[0],
                 "high": auc.interval[1],
-                "paper": dmf_auc_score(predictions, shrinkage=0, threshold_pool="pooled"),
+                "paper": dmf_auc_score(predictions, **PAPER),
                 "hand_till": hand_till_score(predictions),
                 "largest_class": int(predictions.class_counts.max()),
                 "smallest_class": int(predictions.class_counts.min()),
@@ -91,18 +92,21 @@ def study(n: int) -> Study:
 
 
 def picture(n: int) -> Figure:
-    """Draw the curves of the first replication (the paper's figure 3)."""
-    figure = Figure(figsize=(9.5, 5), layout="constrained")
+    """Draw the curves of the first replication (the paper's figure 3), its estimator's above."""
+    figure = Figure(figsize=(9.5, 9.6), layout="constrained")
     colors = matplotlib.colormaps["viridis"](np.linspace(0, 0.85, len(AVAILABLE)))
     styles = list(zip([*colors, "black"], cycle(("-", "--", "-.", ":")), strict=False))
     found = classifiers(study(n).generator({"n": n}, 0), n)
-    for ax, rule in zip(figure.subplots(1, 2, sharey=True), RULES, strict=True):
+    axes = figure.subplots(2, 2, sharex=True, sharey=True)
+    panels = product((("the paper's estimator", PAPER), ("default", {})), RULES)
+    for ax, ((title, options), rule) in zip(axes.ravel(), panels, strict=True):
         for p, (color, dashes) in zip((*AVAILABLE, 0), styles, strict=True):
-            curve = multiclass_roc(found[rule, p])
+            curve = multiclass_roc(found[rule, p], **options)
             name = f"{p} of {N_COVARIATES} covariates" if p else "random"
             label = f"{name}, AUC {curve.auc:.3f}"
             ax.plot(curve.fpr, curve.tpr, dashes, color=color, label=label)
-        roc_axes(ax, {"sampled": "sampled labels", "argmax": "deterministic labels"}[rule])
+        kind = {"sampled": "sampled labels", "argmax": "deterministic labels"}[rule]
+        roc_axes(ax, f"{kind}, {title}")
         ax.legend(loc="lower right", fontsize="small")
     return figure
 
@@ -210,7 +214,8 @@ How often each class occurs in the first problem, as in the paper's figure 2:
 
 ![Histograms of the classes](../images/discrimination_labels.png)
 
-The curves of the first problem, as in the paper's figure 3:
+The curves of the first problem, as in the paper's figure 3: above by the paper's estimator, below
+by the package's default:
 
 ![ROC curves of classifiers with fewer and fewer covariates](../images/discrimination.png)
 

@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from _study import (
+    PAPER,
     RESULTS,
     arguments,
     claims_table,
@@ -51,9 +52,7 @@ def weights(generator: np.random.Generator, n_classes: int, n: int) -> list[dict
         {
             "factor": factor,
             "dmf_auc": dmf_auc_score(predictions, pair_weights=costs),
-            "paper": dmf_auc_score(
-                predictions, pair_weights=costs, shrinkage=0, threshold_pool="pooled"
-            ),
+            "paper": dmf_auc_score(predictions, pair_weights=costs, **PAPER),
         }
         for factor in FACTORS
         for costs in [majority_costs(predictions, factor)]
@@ -72,7 +71,7 @@ def study(n: int, class_counts: tuple[int, ...] = CLASS_COUNTS) -> Study:
 
 
 def picture(n: int) -> Figure:
-    """Draw the curves of the first replication (the paper's figure 6)."""
+    """Draw the paper's curves of the first replication (its figure 6)."""
     figure = Figure(figsize=(9.5, 6.8), layout="constrained")
     axes = figure.subplots(2, 3, sharex=True, sharey=True)
     colors = matplotlib.colormaps["coolwarm_r"](np.linspace(0, 1, len(FACTORS)))
@@ -81,7 +80,8 @@ def picture(n: int) -> Figure:
         generator = study(n).generator({"n_classes": n_classes, "n": n}, 0)
         predictions = naive_classifier(generator, n_classes, n)
         for factor, color in zip(FACTORS, colors, strict=True):
-            curve = multiclass_roc(predictions, pair_weights=majority_costs(predictions, factor))
+            costs = majority_costs(predictions, factor)
+            curve = multiclass_roc(predictions, pair_weights=costs, **PAPER)
             ax.plot(curve.fpr, curve.tpr, color=color, label=f"{factor:g}")
         roc_axes(ax, f"K = {n_classes}")
     figure.legend(*ax.get_legend_handles_labels(), title="factor", loc="outside right center")
@@ -144,7 +144,7 @@ least {LEAST_CLASS} of each class; {table["replication"].nunique()} samples for 
 
 {found}
 
-The curves of the first sample for each K (the paper's figure 6):
+The curves of the first sample for each K by the paper's estimator (its figure 6):
 
 ![ROC curves of a naive classifier by cost factor](../images/weights.png)
 

@@ -36,6 +36,7 @@ from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
+    Preset,
     RateCounts,
     ThresholdPool,
 )
@@ -92,6 +93,7 @@ def curve_band(
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
+    preset: Preset = "default",
     groups: Any = None,
     stratify: bool | None = None,
     n_points: int = DEFAULT_N_POINTS,
@@ -114,7 +116,7 @@ def curve_band(
         What was predicted and observed.
     level : float
         Nominal coverage of each interval, or of the whole band, in (0, 1).
-    pair_weights, n_thresholds, shrinkage, threshold_pool
+    pair_weights, n_thresholds, shrinkage, threshold_pool, preset
         As for `multiclass_roc`.
     groups, stratify
         As for `dmfroc.estimate`.
@@ -168,7 +170,7 @@ def curve_band(
     check_kind("kind", kind)
     level = check_level(level)
     n_points = integer("n_points", n_points, 3)
-    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool)
+    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool, preset=preset)
     warn_of_absent_classes(predictions)
     sample = sample_of(predictions, groups, stratify=stratify)
     curve = curve_of(predictions, options)

@@ -49,11 +49,14 @@ class Resampling(IntervalMethod):
         Number of replicates.
     is_bayesian : bool
         Whether the weights are Dirichlet ones, whose replicates are skewed differently.
+    is_plain : bool
+        Whether intervals are the percentiles of the replicates and nothing else.
     caveat : str or None
         What has to be known of every estimate by this method.
     """
 
     is_bayesian: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
 
     interval_type: IntervalType = "bca"
@@ -131,6 +134,9 @@ class Resampling(IntervalMethod):
         ]
         if not np.isfinite([value, error]).all():
             error, ends = np.nan, Interval(np.nan, np.nan)
+        elif self.is_plain:
+            tails = (1 - self.level) / 2, (1 + self.level) / 2
+            ends = Interval(*np.quantile(replicates.values, tails).tolist())
         elif error <= NO_VARIATION * max(abs(value), 1):
             n_sets = units.n_complete_sets
             ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.rare)

@@ -9,6 +9,7 @@ the true positive rate of (i, j) the weight C[i, j] and its false positive rate 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,13 @@ from dmfroc.inputs.predictions import Predictions
 
 PairWeights = Any
 """``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimesSizes:
+    """Pair weights that are multiplied by class sizes, as in equation 14 of the paper."""
+
+    costs: PairWeights
 
 
 def check_kind(pair_weights: PairWeights) -> None:
@@ -84,6 +92,10 @@ def weight_matrices(
     pair_weights: PairWeights, predictions: Predictions
 ) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
     """Return the weights of the true and of the false positive rates by pair of classes."""
+    if isinstance(pair_weights, TimesSizes):
+        costs = weight_matrices(pair_weights.costs, predictions)
+        of_tpr, of_fpr = weight_matrices("prevalence", predictions)
+        return costs[0] * of_tpr, costs[1] * of_fpr
     shape = predictions.n_classes, predictions.n_classes
     if is_one_of(pair_weights, ("equal",)):
         ones = np.broadcast_to(1.0, shape)

@@ -34,6 +34,7 @@ from dmfroc.multiclass.rates import (
     DEFAULT_SHRINKAGE,
     CountsOfPlaces,
     CurveOptions,
+    Preset,
     RateTable,
     ThresholdPool,
 )
@@ -335,6 +336,7 @@ def multiclass_roc(
     n_pairs: int | None = None,
     random_state: int = 0,
     rank: int = 1,
+    preset: Preset = "default",
 ) -> MulticlassROC:
     """Return the multiclass ROC curve of Wang and Carvalho.
 
@@ -391,6 +393,11 @@ def multiclass_roc(
         fitted curves on the scale of the link; the prior draws pairs towards it. The fit is
         compiled once for each number of classes and thresholds. `docs/experiments/rank.md`
         compares ranks on real data.
+    preset : {"default", "paper"}
+        With ``"paper"`` the estimator of Wang and Carvalho: ``pair_weights`` are multiplied by the
+        sizes of the classes whose rates they weight (equation 14), ``shrinkage=0``,
+        ``threshold_pool="pooled"``. What they call unweighted is not a preset:
+        ``shrinkage=0, threshold_pool="pooled"``.
 
     Returns
     -------
@@ -415,7 +422,7 @@ def multiclass_roc(
     (0.839, True)
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset
     )
     choice("link", link, get_args(Link))
     predictions = as_predictions(

@@ -22,6 +22,7 @@ from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
     CurveOptions,
+    Preset,
     RateCounts,
     ThresholdPool,
 )
@@ -61,6 +62,7 @@ def dmf_auc(
     n_pairs: int | None = None,
     random_state: int = 0,
     rank: int = 1,
+    preset: Preset = "default",
 ) -> Measure:
     """Return the area under the multiclass ROC curve as a measure.
 
@@ -77,6 +79,9 @@ def dmf_auc(
     rank
         As for `multiclass_roc`. With more than one factor, posteriors, samples counted in bins and
         samples of pairs are refused.
+    preset
+        As for `multiclass_roc`. With ``"paper"``, three classes or more and no folds, the default
+        ``method`` is the paper's bootstrap, whose intervals are far too narrow.
 
     Returns
     -------
@@ -99,7 +104,7 @@ def dmf_auc(
     0.75
     """
     options = CurveOptions(
-        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank
+        pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset
     )
     caveats, is_plain = (absent_classes_message,), is_one_of(pair_weights, ("equal",))
     return Measure(
@@ -110,7 +115,7 @@ def dmf_auc(
         chance=0.5,
         family="multiclass ROC",
         caveats=caveats if is_plain else (*caveats, one_curve_message),
-        of_rare_errors=hand_till() if is_plain else None,
+        of_rare_errors=hand_till() if is_plain and preset == "default" else None,
         is_dmf_auc=True,
     )
 
@@ -136,13 +141,14 @@ def dmf_auc_score(
     threshold_pool: ThresholdPool = "balanced",
     n_pairs: int | None = None,
     random_state: int = 0,
+    preset: Preset = "default",
 ) -> float:
     """Return the area under the multiclass ROC curve of Wang and Carvalho.
 
     Parameters
     ----------
     y_true, y_score, labels, sample_weight, pair_weights, n_thresholds, shrinkage,
-    threshold_pool, n_pairs, random_state
+    threshold_pool, n_pairs, random_state, preset
         As for `multiclass_roc`.
 
     Returns
@@ -165,5 +171,6 @@ def dmf_auc_score(
     >>> dmf_auc_score(["no", "no", "yes", "yes"], [0.1, 0.6, 0.4, 0.9])
     0.75
     """
-    measure = dmf_auc(pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state)
+    options = pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state
+    measure = dmf_auc(*options, preset=preset)
     return measure(y_true, y_score, labels=labels, sample_weight=sample_weight)

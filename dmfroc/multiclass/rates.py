@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at, take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import choice, integer, nonnegative
+from dmfroc._kit.options import choice, integer, is_one_of, nonnegative
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import (
@@ -21,10 +21,11 @@ from dmfroc.measures.statistics.layout import (
     to_ordered_integers,
 )
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.multiclass.costs import PairWeights, cell_weights, check_kind
+from dmfroc.multiclass.costs import PairWeights, TimesSizes, cell_weights, check_kind
 from dmfroc.multiclass.thresholds import Placed, Pools, grid_levels, place_thresholds
 
 ThresholdPool = Literal["balanced", "pooled"]
+Preset = Literal["default", "paper"]
 
 DEFAULT_N_THRESHOLDS = 99
 # Chosen by experiments/regularization.py: the AUC's largest bias, a sixth of its standard
@@ -216,6 +217,7 @@ class CurveOptions:
     n_pairs: int | None = None
     random_state: int = 0
     rank: int = 1
+    preset: Preset = "default"
 
     def __post_init__(self) -> None:
         check_kind(self.pair_weights)
@@ -228,8 +230,26 @@ class CurveOptions:
             "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
             "rank": integer("rank", self.rank, 1),
         }
+        if choice("preset", self.preset, get_args(Preset)) == "paper":
+            checked |= self._of_paper(checked)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
+
+    def _of_paper(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of the paper's estimator, which must not be given otherwise."""
+        own = {"shrinkage": 0.0, "threshold_pool": "pooled"}
+        for name, value in own.items():
+            if given[name] not in (value, getattr(CurveOptions, name)):
+                raise ValueError(
+                    f"preset='paper' has {name}={value!r}, but {name} is {given[name]!r}: leave "
+                    "one of the two out"
+                )
+        if is_one_of(self.pair_weights, ("prevalence",)):
+            raise ValueError(
+                "preset='paper' multiplies pair_weights by the class sizes, which "
+                "pair_weights='prevalence' would do again: leave pair_weights out"
+            )
+        return own | {"pair_weights": TimesSizes(self.pair_weights)}
 
     def _n_bytes(self, n_pairs: int) -> int:
         """Return how much memory the rates of pairs of classes and their fit take at most."""

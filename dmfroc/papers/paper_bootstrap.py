@@ -39,6 +39,7 @@ class PaperBootstrap(Resampling):
         "groups": f"its observations are independent; {USE_BOOTSTRAP}",
         "stratify": f"it takes the class sizes as fixed; {USE_BOOTSTRAP}",
     }
+    is_plain: ClassVar[bool] = True
     caveat: ClassVar[str | None] = (
         "the paper's bootstrap takes cumulative counts of the same observations for independent: "
         "its nominal 95 % interval covers the truth in about one sample of eight; use it only to "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -87,7 +88,7 @@ class MulticlassROCDisplay(CurveDisplay):
         "AUC",
         "lower right",
         is_square=True,
-        options=("pair_weights", "n_thresholds", "shrinkage", "threshold_pool"),
+        options=("pair_weights", "n_thresholds", "shrinkage", "threshold_pool", "preset"),
         chance="chance: AUC 0.5",
     )
 
@@ -127,7 +128,7 @@ class MulticlassROCDisplay(CurveDisplay):
         folds: Any = None,
         groups: Any = None,
         stratify: bool | None = None,
-        method: _BandMethod = "jackknife",
+        method: _BandMethod | None = None,
         level: float = 0.95,
         name: str | None = None,
         ax: Axes | None = None,
@@ -150,8 +151,9 @@ class MulticlassROCDisplay(CurveDisplay):
             faintly, without a band. Its area is the mean of theirs.
         groups, stratify
             As for `estimate`.
-        method : {"jackknife", "bootstrap", "paper_bootstrap"}
-            How interval and band are obtained. ``"bootstrap"`` has a band that is too narrow at
+        method : {"jackknife", "bootstrap", "paper_bootstrap"}, optional
+            How interval and band are obtained; by default by the jackknife, with ``preset="paper"``
+            by the paper's bootstrap. ``"bootstrap"`` has a band that is too narrow at
             the corners, and for near-perfect classifiers. ``"paper_bootstrap"``, of three or more
             classes, is that of Wang and Carvalho, 100 draws, as their figure 8 has it; its interval
             and its band are too narrow.
@@ -168,8 +170,8 @@ class MulticlassROCDisplay(CurveDisplay):
             Whether the band holds at each false positive rate by itself, or the whole curve at
             once, for which it is about half as wide again.
         **options
-            ``pair_weights``, ``n_thresholds``, ``shrinkage`` and ``threshold_pool`` as for
-            `multiclass_roc`; others, such as ``plot_pairs`` and ``plot_chance``, as for `plot`.
+            ``pair_weights``, ``n_thresholds``, ``shrinkage``, ``threshold_pool`` and ``preset`` as
+            for `multiclass_roc`; others, such as ``plot_pairs`` and ``plot_chance``, as for `plot`.
 
         Returns
         -------
@@ -182,13 +184,10 @@ class MulticlassROCDisplay(CurveDisplay):
             As for `multiclass_roc`, if ``level`` is not in (0, 1), a fold lacks a class, with
             folds the pairs are asked for, or with the paper's bootstrap a simultaneous band.
         """
-        choice("method", method, get_args(_BandMethod))
+        if method is not None:
+            choice("method", method, get_args(_BandMethod))
         plot_band = flag("plot_band", plot_band)
         check_kind("band", band)
-        if band != "pointwise" and method == "paper_bootstrap":
-            raise ValueError(
-                f"band={band!r} needs another method than {method!r}: leave method out"
-            )
         own = {option: options.pop(option) for option in cls.look.options if option in options}
         predictions = as_predictions(
             y_true, y_score, labels=labels, sample_weight=sample_weight, by_fold=True
@@ -197,10 +196,15 @@ class MulticlassROCDisplay(CurveDisplay):
             predictions = predictions.in_folds(folds)
         area, curve_options = dmf_auc(**own), CurveOptions(**own)
         warn_of_absent_classes(predictions)
-        n_draws = PAPER_DRAWS if method == "paper_bootstrap" else None
-        interval = Options(groups, stratify, level, n_draws=n_draws, method=method)
-        evidence = EvidenceInMemory(predictions, interval)
+        evidence = EvidenceInMemory(predictions, Options(groups, stratify, level, method=method))
         [chosen] = evidence.methods([area])
+        if isinstance(chosen, PaperBootstrap):
+            chosen = replace(chosen, n_draws=PAPER_DRAWS)
+            if band != "pointwise":
+                raise ValueError(
+                    f"band={band!r} needs another method than {chosen.name!r}: take method="
+                    "'jackknife' or 'bootstrap'"
+                )
         [estimate] = evidence.estimates([area], [chosen])
         if predictions.folds is not None:
             mean = mean_curve_of(evidence.sample.predictions, curve_options)

@@ -5,8 +5,9 @@ import pytest
 from scipy.special import expit
 from simulations import cyclic_scores
 
-from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
 from dmfroc.inference.band import curve_band
+from dmfroc.measures import dmf_auc
 from dmfroc.plots import MulticlassROCDisplay
 
 
@@ -85,3 +86,78 @@ def test_the_display_has_the_band_of_the_bootstrap():
     for end in ("low", "high"):
         np.testing.assert_array_equal(getattr(display.band, end), getattr(expected, end))
     assert display.estimate.method == display.band.method == "bootstrap"
+
+
+def skewed(n_classes=3, n=300):
+    """Classes of unlike sizes, whose scores are not alike on all pairs."""
+    y, scores = cyclic_scores(n=n, n_classes=n_classes)
+    keep = np.random.default_rng(4).random(n) < np.linspace(0.3, 1, n_classes)[y]
+    return y[keep], scores[keep]
+
+
+def test_the_preset_multiplies_costs_by_class_sizes():
+    """Equation 14 of the paper."""
+    y, scores = skewed()
+    sizes = np.bincount(y)
+    costs = np.array([[0, 1, 5], [2, 0, 0.5], [1, 3, 0]])
+    own = {"shrinkage": 0, "threshold_pool": "pooled"}
+    for given, weights in (
+        ({}, "prevalence"),
+        ({"pair_weights": costs}, (costs * sizes[:, None], costs.T * sizes)),
+        ({"pair_weights": (costs, costs)}, (costs * sizes[:, None], costs * sizes)),
+        ({"pair_weights": {(0, 1): 4}}, None),
+    ):
+        if weights is None:
+            named = np.where([[0, 1, 0], [0] * 3, [0] * 3], 4, 1)
+            weights = named * sizes[:, None], named.T * sizes
+        found = multiclass_roc(y, scores, preset="paper", **given)
+        expected = multiclass_roc(y, scores, pair_weights=weights, **own)
+        np.testing.assert_array_equal(found.tpr, expected.tpr)
+        assert dmf_auc_score(y, scores, preset="paper", **given) == expected.auc
+        assert expected.auc != multiclass_roc(y, scores, **given).auc
+    scanned = scan([(y, scores)], labels=range(3))
+    in_bins = estimate(dmf_auc(preset="paper"), scanned)
+    assert abs(in_bins.value - multiclass_roc(y, scores, preset="paper").auc) <= in_bins.error_bound
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"shrinkage": 0.5}, "has shrinkage=0.0, but shrinkage is 0.5"),
+        ({"pair_weights": "prevalence"}, "would do again: leave pair_weights out"),
+        ({"preset": "papers"}, "preset must be one of"),
+    ],
+)
+def test_what_contradicts_the_preset_is_refused(given, message):
+    for function in (multiclass_roc, dmf_auc_score, MulticlassROCDisplay.from_predictions):
+        with pytest.raises(ValueError, match=message):
+            function(*skewed(), **{"preset": "paper"} | given)
+
+
+def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
+    measure = dmf_auc(preset="paper")
+    found = estimate(measure, *skewed(n=90), n_draws=200)
+    assert found.method == "paper_bootstrap"
+    np.testing.assert_array_equal(found.interval, np.quantile(found.draws, [0.025, 0.975]))
+    assert found.exact_limit is None and found.bias_corrected is None
+    perfect = estimate(measure, [0, 1, 2] * 20, np.tile(np.eye(3), (20, 1)), n_draws=100)
+    np.testing.assert_allclose(perfect.interval, 1, atol=1e-9)
+    both = evaluate(*skewed(), measures=["hand_till", measure]).estimates.values()
+    assert [e.method for e in both] == ["jackknife", "paper_bootstrap"]
+    folds = np.arange(len(skewed()[0])) % 3
+    assert estimate(measure, *skewed(), folds=folds).method == "jackknife"
+    assert estimate(measure, *cyclic_scores(n_classes=2)).method == "jackknife"
+    assert estimate(measure, *skewed(), method="bootstrap", n_draws=100).method == "bootstrap"
+    with pytest.raises(ValueError, match="groups is no option of method='paper_bootstrap'"):
+        estimate(measure, *skewed(), groups=np.arange(len(skewed()[0])))
+
+
+def test_the_preset_has_the_band_of_its_bootstrap():
+    pytest.importorskip("matplotlib").use("agg")
+    display = MulticlassROCDisplay.from_predictions(*skewed(), preset="paper")
+    assert display.estimate.method == display.band.method == "paper_bootstrap"
+    assert display.estimate.value == display.curve.auc
+    with pytest.raises(ValueError, match="needs another method than 'paper_bootstrap'"):
+        MulticlassROCDisplay.from_predictions(*skewed(), preset="paper", band="simultaneous")
+    around = curve_band(Predictions.from_arrays(*skewed()), preset="paper", n_points=5)
+    assert around.method == "jackknife"
