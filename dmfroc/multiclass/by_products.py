@@ -27,7 +27,9 @@ from dmfroc.multiclass.rank_one import (
     Center,
     Derivatives,
     alternate_with,
-    guess_from_means,
+    guessed_columns,
+    in_scale,
+    logit,
     prior_derivatives,
     sigmoid,
     stepped_columns,
@@ -115,9 +117,17 @@ class Products:
         return cls(rates, ones, np.ascontiguousarray(even), float(shrinkage))
 
     def first_guess(self) -> tuple[Float[np.ndarray, "halves t"], Float[np.ndarray, " q"]]:
-        """Return the logits of the weighted row means, and ones."""
+        """Return the logits of the weighted row means, and column effects that go with them."""
         means = self._weighted_sums(self.weights) / self.weights.sum(axis=0)[:, None]
-        return guess_from_means(means, len(self.counts), np)
+        row_effect = logit(means, np)
+
+        def columns(block: slice) -> Float[np.ndarray, " b"]:
+            weights = self.weights[block]
+            sums = (weights * self._block_times(block, self.counts[block], row_effect)).sum(axis=1)
+            return guessed_columns(row_effect, weights[..., None], sums, self.shrinkage, np)
+
+        column_effect = _joined(columns, len(self.counts))
+        return in_scale(row_effect, column_effect, self.shrinkage, np)
 
     def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
         """Fit the model."""
@@ -129,8 +139,8 @@ class Products:
             known = sums.pop() if sums else None
             return self._over_columns(row_effect, column_effect, known)
 
-        def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
-            derivatives, stepped, stepped_sums = self._step_columns(row_effect, column_effect)
+        def step_columns(*effects_and_relaxation: Any) -> tuple[Derivatives, Any]:
+            derivatives, stepped, stepped_sums = self._step_columns(*effects_and_relaxation)
             sums.append(stepped_sums / stepped.mean())  # by which a sweep divides the effects
             return derivatives, stepped
 
@@ -237,7 +247,10 @@ class Products:
         return in_block
 
     def _step_columns(
-        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+        self,
+        row_effect: Float[np.ndarray, "halves t"],
+        column_effect: Float[np.ndarray, " q"],
+        relaxation: Any,
     ) -> tuple[Derivatives, Float[np.ndarray, " q"], Float[np.ndarray, "halves t"]]:
         """Return derivatives, column effects after a step, and the sums over columns with these.
 
@@ -252,7 +265,7 @@ class Products:
                 products = self._block_times(block, counts, row_effect)
                 derivatives = block_derivatives(block, products)
                 stepped = stepped_columns(
-                    derivatives, row_effect, column_effect[block], self.shrinkage, np
+                    derivatives, row_effect, column_effect[block], self.shrinkage, relaxation, np
                 )
                 stepped_blocks.append(np.stack([*derivatives, stepped]))
                 total += self._block_sums(block, counts, self.weights[block] * stepped[:, None])

@@ -75,7 +75,8 @@ def center(
     ``eta = lambda_t v_g``. The second sum is a Gamma prior with mean one on the column effects:
     it keeps them positive, sets their mean to one, and stops a column that separates perfectly
     from running away. The objective is convex in lambda and in v. The length of every step
-    follows from a bound on the third derivative, so that no step can increase the objective.
+    follows from a bound on the third derivative, so that no step can increase the objective. Near
+    the optimum steps are lengthened, which takes fewer of them.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ def center(
         Strength of the prior, in the unit of the weights; with 0 the column effects may have any
         sign and their scale is left at that of the start.
     start
-        Row and column effects to start from; by default the logits of the weighted row means.
+        Row and column effects to start from; by default the logits of the weighted row means, and
+        with a prior the column effects that go with these.
     max_sweeps
         Passes after which to give up; then ``gradient_norm`` tells how far the fit is.
     xp
@@ -106,8 +108,12 @@ def center(
         return _center(rates, *arguments, start, max_sweeps)
     rates = drawn_in(rates)
     with undisturbed():
+        from jax import lax
+
         from dmfroc.multiclass.compiled_center import solve
-    return solve(rates, *arguments, start or first_guess(rates, weights, xp), max_sweeps)
+    if start is None:
+        start = lax.stop_gradient(first_guess(rates, *arguments, xp))
+    return solve(rates, *arguments, start, max_sweeps)
 
 
 def _center(

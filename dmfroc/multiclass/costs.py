@@ -93,9 +93,9 @@ def weight_matrices(
 ) -> tuple[Float[np.ndarray, "k k"], Float[np.ndarray, "k k"]]:
     """Return the weights of the true and of the false positive rates by pair of classes."""
     if isinstance(pair_weights, TimesSizes):
-        costs = weight_matrices(pair_weights.costs, predictions)
+        tpr, fpr = weight_matrices(pair_weights.costs, predictions)
         of_tpr, of_fpr = weight_matrices("prevalence", predictions)
-        return costs[0] * of_tpr, costs[1] * of_fpr
+        return tpr * of_tpr, fpr * of_fpr
     shape = predictions.n_classes, predictions.n_classes
     if is_one_of(pair_weights, ("equal",)):
         ones = np.broadcast_to(1.0, shape)

@@ -486,7 +486,7 @@ def curve_of_rates(
         pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
-        deviance=float(binomial_deviance(rates, eta, table.cell_weights, np)),
+        deviance=max(float(binomial_deviance(rates, eta, table.cell_weights, np)), 0.0),
         converged=bool(converged),
         n_iter=int(n_iter),
     )

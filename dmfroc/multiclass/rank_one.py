@@ -20,6 +20,8 @@ from dmfroc._kit.threads import one_blas_thread
 # logit scale) gives every fit a finite optimum. Every rate keeps 13 digits.
 INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
+_SMALL = 1e-2  # gradient norm from which on a sweep gains the same share as the one before
+_GUESSES = np.geomspace(0.02, 50.0, 24)  # column effects, between which a start is looked for
 _COLUMNS_PER_BLOCK = 1024
 
 
@@ -51,10 +53,11 @@ class Center(NamedTuple):
 
 def logit_of_rates(rates: Float[np.ndarray, "*cells"]) -> Float[np.ndarray, "*cells"]:
     """Return the logits of rates, finite (about +-30) also for rates of 0 and 1."""
-    return _logit(drawn_in(rates), np)
+    return logit(drawn_in(rates), np)
 
 
-def _logit(rates: Any, xp: Any) -> Any:
+def logit(rates: Any, xp: Any) -> Any:
+    """Return the logits of rates that are neither 0 nor 1."""
     return xp.log(rates) - xp.log1p(-rates)
 
 
@@ -77,17 +80,43 @@ def binomial_deviance(
     return 2 * (weights * (saturated + surprise)).sum()
 
 
-def first_guess(rates: Any, weights: Any, xp: Any) -> tuple[Any, Any]:
-    """Return the logits of the weighted row means, and ones."""
+def first_guess(rates: Any, weights: Any, shrinkage: Any, xp: Any) -> tuple[Any, Any]:
+    """Return the logits of the weighted row means, and column effects that go with them."""
     [weighted] = _stored((weights * rates,), xp)  # its sum is faster if stored
     total = xp.tensordot(xp.ones(len(rates)), weighted, axes=1)
-    means = total / _total_weight(weights, rates.shape, axes=(0,))
-    return guess_from_means(means, len(rates), xp)
+    row_effect = logit(total / _total_weight(weights, rates.shape, axes=(0,)), xp)
+    sums = xp.tensordot(weighted, row_effect, axes=row_effect.ndim)
+    column_effect = guessed_columns(row_effect, weights, sums, shrinkage, xp)
+    return in_scale(row_effect, column_effect, shrinkage, xp)
 
 
-def guess_from_means(means: Any, n_columns: int, xp: Any) -> tuple[Any, Any]:
-    """Return the logits of the row means, and ones."""
-    return _logit(means, xp), xp.ones(n_columns)
+def guessed_columns(
+    row_effect: Any, weights: Any, sums: Any, shrinkage: Any, xp: Any
+) -> Float[AnyArray, " q"]:
+    """Return about the best column effects for given row effects; ones without a prior.
+
+    ``sums`` are those over the rows of weights, rates and row effects. The slope of the objective
+    rises with the column effect: its zero is interpolated between the guesses.
+    """
+    fitted = row_effect[..., None] * sigmoid(row_effect[..., None] * _GUESSES, xp)
+    even = tuple(axis for axis, size in enumerate(weights.shape[1:]) if size == 1)
+    fitted = fitted.sum(axis=even, keepdims=True)
+    slope = xp.tensordot(weights, fitted, axes=row_effect.ndim) - sums[:, None]
+    slope = slope + shrinkage * (1 - 1 / _GUESSES)
+    above = xp.clip((slope < 0).sum(axis=1), 1, len(_GUESSES) - 1)
+    low, high = (xp.take_along_axis(slope, above[:, None] - k, axis=1)[:, 0] for k in (1, 0))
+    share = xp.clip(low / xp.where(shrinkage > 0, low - high, 1.0), 0.0, 1.0)
+    found = _GUESSES[0] * (_GUESSES[1] / _GUESSES[0]) ** (above - 1 + share)
+    return xp.where(shrinkage > 0, found, 1.0)
+
+
+def in_scale(row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any) -> tuple[Any, Any]:
+    """Return effects with the mean column effect one, with which the prior is least, if any.
+
+    The product of the effects, and thus the deviance, does not change.
+    """
+    scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
+    return row_effect * scale, column_effect / scale
 
 
 def _stored(cells: tuple[Any, ...], xp: Any) -> tuple[Any, ...]:
@@ -187,9 +216,9 @@ def alternate(
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
         return _over_columns(rates, weights, row_effect, column_effect, xp)
 
-    def step_columns(row_effect: Any, column_effect: Any) -> tuple[Derivatives, Any]:
+    def step_columns(row_effect: Any, column_effect: Any, relaxation: Any) -> Any:
         derivatives = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
-        stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, xp)
+        stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, relaxation, xp)
         return derivatives, stepped
 
     totals = row_weight, column_weight
@@ -197,19 +226,25 @@ def alternate(
 
 
 def stepped_columns(
-    derivatives: Derivatives, row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any
+    derivatives: Derivatives,
+    row_effect: Any,
+    column_effect: Any,
+    shrinkage: Any,
+    relaxation: Any,
+    xp: Any,
 ) -> Any:
     """Return column effects after a Newton step, each by itself."""
     steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
     # Steps that keep at least half of v see at most twice the barrier's third derivative.
     barrier = xp.where(shrinkage > 0, 4 / xp.abs(column_effect), 0.0)
     longest = xp.where(shrinkage > 0, xp.abs(column_effect) / 2, math.inf)
-    return column_effect + _newton_step(derivatives, steepness + barrier, xp, longest)
+    step = _newton_step(derivatives, steepness + barrier, xp, longest)
+    return column_effect + relaxation * step
 
 
 def alternate_with(
     over_columns: Callable[[Any, Any], Derivatives],
-    step_columns: Callable[[Any, Any], tuple[Derivatives, Any]],
+    step_columns: Callable[[Any, Any, Any], tuple[Derivatives, Any]],
     total_weights: tuple[Any, Any],
     shrinkage: Any,
     start: tuple[Any, Any],
@@ -218,36 +253,51 @@ def alternate_with(
 ) -> Center:
     """Take Newton steps, given the derivatives by row effects, and those by column effects.
 
-    What gives the derivatives by column effects takes the step in these, too.
+    What gives the derivatives by column effects takes the step in these, too. Sweeps over two
+    blocks gain the same share each time, once the gradient is small: from that share follows the
+    factor by which steps are best lengthened (Young 1954, successive over-relaxation).
     """
     row_weight, column_weight = total_weights
 
-    def sweep(state: Center) -> Center:
-        row_effect, column_effect = state.row_effect, state.column_effect
+    def sweep(state: _Progress) -> _Progress:
+        (row_effect, column_effect, last_norm, n_sweeps), relaxation, last_share = state
         row_derivatives = over_columns(row_effect, column_effect)
-        row_effect = row_effect + _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
-        column_derivatives, column_effect = step_columns(row_effect, column_effect)
-        # The two steps leave the common scale almost where it was. With mean one the prior is
-        # least; the product of the effects, and thus the deviance, does not change.
-        scale = xp.where(shrinkage > 0, column_effect.mean(), 1.0)
-        row_effect, column_effect = row_effect * scale, column_effect / scale
+        step = _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
+        row_effect = row_effect + relaxation * step
+        column_derivatives, column_effect = step_columns(row_effect, column_effect, relaxation)
+        # The two steps leave the common scale almost where it was
+        effects = in_scale(row_effect, column_effect, shrinkage, xp)
         gradient_norm = xp.maximum(
             (xp.abs(row_derivatives.gradient) / row_weight).max(),
             (xp.abs(column_derivatives.gradient) / column_weight).max(),
         )
-        return Center(row_effect, column_effect, gradient_norm, state.n_sweeps + 1)
+        share = gradient_norm / last_norm
+        is_steady = (gradient_norm < _SMALL) & (share < 1) & (xp.abs(share - last_share) < 0.1)
+        best = xp.where(is_steady, 2 / (1 + xp.sqrt(xp.maximum(1 - share, 0.01))), 1.0)
+        relaxation = xp.where((relaxation > 1) & (share < 1.5), relaxation, best)
+        return _Progress(Center(*effects, gradient_norm, n_sweeps + 1), relaxation, share)
 
-    def unfinished(state: Center) -> Any:
-        return (state.gradient_norm > _TOLERANCE) & (state.n_sweeps < max_sweeps)
+    def unfinished(state: _Progress) -> Any:
+        center = state.center
+        return (center.gradient_norm > _TOLERANCE) & (center.n_sweeps < max_sweeps)
 
-    state = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
+    first = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
+    state = _Progress(first, xp.asarray(1.0), xp.asarray(1.0))
     if xp is not np:
         from jax import lax
 
-        return lax.while_loop(unfinished, sweep, state)
+        return lax.while_loop(unfinished, sweep, state).center
     while unfinished(state):
         state = sweep(state)
-    return state
+    return state.center
+
+
+class _Progress(NamedTuple):
+    """The state of a fit."""
+
+    center: Center
+    relaxation: Float[AnyArray, ""]  # by which steps are lengthened
+    share: Float[AnyArray, ""]  # of the gradient that the last sweep left
 
 
 class RateDerivatives(NamedTuple):
@@ -360,7 +410,7 @@ class CellwiseRates:
     shrinkage: float | int | Float[np.ndarray, ""]
 
     def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
-        return first_guess(self.rates, self.weights, np)
+        return first_guess(self.rates, self.weights, self.shrinkage, np)
 
     def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
         with one_blas_thread():

@@ -26,7 +26,7 @@ def problem(request):
     q, spread, shrinkage = request.param
     rates = rates_of(q, spread)
     weights = np.random.default_rng(1).uniform(0.1, 2, size=(q, 2, 1)) / rates.shape[-1]
-    start = first_guess(drawn_in(rates), weights, np)
+    start = first_guess(drawn_in(rates), weights, shrinkage, np)
     return rates, weights, shrinkage, start
 
 
