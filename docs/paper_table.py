@@ -1,8 +1,8 @@
 """Tables of what the papers have and where it is, from `papers.csv`: a directive of Sphinx.
 
-``{paper} 003`` lists the rows of one paper. A row has a call, whose value is its number, or refers
-to pages that contain its numbers, separated by semicolons. ``python docs/paper_table.py`` computes
-the numbers of the calls anew; the tests compare them, and look the others up in the pages.
+``{paper} 003`` lists the rows of one paper. A row has a call, whose value is its number. For what
+an experiment found, the call is that of `cell`, which looks the number up in a table of a page, or
+of `figure`. ``python docs/paper_table.py`` computes all numbers anew; the tests compare them.
 """
 
 from __future__ import annotations
@@ -47,6 +47,30 @@ class Row(NamedTuple):
         return [DOCS / page for page in re.findall(r"\]\(([^)]+)\)", self.where + self.found)]
 
 
+def cell(page: str, *row: str, column: int | None = None, nth: int | None = None) -> str:
+    """Return a cell of a table in a page of experiments, by default the first after its row's head.
+
+    The first cells of the row begin with ``row``. Of several such rows, ``nth`` chooses one.
+    """
+    found = []
+    for line in (DOCS / "experiments" / f"{page}.md").read_text().splitlines():
+        cells = [text.strip() for text in line.strip("|").split(" | ")]
+        is_row = line.startswith("| ") and len(cells) > len(row)
+        if is_row and all(map(str.startswith, cells, row)):
+            found.append(cells[len(row) if column is None else column])
+    if nth is None and len(found) != 1:
+        raise ValueError(f"{page}.md has {len(found)} cells for {row}, not one")
+    return found[(nth or 1) - 1]
+
+
+def figure(page: str, name: str) -> str:
+    """Return "shown" if a page shows a figure that exists."""
+    text = (DOCS / "experiments" / f"{page}.md").read_text()
+    if f"](../images/{name}.png)" not in text or not (DOCS / "images" / f"{name}.png").exists():
+        raise ValueError(f"{page}.md does not show {name}.png")
+    return "shown"
+
+
 @functools.cache
 def examples() -> dict[str, Any]:
     """Return the package's names and the data sets of the calls."""
@@ -62,9 +86,13 @@ def examples() -> dict[str, Any]:
     table = dmfroc.ContingencyTable
     return found | {
         "np": np,
+        "cell": cell,
+        "figure": figure,
         "E1": table.from_cells(tp=30, fp=12, fn=30, tn=28),
         "E2": table.from_matrix([[50, 10, 5], [3, 20, 2], [2, 5, 3]], rows="predicted"),
+        "LOWER": table.from_cells(tp=56, fp=20, fn=12, tn=12),
         "E3": ([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]),
+        "TABLE2": ([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]),
         "E4": fawcett,
         "E5": ([0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0], probabilities),
         "E6": ([0, 0, 1, 1, 2, 2, 1], np.array(three) / 10),
@@ -80,6 +108,8 @@ def number_of(call: str) -> str:
 
 
 def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, tuple | list | np.ndarray):
         return ", ".join(map(_text, value))
     if isinstance(value, bool | np.bool):

@@ -189,7 +189,7 @@ def claims(table: pd.DataFrame) -> str:
             (
                 "The lower the concentration, the more skewed the classes",
                 f"median ratio of largest to smallest class of {N_SKEWS:,} draws "
-                + ", ".join(f"{x:.1f} ({c})" for c, x in zip(CONCENTRATIONS, expected))
+                + ", ".join(f"{x:.1f} ({c})" for c, x in zip(CONCENTRATIONS, expected, strict=True))
                 + f"; of all test sets, {len(skewed) // len(medians)} of each concentration, "
                 + ", ".join(f"{ratio:.1f}" for ratio in medians),
                 bool(np.all(np.diff(expected) < 0)),

@@ -143,7 +143,9 @@ def claims() -> str:
             ),
             (
                 "Twice the informedness would be significant at n = 100",
-                f"with the same margins the least of +P, +R, KB, KM, KBM is {min(enough):.2f}",
+                f"with the same margins KBM is {doubled[0].kbm:.2f} (upper) and "
+                f"{doubled[1].kbm:.2f} (lower); the least of +P, +R, KB, KM, KBM is "
+                f"{min(enough):.2f}",
                 min(enough) > limit,
             ),
             (
@@ -270,8 +272,9 @@ The equations have a short form for a bias near 1. It is never above the exact o
 
 {bias_to_one()}
 
-The tetrachoric correlations, which the paper names as an alternative, are
-{", ".join(f"{tetrachoric(name):.4f} ({name})" for name in TABLES)}.
+The tetrachoric correlations, which the paper names as an alternative:
+
+{markdown_table(["table", "correlation"], [[f"{x} table", f"{tetrachoric(x):.4f}"] for x in CELLS])}
 
 Figure 1 takes the area under a single point, a trapezoid. It is (1 + B) / 2:
 

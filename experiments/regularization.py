@@ -12,6 +12,7 @@ import pandas as pd
 import power
 import trust
 from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
+from scipy.stats import binom
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
@@ -36,6 +37,7 @@ IMPERFECT_REPLICATIONS = 100
 LEAST_COVERAGE, CHANCE, MOST_RMSE, LEAST_SHARE = 0.92, 0.025, 1.1, 0.01
 ERROR = 0.05
 N_PROBES, STEP = 2, 0.25
+NOTABLE, FEW, MANY, OF_MANY = 0.25, 0.1, 0.5, 2.0  # as in `dmfroc.inference.evidence`
 COMPARISONS = (
     ("all pairs", 0.1),
     ("one hard pair", 1.2),
@@ -273,6 +275,232 @@ def studies() -> dict[str, Study]:
     }
 
 
+@dataclass(frozen=True)
+class Quality:
+    """How well the area of one strength, in one design, estimates its own value."""
+
+    truth: float
+    bias: float  # in standard deviations
+    rmse: float
+    plain: float  # coverage without account of the bias
+    coverage: float
+    n: int
+    left: float
+    right: float
+    longer: float  # mean length, times that without account of the bias
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, truth: float, factor: float) -> Quality:
+        """Compare estimates and intervals with the truth; a factor times halves is the bias."""
+        low, high = rows["low"].to_numpy(), rows["high"].to_numpy()
+        bias = factor * rows["halves"].to_numpy()
+        bias = np.where(np.abs(bias) >= NOTABLE * rows["se"], bias, 0.0)
+        ends = np.clip(low - np.maximum(bias, 0), 0, 1), np.clip(high - np.minimum(bias, 0), 0, 1)
+        left, right = truth < ends[0], truth > ends[1]
+        error = rows["value"].mean() - truth
+        return cls(
+            truth=truth,
+            bias=error / rows["value"].std(),
+            rmse=float(np.hypot(error, rows["value"].std())),
+            plain=float(((low <= truth) & (truth <= high)).mean()),
+            coverage=float(1 - left.mean() - right.mean()),
+            n=len(rows),
+            left=float(left.mean()),
+            right=float(right.mean()),
+            longer=float((ends[1] - ends[0]).mean() / (high - low).mean()),
+        )
+
+    @property
+    def covers_too_little(self) -> bool:
+        """Whether chance does not explain a coverage below the least one."""
+        return bool(binom.cdf(round(self.coverage * self.n), self.n, LEAST_COVERAGE) < CHANCE)
+
+
+Qualities = dict[str, dict[float, Quality]]  # by design and strength
+
+
+def factor_of(design: str) -> float:
+    """Return by what the package multiplies the bias that halves show; 0 for large classes."""
+    if design in OWN:
+        n_classes, smallest = len(OWN[design].means), OWN[design].n // len(OWN[design].means)
+    else:
+        in_pools = design in trust.POOLS
+        sizes = (trust.population_of(design) if in_pools else trust.DESIGNS[design]).sizes
+        n_classes, smallest = len(sizes), min(sizes)
+    if n_classes < FEW * smallest:
+        return 0.0
+    return OF_MANY if n_classes >= MANY * smallest else 1.0
+
+
+def qualities_of(table: pd.DataFrame) -> Qualities:
+    """Return what each strength does in each design."""
+    return {
+        design: {
+            strength: Quality.of(rows, truths(design)[strength], factor_of(design))
+            for strength, rows in of_design.groupby("strength")
+        }
+        for design, of_design in table.groupby("design", sort=False)
+    }
+
+
+def perfect_shares(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the least shares of M's loss and of its error that each strength leaves."""
+    table = table[table["M"] < 1 - 1e-9]
+    shares = table.assign(
+        loss=(1 - table["value"]) / (1 - table["M"]), error=table["se"] / table["M_se"]
+    )
+    return shares.groupby(["kind", "strength"], sort=False)[["loss", "error"]].min()
+
+
+def verdicts(found: Qualities, shares: pd.DataFrame) -> pd.DataFrame:
+    """Return by strength what the rule asks for."""
+    rows = {}
+    too_little = {
+        design: [s for s, quality in of_design.items() if quality.covers_too_little]
+        for design, of_design in found.items()
+    }
+    counts = {d: x for d, x in too_little.items() if len(x) < len(STRENGTHS)}
+    for strength in STRENGTHS:
+        qualities = [of_design[strength] for of_design in found.values()]
+        best = [min(q.rmse for q in of_design.values()) for of_design in found.values()]
+        rows[strength] = {
+            "least share": shares.xs(strength, level="strength").min().min(),
+            "least coverage": min(q.coverage for q in qualities),
+            "median coverage": float(np.median([q.coverage for q in qualities])),
+            "designs below": sum(strength in x for x in counts.values()),
+            "rmse": max(q.rmse / b for q, b in zip(qualities, best, strict=True)),
+            "bias": max(abs(q.bias) for q in qualities),
+            "longer": float(np.mean([q.longer for q in qualities])),
+        }
+    table = pd.DataFrame(rows).T
+    holds = (table["least share"] >= LEAST_SHARE) & (table["designs below"] == 0)
+    return table.assign(holds=holds & (table["rmse"] <= MOST_RMSE))
+
+
+def rule_table(table: pd.DataFrame) -> str:
+    """Return what the rule finds."""
+    rows = [
+        [
+            f"{strength:g}",
+            f"{row['least share']:.3f}",
+            f"{100 * row['least coverage']:.1f} / {100 * row['median coverage']:.1f}",
+            int(row["designs below"]),
+            f"{row['rmse']:.2f}",
+            "yes" if row["holds"] else "no",
+            f"{row['bias']:.2f}",
+            f"{row['longer']:.3f}",
+        ]
+        for strength, row in table.iterrows()
+    ]
+    header = ["strength", "least share of M's loss or error", "coverage, least / median, %"]
+    header += ["designs that cover too little", "largest RMSE, times the best", "the rule holds"]
+    return markdown_table([*header, "largest bias / sd", "longer by the bias, times"], rows)
+
+
+def design_table(found: Qualities) -> str:
+    """Return what each strength is worth, how it is biased and how its interval covers."""
+    rows = []
+    for design, of_design in found.items():
+        cells = [
+            f"{q.truth:.3f}, {q.bias:+.2f}, {100 * q.plain:.1f}, {100 * q.coverage:.1f} "
+            f"({100 * q.left:.1f} / {100 * q.right:.1f})"
+            for q in of_design.values()
+        ]
+        n = next(iter(of_design.values())).n
+        rows.append([design, n, f"{truths(design)['M']:.3f}", *cells])
+    return markdown_table(["design", "samples", "M", *(f"{s:g}" for s in STRENGTHS)], rows)
+
+
+def power_table(table: pd.DataFrame) -> str:
+    """Return how often each strength, and M, reject equality."""
+    names = [*(f"{s:g}" for s in STRENGTHS), "M"]
+    rows = [
+        [contrast, f"{gap:g}", *(f"{100 * (part[name] < 0.05).mean():.1f}" for name in names)]
+        for (contrast, gap), part in table.groupby(["contrast", "gap"], sort=False)
+    ]
+    return markdown_table(["difference", "gap", *names], rows)
+
+
+def perfect_table(table: pd.DataFrame, shares: pd.DataFrame) -> str:
+    """Return mean areas where some pairs are perfect, and the least share of M's loss."""
+    means = table[table["M"] < 1 - 1e-9].groupby(["kind", "strength"], sort=False).mean()
+    rows = []
+    for kind in table["kind"].unique():
+        cells = [
+            f"{means.loc[(kind, s), 'value']:.4f} ({shares.loc[(kind, s), 'loss']:.3f})"
+            for s in STRENGTHS
+        ]
+        rows.append([kind, f"{means.loc[(kind, STRENGTHS[0]), 'M']:.4f}", *cells])
+    return markdown_table(["classifier", "mean M", *(f"{s:g}" for s in STRENGTHS)], rows)
+
+
+def page(tables: dict[str, pd.DataFrame]) -> str:
+    """Report the studies."""
+    shares = perfect_shares(tables["imperfect"])
+    found = qualities_of(pd.concat([tables["intervals"], tables["many"]]))
+    of_rule = verdicts(found, shares)
+    chosen = of_rule.index[of_rule["holds"]]
+    n, n_power = (tables[x]["replication"].nunique() for x in ("intervals", "power"))
+    n_many, n_perfect = (tables[x]["replication"].nunique() for x in ("many", "imperfect"))
+    return f"""# How strongly pair effects are shrunk
+
+Made by `experiments/regularization.py`: {n} samples of each design ({n_many} of those with
+twenty classes or more), populations of up to {POPULATION:,} observations.
+
+Without shrinkage, a pair of classes that is perfectly separated drives the centre of all pairs
+to AUC 1. `shrinkage` draws the pair effects towards one. Its strength is relative to the deviance
+of an average pair and does not fade as the sample grows: it is part of what the DMF-AUC *is*, so
+the truth is the AUC of the same definition in the population. The less of it, the closer the curve
+is to the paper's centre, and the further from Hand and Till's M where pairs differ.
+
+## The rule
+
+{RULE}
+
+## What it finds
+
+{rule_table(of_rule)}
+
+The smallest strength for which the rule holds is
+{f"{chosen[0]:g}" if len(chosen) else "none of them"}; the default is {DEFAULT_SHRINKAGE:g}.
+
+## By design
+
+In each cell: the value in the population, the bias in standard deviations, the coverage of the
+interval without account of its bias, and that of the default interval, with its misses on the
+left and on the right, in percent. The Monte Carlo error of a coverage is
+{100 * np.sqrt(0.0475 / n):.1f} points. The bias is estimated from halves of each class and extends
+the interval if it is at least a quarter of the standard error.
+
+{design_table(found)}
+
+## Perfect pairs
+
+Mean areas of classifiers of which some pairs are perfect or nearly so, over {n_perfect} samples of
+each; in brackets the least share of M's loss, 1 - M, that is left.
+
+{perfect_table(tables["imperfect"], shares)}
+
+## Power
+
+How often two classifiers are told apart, in percent of {n_power} test sets of each kind, by the
+DMF-AUC of each strength and by M; the kinds of differences are those of [power](power.md), the
+level 5 %, the Monte Carlo error of a power of one half {50 / np.sqrt(n_power):.1f} points; all
+columns have the same test sets.
+
+{power_table(tables["power"])}
+
+Which of them sees more depends on where the classifiers differ: the less shrinkage, the more an
+easy pair counts, and the less a hard one.
+"""
+
+
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
-    tables = run_studies(studies(), options)
+    if options.quick:
+        POPULATION, trust.POPULATION = 3000, 3000
+    text = page(run_studies(studies(), options))
+    if options.quick:
+        print(text)
+    else:
+        write_page("regularization", text)

@@ -42,7 +42,7 @@ class PaperBootstrap(Resampling):
     is_plain: ClassVar[bool] = True
     caveat: ClassVar[str | None] = (
         "the paper's bootstrap takes cumulative counts of the same observations for independent: "
-        "its nominal 95 % interval covers the truth in about one sample of eight; use it only to "
+        "its nominal 95 % interval covers the truth in about one sample of five; use it only to "
         "reproduce the paper"
     )
 
