@@ -23,6 +23,7 @@ extensions = [
     "gallery_pictures",
     "measure_tables",
     "paper_table",
+    "stale_pages",
 ]
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]

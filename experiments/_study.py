@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from _code import stamp, stamps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from dmfroc.simulation.study import Study, add_run_options
+from dmfroc.simulation.study import Study, add_run_options, read_provenance
 
 PAPER = {"shrinkage": 0, "threshold_pool": "pooled"}
 """The options of the paper's estimator without weights; with class sizes it is preset="paper"."""
@@ -39,12 +40,18 @@ def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace
     return parser.parse_args()
 
 
+_stored: list[bool] = []  # of each study that was run, whether all of it had been stored before
+
+
 def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     """Run a study as the command line asks for; a quick one here, twice, leaving no file."""
     if options.replications is not None:
         study = replace(study, replications=min(options.replications, study.replications))
     if not options.quick:
-        return study.run(n_workers=options.n_workers, scheduler=options.scheduler)
+        before = read_provenance(study.path) if study.path.exists() else {}
+        table = study.run(n_workers=options.n_workers, scheduler=options.scheduler)
+        _stored.append(before == read_provenance(study.path))
+        return table
     with tempfile.TemporaryDirectory() as folder:
         return replace(study, replications=2, directory=folder).run(n_workers=1)
 
@@ -119,6 +126,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_page(name: str, text: str) -> None:
-    """Write a page of docs/experiments."""
+    """Write a page of docs/experiments, with a stamp of the code if that computed its numbers."""
     write_text(DOCS / "experiments" / f"{name}.md", text)
+    if name not in stamps() or not (_stored and all(_stored)):
+        stamp(name)
     print(f"wrote docs/experiments/{name}.md")

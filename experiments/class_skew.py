@@ -36,7 +36,7 @@ AREAS = {
     "no_shrinkage": dmf_auc(shrinkage=0),
     "paper": dmf_auc(**PAPER),
     "prevalence": dmf_auc(pair_weights="prevalence"),
-    "paper_prevalence": dmf_auc(preset="paper"),
+    "paper_prevalence": dmf_auc(pair_weights="prevalence", **PAPER),
 }
 WEIGHTINGS = ("equal", "prevalence")
 N = 10_000
@@ -79,7 +79,7 @@ def class_skew(
     predictions = sample(generator, n_available, concentration, n)
     row = {"skew_ratio": predictions.class_counts.max() / predictions.class_counts.min()}
     for name in (*AREAS, "hand_till", "auc_mu"):
-        found = estimate(AREAS.get(name, name), predictions, method="jackknife")
+        found = estimate(AREAS.get(name, name), predictions)
         row[name], row[f"{name}_se"] = found.value, found.standard_error
     for average in ("weighted", "macro"):
         row[f"ovr_{average}"] = roc_auc_score(
@@ -275,8 +275,8 @@ the larger both.)
 
 {deviation_table(table)}
 
-*The paper's* DMF-AUC has `shrinkage=0` and `threshold_pool="pooled"`, with prevalence weights it is
-`preset="paper"`; its standard errors are the jackknife's too. One-vs-rest areas are
+*The paper's* DMF-AUC has `shrinkage=0` and `threshold_pool="pooled"`; with prevalence weights it is
+that of `preset="paper"`. One-vs-rest areas are
 scikit-learn's. These classifiers know the true probabilities; for such as are trained on imbalanced
 data see [Class skew and trained classifiers](trained_skew.md).
 """

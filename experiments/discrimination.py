@@ -71,7 +71,7 @@ def discrimination(generator: np.random.Generator, n: int) -> list[dict]:
                 "dmf_auc": auc.value,
                 "low": auc.interval[0],
                 "high": auc.interval[1],
-                "paper": dmf_auc_score(predictions, **PAPER),
+                "paper": dmf_auc_score(predictions, shrinkage=0, threshold_pool="pooled"),
                 "hand_till": hand_till_score(predictions),
                 "largest_class": int(predictions.class_counts.max()),
                 "smallest_class": int(predictions.class_counts.min()),

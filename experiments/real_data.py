@@ -114,6 +114,11 @@ def probability_of(order: str, comparison: Comparison) -> float:
     return comparison.order_probabilities.get(tuple(order.split(" > ")), 0.0)
 
 
+def high_tpr(predictions: Predictions) -> float:
+    """Return the mean true positive rate of the curve at its highest thresholds."""
+    return float(multiclass_roc(predictions).tpr[1 : HIGH_LEVELS + 1].mean())
+
+
 def left_end(generator: np.random.Generator, name: str) -> list[dict]:
     """Return how high the left ends of the curves are after one random split."""
     rows = []
@@ -145,6 +150,7 @@ def split(generator: np.random.Generator, name: str, penalty: str) -> dict:
         "largest_probability": max(areas.order_probabilities.values()),
         **{f"area of {title}": x.value for title, x in areas.estimates.items()},
         **{f"the paper's of {title}": x.value for title, x in in_paper.estimates.items()},
+        **{f"high tpr of {title}": high_tpr(predictions) for title, predictions in found.items()},
     }
 
 

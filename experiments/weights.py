@@ -52,7 +52,9 @@ def weights(generator: np.random.Generator, n_classes: int, n: int) -> list[dict
         {
             "factor": factor,
             "dmf_auc": dmf_auc_score(predictions, pair_weights=costs),
-            "paper": dmf_auc_score(predictions, pair_weights=costs, **PAPER),
+            "paper": dmf_auc_score(
+                predictions, pair_weights=costs, shrinkage=0, threshold_pool="pooled"
+            ),
         }
         for factor in FACTORS
         for costs in [majority_costs(predictions, factor)]

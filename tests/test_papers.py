@@ -43,7 +43,7 @@ def test_each_row_has_a_number_that_is_not_stale(row):
 
 def test_a_number_of_a_page_is_a_whole_cell_of_one_row():
     assert cell("powers_tables", "B", column=2) == "20.00"
-    for row in (("no such row",), ("0.50",), ("0.60, 0.42", "0.05")):
+    for row in (("no such row",), ("0.50",), ("0.60, 0.42", "0.1")):
         with pytest.raises(ValueError, match="cells for"):
             cell("powers_tables", *row)
     with pytest.raises(ValueError, match="does not show"):

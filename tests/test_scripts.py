@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (["experiments/regularization.py"], "| K=3, continuous | 75 |"),
+        (["experiments/regularization.py"], "| tree on iris |"),
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
         (["experiments/band.py"], "| K=2, good |"),
         (["experiments/designs.py"], "| logistic | 300 | 5 | Hand-Till M |"),
@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["experiments/sampled_pairs.py"], "| 5 | all |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
+        (["experiments/ranking_intervals.py"], "| `hand_till` |"),
         (["experiments/items.py"], "| 20 | 95.9 | 97.6 |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
         (["-m", "benchmarks.gpu"], "| cpu | 300x3 | hand_till |"),
