@@ -448,8 +448,10 @@ def choose_methods(
         defaults = [measure.default_method for measure in measures]
         chosen = [with_kinks if x == "bootstrap" else Jackknife for x in defaults]
         if predictions.folds is None and predictions.n_classes > 2:
-            of_paper = [measure.options.get("preset") == "paper" for measure in measures]
-            chosen = [PaperBootstrap if is_paper else x for x, is_paper in zip(chosen, of_paper)]
+            chosen = [
+                PaperBootstrap if measure.options.get("preset") == "paper" else method
+                for measure, method in zip(measures, chosen, strict=True)
+            ]
     for option in options.given:
         # What the method of one measure does not use, that of another may.
         if all(option in method.remedies for method in chosen):
