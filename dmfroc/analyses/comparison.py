@@ -70,7 +70,7 @@ def compare(
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name. Or, instead of scores, the name of a baseline:
-        ``"treat all"`` and ``"treat none"`` of two classes, which give the second class the
+        ``"treat all"`` and ``"treat none"`` of two classes, which give the positive class the
         probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
         the classifier's own name.
     measure : str or Measure, optional
@@ -174,18 +174,22 @@ def compare(
         units = next(iter(evidence.values())).sample.units
     else:
         population = take_population(given)
-        if np.ndim(population.get("target_prevalence", 0)) == 2:
+        if np.ndim(population["target_prevalence"]) == 2:
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
                 "classifiers, not scores"
             )
+        if population["folds"] is not None and not paired:
+            raise ValueError(
+                "folds cannot be given for independent samples (paired=False): pass Predictions "
+                "that have folds of their own, see Predictions.in_folds"
+            )
         predictions = _predictions(y_true, y_score, measure.needs, paired, given)
-        if population:
-            weights = _importance_of_each(population["importance"], predictions, paired)
-            for name, one in predictions.items():
-                own = population | {"importance": weights[name]}
-                predictions[name], with_population = in_population(one, intervals, **own)
-            intervals = with_population
+        weights = _importance_of_each(population["importance"], predictions, paired)
+        for name, one in predictions.items():
+            own = population | {"importance": weights[name]}
+            predictions[name], with_population = in_population(one, intervals, **own)
+        intervals = with_population
         joint, units = _jointly(predictions, measure, intervals, paired, hypothesis)
     return Comparison(
         measure=measure.name,
@@ -388,26 +392,17 @@ def _predictions(
     y_true: Any, y_score: Any, needs: Needs, paired: bool, given: Mapping[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of each classifier, whose rows have one order if they are paired."""
-    others: dict[str, Any] = {"y_pred": None, "pos_label": None, "folds": None, **given}
-    y_pred, pos_label, folds = (others.pop(name) for name in ("y_pred", "pos_label", "folds"))
+    others: dict[str, Any] = {"y_pred": None, "pos_label": None, **given}
+    y_pred, pos_label = (others.pop(name) for name in ("y_pred", "pos_label"))
     whose = y_true if y_score is None else y_score
     scored, baselines = _without_baselines(whose)
     y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
     named = _named_predictions(y_true, y_score, y_pred, needs, others)
-    named = _with_baselines(named, baselines, whose)
-    _check_names(named, "y_true" if y_score is None else "y_score")
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
-    if paired:
-        named = matched(named)
-    if folds is not None:
-        if not paired:
-            raise ValueError(
-                "folds cannot be given for independent samples (paired=False): pass Predictions "
-                "that have folds of their own, see Predictions.in_folds"
-            )
-        named = {name: p.in_folds(folds) for name, p in named.items()}
-    return named
+    named = _with_baselines(named, baselines, whose)
+    _check_names(named, "y_true" if y_score is None else "y_score")
+    return matched(named) if paired else named
 
 
 def _importance_of_each(given: Any, named: Iterable[str], paired: bool) -> Mapping[str, Any]:

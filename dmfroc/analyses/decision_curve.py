@@ -231,6 +231,7 @@ def decision_curve(
         raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
     if costs is not None:
         function_of("costs", costs, "of a threshold", 0.5)
+        predictions = predictions.as_given
     sample = options.sample_of(predictions)
     if costs is not None:
         return _curve([_of_costs(sample, costs(float(t))) for t in at], at, None, options)

@@ -37,7 +37,9 @@ def estimate(
         was observed.
     pos_label : hashable, optional
         The positive one of two classes, by default the second of the labels: recall, average
-        precision and other measures of one class are about it.
+        precision and other measures of one class are about it. What is given in the order of the
+        labels, such as costs, keeps the order of ``labels=``, by default the sorted one. A
+        one-dimensional score is that of the second of these, whichever is positive.
     folds : array-like of shape (n,), optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
@@ -65,7 +67,8 @@ def estimate(
         strata adds no error of the draw.
     target_prevalence : dict of label to float, or float, optional
         Share of each class in the population that is asked about, if it is not that of the sample;
-        of two classes the share of the second is enough. Class sizes are taken as fixed. Or scores
+        of two classes the share of the positive one is enough. Class sizes are taken as fixed; with
+        ``folds`` every fold has these shares. Or scores
         of rows of that population whose classes are not known, shape (m, K): the shares are
         estimated from them, with their error.
     importance : array-like of shape (n,), or a tuple of two of shape (n, p) and (m, p), optional

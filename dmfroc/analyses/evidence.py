@@ -377,11 +377,9 @@ def evidence_of(
     if (judge := take_judge(given)) is not None:
         rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
         return JudgedEvidence(rows.verified, options, rows)
-    folds, population = given.pop("folds", None), take_population(given)
+    population = take_population(given)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
-    if population:
-        predictions, options = in_population(predictions, options, **population)
-    return EvidenceInMemory(predictions if folds is None else predictions.in_folds(folds), options)
+    return EvidenceInMemory(*in_population(predictions, options, **population))
 
 
 def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
@@ -401,9 +399,8 @@ def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def take_population(given: dict[str, Any]) -> dict[str, Any]:
-    """Take another population, if one is asked about, out of what the user gave."""
-    population = {name: given.pop(name, None) for name in ("target_prevalence", "importance")}
-    return {} if all(x is None for x in population.values()) else population
+    """Take folds and another population, None for what there is not, out of what the user gave."""
+    return {name: given.pop(name, None) for name in ("folds", "target_prevalence", "importance")}
 
 
 def choose_methods(

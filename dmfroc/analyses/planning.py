@@ -17,6 +17,7 @@ from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, mo
 from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import units_of
+from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
@@ -478,7 +479,7 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     else:
         shares = numbers("prevalence", prevalence)
         if shares.shape == (n_classes,) and (shares > 0).all() and np.isfinite(shares).all():
-            return shares / shares.sum()
+            return (np.flip(shares) if pilot.is_turned else shares) / shares.sum()
     raise ValueError(
         f"prevalence must be 'pilot', 'balanced' or a positive share of each of the {n_classes} "
         f"classes, but it is {prevalence!r}"
@@ -498,12 +499,9 @@ def _design(
     """
     found, by_judge = [], []
     for pilot in pilots:
-        counted = pilot.counted
-        totals = counted.class_totals
         target = np.zeros(pilot.n_classes)
-        target[pilot.present] = shares * totals.sum()
-        factor = np.divide(target, totals, out=np.ones_like(target), where=totals > 0)
-        weighted = counted.reweighted(counted.sample_weight * factor[counted.true])
+        target[pilot.present] = shares
+        weighted = in_class_shares(pilot.counted, target)
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
         found.append(influences)
         if judge is not None:

@@ -16,7 +16,7 @@ from dmfroc.inputs.arrays import from_library, is_table
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.scores import class_scores
+from dmfroc.inputs.unlabelled import unlabelled
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.recalibration import BinaryFit
 
@@ -29,12 +29,13 @@ _MOST_CONDITION = 1e4  # of the mean scores of the classes
 
 
 def in_population(
-    predictions: Predictions, options: Options, target_prevalence: Any, importance: Any
+    predictions: Predictions, options: Options, folds: Any, target_prevalence: Any, importance: Any
 ) -> tuple[Predictions, Options]:
-    """Return predictions with the weights of a population, and how its intervals are made.
+    """Return predictions in folds, with the weights of a population, and how intervals are made.
 
-    With given class shares the class sizes are fixed: a class counts by its share, however many
-    rows it has. What is estimated from rows of the target adds to the error of every value.
+    With given class shares the class sizes are fixed: in every fold a class counts by its share,
+    however many rows it has. What is estimated from rows of the target adds to the error of every
+    value.
     """
     estimated = None
     if importance is not None:
@@ -44,6 +45,8 @@ def in_population(
             weights = _importance(importance, predictions.n_observations)
         predictions = predictions.reweighted(predictions.sample_weight * weights)
         warn([few_rows_message(predictions.sample_weight)])
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     if target_prevalence is None:
         return predictions, _with_estimated(options, estimated)
     if options.stratify is False:
@@ -55,22 +58,11 @@ def in_population(
                 "population: leave one out"
             )
         shares, estimated = _estimated_shares(target_prevalence, predictions)
+        options = replace(options, stratify=True)
     else:
         shares = class_shares(target_prevalence, predictions)
-    if importance is not None and estimated is not None:
-        estimated = _with_given_shares(estimated, predictions)
-    stratify = options.stratify if options.target == "learner" else True
-    options = _with_estimated(replace(options, stratify=stratify), estimated)
-    return in_class_shares(predictions, shares), options
-
-
-def _with_given_shares(weights: EstimatedWeights, predictions: Predictions) -> EstimatedWeights:
-    """Return how weights depend on the parameters where each class is scaled to its share."""
-    slopes = weights.slopes.copy()
-    for k in predictions.present:
-        rows = predictions.true == k
-        slopes[rows] -= np.average(slopes[rows], axis=0, weights=predictions.sample_weight[rows])
-    return replace(weights, slopes=slopes)
+        options = replace(options, has_shares=True)
+    return in_class_shares(predictions, shares), _with_estimated(options, estimated)
 
 
 def _with_estimated(options: Options, weights: EstimatedWeights | None) -> Options:
@@ -101,14 +93,9 @@ def _estimated_shares(
             f"two rows or more, but it has {len(given)}. Class shares have one dimension, such as "
             "[0.8, 0.2]"
         )
-    labels: list[Any] = list(predictions.labels)
-    k = len(labels)
-    scores = class_scores(given, len(given), labels, labels, _OF_TARGET).scores
-    n_target = len(scores)
-    weights = predictions.sample_weight
-    others = Predictions(
-        predictions.labels, np.zeros(n_target, np.int32), scores, np.ones(n_target), predicted=None
-    )
+    labels, weights = predictions.labels, predictions.sample_weight
+    k, n_target = len(labels), len(given)
+    others = unlabelled(given, labels, _OF_TARGET, is_turned=predictions.is_turned)
     samples = (predictions, others)
     if any(no_probabilities(sample) is not None for sample in samples):
         said, of_target = (np.eye(k)[sample.scores.argmax(axis=1)] for sample in samples)
@@ -143,6 +130,7 @@ def _estimated_shares(
             "they state. Take more rows"
         )
         warn([message])
+    of_rows -= np.diag(shares)[true] * weight_in_class[:, None]  # which a class's weight divides
     return shares, EstimatedWeights(np.diag(1 / shares)[true], of_rows, of_others)
 
 

@@ -34,7 +34,7 @@ def table_posterior(
 
     ``size`` is the number of chains, and of draws per chain.
     """
-    predictions = predictions.counted
+    predictions = (predictions.as_given if measure.in_given_order else predictions).counted
     warn_of_absent_classes(predictions)
     if measure.statistic is not confusion_counts:
         raise ValueError(

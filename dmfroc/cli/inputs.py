@@ -110,15 +110,19 @@ class Columns:
         predictions = judged.read(file)
         [verified] = self.read_others(file, [self.label]).values()
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
-        names = predictions.labels
-        hard = None if predictions.predicted is None else [names[c] for c in predictions.predicted]
+        given = predictions.as_given
+        names, scores, is_of_two = given.labels, given.scores, given.n_classes == 2
+        if is_of_two and (scores[:, 0] == -scores[:, 1]).all():
+            scores = scores[:, given.single]
+        hard = None if given.predicted is None else [names[c] for c in given.predicted]
         return predictions, {
             "y_true": known,
-            "y_score": predictions.scores if predictions.has_scores else None,
+            "y_score": scores if given.has_scores else None,
             "y_pred": hard,
-            "labels": list(names),
-            "sample_weight": predictions.sample_weight if predictions.is_weighted else None,
-            "judge": [names[c] for c in predictions.true],
+            "labels": list(names if given.single else names[::-1]),
+            "pos_label": predictions.labels[1] if is_of_two else None,
+            "sample_weight": given.sample_weight if given.is_weighted else None,
+            "judge": [names[c] for c in given.true],
         }
 
     def read_all_judged(

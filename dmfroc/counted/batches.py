@@ -271,7 +271,7 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single, _ = class_scores(
+            found, matrix, is_single, *_ = class_scores(
                 inputs.y_score, n, distinct, order, source, has_all=False
             )
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)

@@ -16,6 +16,7 @@ from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.statistics.forecasts import scores_of_class
 
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number
@@ -140,6 +141,6 @@ def _select_cases(predictions: Predictions, positive: int, negative: int | None 
     return Cases(
         label=label,
         is_positive=predictions.true[rows] == positive,
-        scores=predictions.scores[rows, positive].astype(np.float64),
+        scores=scores_of_class(predictions, positive)[rows],
         weights=predictions.sample_weight[rows],
     )

@@ -99,7 +99,7 @@ def risk_coverage_curve(
     )
     if (obstacle := no_probabilities(predictions)) is not None:
         raise ValueError(f"risk_coverage_curve {obstacle}")
-    counted = predictions.counted
+    counted = predictions.as_given.counted
     weights = counted.sample_weight
     statistic = by_confidence(counted)
     points = statistic.count(weights, np)

@@ -16,9 +16,8 @@ from jaxtyping import Float, Integer, Shaped
 
 from dmfroc._kit.hull import ROUNDING
 from dmfroc._kit.options import generator_of, integer, numbers
-from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import as_predictions
-from dmfroc.inputs.scores import class_scores
+from dmfroc.inputs.unlabelled import unlabelled
 from dmfroc.measures.statistics.forecasts import probabilities_of
 
 SAME = 1e-10
@@ -65,9 +64,8 @@ class ClassWeights:
         TypeError, ValueError
             If the scores are not what `Predictions.from_arrays` accepts, or negative.
         """
-        labels: list[Any] = list(self.labels)
-        scores = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY).scores
-        return np.array(labels)[weighted_choice(scores.astype(float), self.weights)]
+        scores = probabilities_of(unlabelled(y_score, self.labels))
+        return np.array(self.labels)[weighted_choice(scores, self.weights)]
 
 
 def select_class_weights(
@@ -141,7 +139,8 @@ def select_class_weights(
     >>> found.unweighted_cost, found.expected_cost
     (0.5, 0.25)
     """
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    given = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+    predictions = given.as_given
     n_classes, true = predictions.n_classes, predictions.true
     weights, cost, unweighted = optimise(
         log_scores(probabilities_of(predictions)),

@@ -18,9 +18,9 @@ from dmfroc._kit.hull import ROUNDING
 from dmfroc._kit.options import choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
-from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.inputs.scores import class_scores
+from dmfroc.inputs.unlabelled import unlabelled
+from dmfroc.measures.statistics.forecasts import scores_of_class
 
 TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]
@@ -381,6 +381,8 @@ class RandomizedThreshold:
     fpr, tpr, bias : float
         Expected rates, and expected proportion of positive predictions, on the sample the
         thresholds were found on.
+    is_turned : bool
+        Whether columns of scores without names are in the reverse order of `labels`.
     """
 
     labels: tuple[Hashable, ...]
@@ -390,6 +392,7 @@ class RandomizedThreshold:
     fpr: float
     tpr: float
     bias: float
+    is_turned: bool = False
 
     def predict(self, y_score: Any, *, random_state: Any = None) -> Shaped[np.ndarray, " n"]:
         """Predict classes; only scores between the two thresholds are left to chance.
@@ -411,11 +414,11 @@ class RandomizedThreshold:
         TypeError, ValueError
             If the scores are not what `Predictions.from_arrays` accepts.
         """
-        labels: list[Any] = list(self.labels)
-        scores = class_scores(y_score, len(y_score), labels, labels, IN_MEMORY).scores
+        given = unlabelled(y_score, self.labels, is_turned=self.is_turned)
+        scores = scores_of_class(given, 1)
         is_lenient = generator_of(random_state).random(len(scores)) < self.probability
         thresholds = np.where(is_lenient, self.lenient, self.strict)
-        return np.array(labels)[(scores[:, 1] >= thresholds).astype(int)]
+        return np.array(self.labels)[(scores >= thresholds).astype(int)]
 
 
 def randomized_threshold(
@@ -499,14 +502,13 @@ def randomized_threshold(
     if lenient > strict:
         start, end = rates[name][[strict, lenient]]
         probability = (target - start) / (end - start)
-    expected = {
+    expected: dict[str, Any] = {
         key: float(values[strict] + probability * (values[lenient] - values[strict]))
         for key, values in rates.items()
     }
-    strict_threshold, lenient_threshold = hull.thresholds[[strict, lenient]].tolist()
-    return RandomizedThreshold(
-        predictions.labels, strict_threshold, lenient_threshold, float(probability), **expected
-    )
+    high, low = hull.thresholds[[strict, lenient]].tolist()
+    known, turned = predictions.labels, predictions.is_turned
+    return RandomizedThreshold(known, high, low, float(probability), **expected, is_turned=turned)
 
 
 def _segment(rates: Float[np.ndarray, " v"], target: float, *, lowest: bool) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from dmfroc.measures import table as _table  # noqa: F401  # whose measures it r
 from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.registry import FACTORIES
+from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -164,7 +165,8 @@ def choose_threshold(
         For ``"cost"``: costs of a false positive and of a false negative.
     target_prevalence : dict of label to float, or float, optional
         Share of each class where the threshold will be used, if it is not that of the sample, as
-        for `dmfroc.estimate`. Rates do not depend on it; F1, accuracy and costs do.
+        for `dmfroc.estimate`: one number is the share of the positive class. Rates do not depend on
+        it; F1, accuracy and costs do.
     labels, sample_weight
         As for `Predictions.from_arrays`. Weights may be those of another population.
     pos_label : hashable, optional
@@ -211,13 +213,15 @@ def choose_threshold(
     seed = seed_of(random_state)
     given = {"labels": labels, "sample_weight": sample_weight}
     predictions, shares = as_predictions(y_true, y_score, **given), None
+    if pos_label is not None and not predictions.has_class(pos_label):
+        raise ValueError(f"pos_label={pos_label!r} is none of the classes {[*predictions.labels]}")
+    if pos_label is not None and predictions.n_classes == 2:
+        predictions = predictions.with_positive_class(pos_label)
     if target_prevalence is not None:
         shares = class_shares(target_prevalence, predictions)
         predictions = in_class_shares(predictions, shares)
     predictions = predictions.counted
     known = predictions.labels
-    if pos_label is not None and not predictions.has_class(pos_label):
-        raise ValueError(f"pos_label={pos_label!r} is none of the classes {list(known)}")
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:
         classes = [known[k] for k in predictions.present]
@@ -227,9 +231,8 @@ def choose_threshold(
         is_positive = predictions.true == place
         if is_positive.all() or not is_positive.any():
             raise ValueError(f"class {label!r} needs observations of its own and of the rest")
-        sample = _Sample.of(
-            predictions.scores[:, place].astype(float), is_positive, predictions.sample_weight
-        )
+        scores = scores_of_class(predictions, place)
+        sample = _Sample.of(scores, is_positive, predictions.sample_weight)
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
@@ -294,10 +297,8 @@ def _values(
 
 def _at(by: str, criterion: Any, counts: Float[np.ndarray, "2 m"], place: int) -> float:
     """Return the value of a threshold on other observations, also where it is not allowed."""
-    found = criterion(counts) if by not in ("specificity", "sensitivity") else None
-    if found is not None:
-        return float(found[place])
-    return float(criterion(counts, at_least=-1.0)[place])
+    options = {"at_least": -1.0} if by in ("specificity", "sensitivity") else {}
+    return float(criterion(counts, **options)[place])
 
 
 def _choice(

@@ -238,13 +238,13 @@ class FactsInMemory(Facts):
         if self.measure.cross_fit is None or self.predictions.folds is not None:
             return None
         plain, weights = self.influences, self.units.weights
-        if weights is not None:  # those that do not work through the weights yet
+        if weights or self.units.shares:  # those that do not work through the weights yet
             bound = bind(self.measure, self.predictions)
             [plain] = influences_of([self.measure], bound, self.predictions)
         judged = self.measure.cross_fit(self.predictions, self.units.of_row, plain[:2])
         if judged is None:
             return None
-        found = Influences(*judged)
+        found = Influences(judged[0], self.units.centred(judged[1]))
         if weights is not None:
             found = through_weights(found, weights)
         moments = moments_of(found.influences, self.units).with_parts(found.of_parts)
@@ -357,6 +357,7 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
+    found = [x._replace(influences=units.centred(x.influences)) for x in found]
     if units.weights is not None:
         found = [through_weights(x, units.weights) for x in found]
     facts = []

@@ -127,6 +127,7 @@ class _Classes(NamedTuple):
     present: tuple[int, ...]
     weights: tuple[float, ...]
     floor: float
+    is_turned: bool = False
 
     def some(self) -> _Classes:
         """Return those of few classes, from the lightest to the heaviest: they often say as much.
@@ -190,6 +191,7 @@ def _sample(
         scores,
         np.append(np.tile(weight * (1 - share) / n_ranks, n_ranks), weight * share),
         predicted.astype(np.int32),
+        is_turned=classes.is_turned,
     ).counted
 
 
@@ -359,7 +361,8 @@ def _value_of(measure: Measure, predictions: Predictions) -> float:
 def _classes_of(measure: Measure, predictions: Predictions) -> _Classes:
     present, weights = predictions.present, predictions.class_totals[predictions.present]
     shares = tuple(weights.tolist())
-    classes = _Classes(tuple(predictions.labels), tuple(present.tolist()), shares, 0.0)
+    places, is_turned = tuple(present.tolist()), predictions.is_turned
+    classes = _Classes(tuple(predictions.labels), places, shares, 0.0, is_turned)
     takes_sizes = measure.needs == "probabilities" and measure.family != _DECISIONS
     if not takes_sizes or _is_of_ranks(measure):  # an error is as dear, whatever its probability
         return classes

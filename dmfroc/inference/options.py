@@ -11,6 +11,7 @@ import numpy as np
 from dmfroc._kit.options import check_level, choice, flag, number, seed_of
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inference.units import EstimatedWeights, Sample, sample_of
+from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.predictions import Predictions
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
@@ -20,7 +21,7 @@ TARGETS = get_args(Target)
 OF_ALGORITHM = "corrected_resampling"  # the method of that target
 INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL = ("level", "seed", "weights")
+_FOR_ALL = ("level", "seed", "weights", "has_shares")
 
 
 class IntervalOptions(TypedDict, total=False):
@@ -106,6 +107,8 @@ class Options:
         How standard errors and intervals are obtained.
     weights : EstimatedWeights or None
         How the weights of the rows were estimated.
+    has_shares : bool
+        Whether the class shares are given.
     """
 
     groups: Any = None
@@ -118,6 +121,7 @@ class Options:
     train_fraction: float | None = None
     method: str | None = None
     weights: EstimatedWeights | None = None
+    has_shares: bool = False
 
     @classmethod
     def from_user(
@@ -157,13 +161,14 @@ class Options:
         given = [name for name in names if getattr(self, name) is not None]
         return [name for name in given if (name, self.target) != ("target", "fits")]
 
-    def sample_of(self, predictions: Predictions) -> Sample:
+    def sample_of(self, whole: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
-        sample = sample_of(predictions, self.groups, stratify=self.stratify)
-        if self.weights is None:
-            return sample
-        counted = predictions.sample_weight > 0
-        weights = replace(
-            self.weights, slopes=self.weights.slopes[counted], of_rows=self.weights.of_rows[counted]
-        )
-        return Sample(sample.predictions, replace(sample.units, weights=weights))
+        stratify = self.has_shares or self.stratify
+        predictions, units = sample_of(whole, self.groups, stratify=stratify)
+        if self.has_shares:
+            units = replace(units, shares=shares_in_cells(predictions))
+        if (weights := self.weights) is not None:
+            counted = whole.sample_weight > 0
+            slopes, of_rows = weights.slopes[counted], weights.of_rows[counted]
+            units = replace(units, weights=replace(weights, slopes=slopes, of_rows=of_rows))
+        return Sample(predictions, units)

@@ -80,7 +80,7 @@ def draw_weights(
         generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
         for _ in range(_MOST_TRIES):
             of_units[order] = draw(sizes, starts, generator)
-            counts[row] = of_units[units.of_row]
+            counts[row] = units.at_shares(of_units[units.of_row])
             if is_stratified or _has_all_classes(predictions, counts[row]):
                 break
         else:

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import row_names
+from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
 
 _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
@@ -74,6 +75,9 @@ class Units:
         its share in the weight of the row's class.
     weights : EstimatedWeights, optional
         How the weights of the rows were estimated, unless they are given.
+    shares : tuple of two numpy.ndarray of shape (n,), optional
+        If the class shares are given: a number of each row's class and fold, and the row's share in
+        their weight.
     """
 
     of_row: Int[np.ndarray, " n"]
@@ -86,6 +90,21 @@ class Units:
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: Float[np.ndarray, " n"] | None = None
     weights: EstimatedWeights | None = None
+    shares: Cells | None = None
+
+    def centred(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Return influences on the value with the given class shares, whatever the weights."""
+        if self.shares is None:
+            return influences
+        cell, share = self.shares
+        return influences - share * np.bincount(cell, influences)[cell]
+
+    def at_shares(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Return drawn weights such that the classes have the given shares."""
+        if self.shares is None:
+            return weights
+        cell, share = self.shares
+        return weights / np.maximum(np.bincount(cell, share * weights)[cell], 1e-300)
 
     @cached_property
     def in_one_stratum(self) -> Units:

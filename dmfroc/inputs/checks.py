@@ -85,7 +85,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:
-        labels, scores, is_single, names = class_scores(
+        labels, scores, is_single, names, single = class_scores(
             inputs.y_score, n, observed.distinct, order, source, stated=stated, copy=inputs.copy
         )
     except ValueError as error:
@@ -115,7 +115,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows)
+    fields = _completed(labels, arrays, inputs, rows) | {"single": single}
     if len(labels) == 2:
         is_positive, of_second = fields["true"] == 1, fields["scores"][:, 1]
         warn([reversed_message(of_second, is_positive, labels, is_single, source)])

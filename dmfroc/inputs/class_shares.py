@@ -7,7 +7,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._kit.options import number, numbers
 from dmfroc.inputs.messages import listing
@@ -15,12 +15,22 @@ from dmfroc.inputs.predictions import Predictions
 
 _ROUNDING = 1e-6
 
+type Cells = tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"]]
+
+
+def shares_in_cells(predictions: Predictions) -> Cells:
+    """Return a number of each row's class and fold, and the row's share in their weight."""
+    fold, weights = 0 if predictions.folds is None else predictions.folds, predictions.sample_weight
+    cell = predictions.n_classes * fold + predictions.true
+    return cell, weights / np.maximum(np.bincount(cell, weights)[cell], 1e-300)
+
 
 def in_class_shares(predictions: Predictions, shares: Float[np.ndarray, " k"]) -> Predictions:
-    """Return predictions in which each class has its share of the weight."""
-    totals = predictions.class_totals
-    factor = np.divide(shares * totals.sum(), totals, out=np.zeros(len(totals)), where=totals > 0)
-    return predictions.reweighted(predictions.sample_weight * factor[predictions.true])
+    """Return predictions in which each class has its share of the weight, in every fold."""
+    cell, own = shares_in_cells(predictions)
+    fold = cell // len(shares)
+    of_fold = np.bincount(fold, predictions.sample_weight)[fold]
+    return predictions.reweighted(own * shares[predictions.true] * of_fold)
 
 
 def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"]:
@@ -43,6 +53,7 @@ def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"
         shares = np.array([1 - positive, positive])
     else:
         shares = numbers("target_prevalence", given)
+        shares = np.flip(shares) if predictions.is_turned else shares
     if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0)).all():
         raise ValueError(
             f"target_prevalence must give a share of each of the {k} classes, such as "

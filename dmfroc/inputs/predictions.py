@@ -73,6 +73,10 @@ class Predictions:
         Columns of the file that had no use; they tell whether rows are in another order.
     has_scores : bool
         False if there are hard labels alone, whose scores are one-hot.
+    single : int
+        Of a one-dimensional score: the position in `labels` of the class that it belongs to.
+    is_turned : bool
+        Whether `with_positive_class` has reversed the order of the classes.
 
     Examples
     --------
@@ -95,6 +99,8 @@ class Predictions:
     ids: NDArray[Any] | None = None
     unused: Any = None
     has_scores: bool = True
+    single: int = 1
+    is_turned: bool = False
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -424,6 +430,10 @@ class Predictions:
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
 
+        Options in the order of the labels, such as costs and shares, keep the order that the labels
+        had before. A one-dimensional score keeps its meaning, too: a probability p of one class is
+        the probability 1 - p of the other.
+
         Parameters
         ----------
         pos_label : hashable
@@ -456,7 +466,14 @@ class Predictions:
             true=1 - self.true,
             scores=self.scores[:, ::-1].copy(order="C"),
             predicted=None if self.predicted is None else 1 - self.predicted,
+            single=1 - self.single,
+            is_turned=not self.is_turned,
         )
+
+    @cached_property
+    def as_given(self) -> Predictions:
+        """The predictions with the classes in the order of ``labels=``, or in sorted order."""
+        return self.with_positive_class(self.labels[0]) if self.is_turned else self
 
     def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
         """Return the same predictions with other weights, unchecked."""

@@ -61,6 +61,7 @@ class ClassScores(NamedTuple):
     scores: Floats
     is_single: bool
     names: list[Hashable] | None  # of the columns; None for columns without names
+    single: int = 1  # the place of the class that a single score belongs to
 
 
 def class_scores(
@@ -109,7 +110,7 @@ def class_scores(
         scores = np.empty((n, 2), single.dtype)
         scores[:, [positive]] = single
         scores[:, [1 - positive]] = -single
-        return ClassScores(labels, scores, True, names)
+        return ClassScores(labels, scores, True, names, positive)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         scores = np.asarray(columns).T

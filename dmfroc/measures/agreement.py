@@ -147,6 +147,7 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         family="contingency",
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=costs, by=by),
+        in_given_order=costs is not None,
         caveats=(_uneven_gaps, WithOptions(alphabetical_message, "Weighted kappa"))
         if by == "positions" and not costs
         else (),

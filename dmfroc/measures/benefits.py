@@ -300,5 +300,6 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
     if not low < high:
         raise ValueError("cost_matrix must hold different costs, but all are the same")
     statistic, bounds = WithOptions(_bind_decisions, costs=costs), (-float(high), -float(low))
-    obstacle = partial(_no_decisions, costs)
-    return _decisions("Expected utility", statistic, mean_of_rows, bounds=bounds, obstacle=obstacle)
+    attributes = {"bounds": bounds, "obstacle": partial(_no_decisions, costs)}
+    title = "Expected utility"
+    return _decisions(title, statistic, mean_of_rows, in_given_order=True, **attributes)

@@ -226,6 +226,9 @@ class Measure:
     adds_rows : bool
         Whether each row adds to the table of ``statistic`` by itself, whatever the other rows are.
         `dmfroc.scan` then finds the value without bins.
+    in_given_order : bool
+        Whether the order of the classes matters, as where costs are an option. The predictions then
+        have the classes in the order of the labels, whichever class ``pos_label=`` chooses.
     is_dmf_auc : bool
         Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes
         it; its options are then those of the curve.
@@ -259,6 +262,7 @@ class Measure:
     of_rare_errors: Measure | None = field(default=None, compare=False)
     of_sample: Callable[[Predictions], Measure] | None = field(default=None, compare=False)
     adds_rows: bool = False
+    in_given_order: bool = False
     is_dmf_auc: bool = False
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -357,7 +361,8 @@ def bind_in_groups(
     """
     groups: dict[Any, list[int]] = {}
     for position, measure in enumerate(measures):
-        key = position if measure.statistic is None else (measure.statistic, measure.is_smooth)
+        kind = measure.statistic, measure.is_smooth, measure.in_given_order
+        key = position if measure.statistic is None else kind
         groups.setdefault(key, []).append(position)
     parts = [
         positions[first : first + _MOST_TOGETHER]
@@ -381,6 +386,8 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     if predictions.folds is not None:
         return _bind_in_folds(measures, predictions, predictions.folds)
     first = measures[0]
+    if first.in_given_order:
+        predictions = predictions.as_given
     for measure in measures:
         obstacle = measure.obstacle(predictions)
         if obstacle is not None:

@@ -212,6 +212,7 @@ _selective = family(
     "selective prediction",
     bounds=UNIT,
     needs="probabilities",
+    in_given_order=True,
     obstacle=no_probabilities,
     caveats=(),
 )

@@ -101,6 +101,7 @@ forecasts = family(
     obstacle=no_probabilities,
     greater_is_better=False,
     adds_rows=True,
+    in_given_order=True,
     caveats=(),
 )
 

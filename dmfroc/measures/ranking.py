@@ -254,9 +254,8 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    return ranking(
-        "AUC-mu", statistic, _mean_projected_area, is_unbiased=True, of_rare_errors=hand_till()
-    )
+    attributes = {"is_unbiased": True, "of_rare_errors": hand_till(), "in_given_order": True}
+    return ranking("AUC-mu", statistic, _mean_projected_area, **attributes)
 
 
 def _checked_partition(partition: Any) -> tuple[tuple[float, ...], ...]:

@@ -20,6 +20,7 @@ from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till
+from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, vertical_mean
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.pairs import areas_of_pairs
@@ -136,7 +137,7 @@ def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:
 
 def _of_class(sample: Sample, position: int, level: float) -> OfClass:
     predictions = sample.predictions
-    scores, weights = predictions.scores[:, position], predictions.sample_weight
+    scores, weights = scores_of_class(predictions, position), predictions.sample_weight
     is_class: Int[np.ndarray, " n"] = (predictions.true == position).astype(np.int32)
     against_rest = Predictions(
         (0, 1),

@@ -141,7 +141,41 @@ def spoiled(rng):
         raise Defect(f"{function.__name__} took {given!r}")
 
 
-KINDS = (ordinary, odd_option, odd_option, spoiled)
+def either_class(rng):
+    """Options have the order of the labels, whichever class is positive, in folds too."""
+    given, names = generators.either_class(rng)
+    order, positive, costs, shares, folds = (given[x] for x in names)
+    options = {"labels": order, "pos_label": positive}
+    y, scores = given["y_true"], given["y_score"]
+    codes, p = given["codes"], given["probabilities"]  # in the order of the labels
+    place = order.index(positive)
+
+    def estimate(measure, **others):
+        return dmfroc.estimate(measure, y, scores, **options, **others).value
+
+    made = dmfroc.measures
+    utility = oracles.expected_utility(codes, p, costs)
+    close(estimate(made.expected_utility(costs)), utility, "utility")
+    close(estimate("brier_score"), ((p[:, 0] - (codes == 0)) ** 2).mean(), "Brier score")
+    treated, benefit = p[:, place] >= 0.3, oracles.net_benefit
+    expected = benefit(codes == place, treated, 0.3)
+    close(estimate(made.net_benefit(0.3)), expected, "net benefit")
+    found = dmfroc.compare(y, {"model": scores, "treat all": None}, measure=made.net_benefit(0.3),
+                           **options).estimates["treat all"]  # fmt: skip
+    close(found.value, benefit(codes == place, treated | True, 0.3), "treat all")
+    if np.ndim(scores) == 1:
+        return
+    predicted = p.argmax(axis=1)
+    table = oracles.confusion(codes, predicted, np.ones(len(codes)), 2)
+    kappa = oracles.weighted_kappa(table, np.where(np.eye(2), 0, costs))
+    close(estimate(made.weighted_kappa(np.where(np.eye(2), 0, costs))), kappa, "weighted kappa")
+    rates = [[np.mean(predicted[(codes == k) & (folds == x)] == k) for k in (0, 1)] for x in (0, 1)]
+    for target in (shares, float(shares[place]), dict(zip(order, shares, strict=True))):
+        found = estimate("accuracy", target_prevalence=target, folds=folds)
+        close(found, np.mean(rates @ shares), f"accuracy at {target}")
+
+
+KINDS = (ordinary, odd_option, either_class, odd_option, spoiled)
 
 
 def run_case(seed, number):

@@ -79,6 +79,32 @@ def sample(rng):
     return Sample(arguments, codes, scores, weights, labels)
 
 
+def either_class(rng):
+    """Two classes in any order, either of them positive, with options in their order."""
+    order = [int(x) for x in rng.permutation([3, 7])]
+    if rng.random() < 0.5:
+        order = [str(x) for x in rng.choice(NAMES, 2, replace=False)]
+    n = int(rng.integers(8, 30))
+    codes, folds = rng.permutation(np.arange(n) % 2), np.zeros(n, int)
+    for code in (0, 1):
+        rows = np.flatnonzero(codes == code)
+        folds[rows] = np.append([0, 1], rng.integers(2, size=len(rows) - 2))
+    second = np.round(rng.beta(2, 2, n), int(rng.integers(1, 5)))
+    probabilities = np.column_stack([1 - second, second])
+    one = rng.random() < 0.5
+    return {
+        "y_true": container(rng, [order[code] for code in codes]),
+        "y_score": second if one else probabilities,
+        "codes": codes,
+        "probabilities": probabilities,
+        "order": order,
+        "positive": order[int(rng.integers(2))],
+        "costs": rng.uniform(0.5, 5, size=(2, 2)),
+        "shares": rng.dirichlet([2, 2]),
+        "folds": folds,
+    }, ("order", "positive", "costs", "shares", "folds")
+
+
 def row_names(n):
     return pd.Index(range(n, 0, -1))
 

@@ -40,6 +40,25 @@ def cohen_kappa(table):
     return (np.trace(shares) - expected) / (1 - expected) if expected < 1 else None
 
 
+def weighted_kappa(table, costs):
+    """Kappa with costs of disagreement, observed classes in their rows."""
+    shares = table.T / table.sum()
+    expected = (costs * np.outer(shares.sum(axis=1), shares.sum(axis=0))).sum()
+    return 1 - (costs * shares).sum() / expected if expected else 0.0
+
+
+def expected_utility(codes, probabilities, costs):
+    """Minus the mean cost of the decisions of least expected cost, the first of equal ones."""
+    chosen = [min(range(costs.shape[1]), key=lambda d: row @ costs[:, d]) for row in probabilities]
+    return -np.mean([costs[code, d] for code, d in zip(codes, chosen, strict=True)])
+
+
+def net_benefit(is_positive, is_treated, threshold):
+    """True positives less false positives times the odds of the threshold, per observation."""
+    false = np.mean(is_treated & ~is_positive)
+    return np.mean(is_treated & is_positive) - false * threshold / (1 - threshold)
+
+
 def roc_points(scores, is_positive, weights):
     """Rates at every distinct threshold, from none to all called positive."""
     points = []

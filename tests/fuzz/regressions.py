@@ -106,6 +106,29 @@ def judged_baseline(scores):
     return [found.value, *found.interval]
 
 
+# 70 and 30 rows, of which the hard labels are wrong in 10 and 6
+TRUE = np.repeat([0, 1], [70, 30])
+HARD = np.where(np.r_[np.arange(70) < 10, np.arange(30) < 6], 1 - TRUE, TRUE)
+TWO = np.column_stack([0.8 - 0.6 * HARD, 0.2 + 0.6 * HARD])
+FOLD = np.r_[np.arange(70) < 60, np.arange(30) < 3].astype(int)
+
+
+def first_class(measure, scores=TWO, **options):
+    return dmfroc.estimate(measure, TRUE, scores, pos_label=0, **options).value
+
+
+def beside_baselines(measure):
+    scores = {"model": TWO, "treat all": None, "treat none": None}
+    found = dmfroc.compare(TRUE, scores, measure=measure, pos_label=0).estimates
+    return [one.value for one in found.values()]
+
+
+def accuracy_in_folds(share):
+    parts = [np.bincount(2 * FOLD + TRUE, x) for x in (HARD == TRUE, None)]
+    right = (parts[0] / parts[1]).reshape(2, 2)
+    return float((right @ [1 - share, share]).mean())
+
+
 ROWS, ROC = np.arange(30), dmfroc.curves.roc_curve(B, P)
 FOLDS = np.arange(30) % 2
 IN_FOLDS = dmfroc.Predictions.from_arrays(B, P).in_folds(FOLDS)
@@ -495,6 +518,59 @@ CASES = {
     "12 classes as text": (
         lambda: dmfroc.hand_till_score([str(x) for x in range(12)], np.eye(12)),
         (ValueError, "y_true holds labels with two orders"),
+    ),
+    "costs with the first class positive": (
+        lambda: first_class(dmfroc.measures.expected_utility([[0, 5], [1, 0]])),
+        -0.3,
+    ),
+    "kappa's costs with the first class positive": (
+        lambda: first_class(dmfroc.measures.weighted_kappa([[0, 3], [1, 0]])),
+        1 - (3 * 10 + 6) * 100 / (3 * 70 * 34 + 30 * 66),
+    ),
+    "shares with the first class positive": (
+        lambda: first_class("accuracy", target_prevalence=[0.9, 0.1]),
+        0.9 * 60 / 70 + 0.1 * 24 / 30,
+    ),
+    "one share with the first class positive": (
+        lambda: first_class("accuracy", target_prevalence=0.9),
+        0.9 * 60 / 70 + 0.1 * 24 / 30,
+    ),
+    "one share of a chosen threshold's positive class": (
+        lambda: (
+            dmfroc.decisions.choose_threshold(
+                TRUE, TWO, by="accuracy", target_prevalence=0.9, pos_label=0, n_draws=100
+            ).value.value
+        ),
+        0.9,  # everybody
+    ),
+    "rows of the target with the first class positive": (
+        lambda: (
+            first_class("accuracy", target_prevalence=TWO[TRUE == 0])
+            - first_class(
+                "accuracy", target_prevalence=pd.DataFrame(TWO[TRUE == 0], columns=[0, 1])
+            )
+        ),
+        0.0,
+    ),
+    "baselines' benefit with the first class positive": (
+        lambda: beside_baselines(dmfroc.measures.net_benefit(0.2)),
+        [0.625, 0.625, 0.0],
+    ),
+    "baselines' recall with the first class positive": (
+        lambda: beside_baselines("recall"),
+        [60 / 70, 1.0, 0.0],
+    ),
+    "folds at given shares": (
+        lambda: dmfroc.estimate("accuracy", TRUE, TWO, folds=FOLD, target_prevalence=0.2).value,
+        accuracy_in_folds(0.2),
+    ),
+    "one probability with the first class positive": (
+        lambda: first_class("brier_score", TWO[:, 1]),
+        0.04 * 0.84 + 0.64 * 0.16,
+    ),
+    "one probability and a threshold for the first class": (
+        lambda: dmfroc.decisions.operating_point(TRUE, TWO[:, 1], 0.5, pos_label=0).tpr,
+        60 / 70,
     ),
     "runs without any variation": (
         lambda: (

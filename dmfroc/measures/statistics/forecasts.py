@@ -113,16 +113,27 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
 
 
 def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
-    """Return the scores; of a one-dimensional one, which is that of the second class, both."""
-    return as_probabilities(predictions.scores)
+    """Return the scores; of a one-dimensional one, which is that of one class, both."""
+    return as_probabilities(predictions.scores, predictions.single)
 
 
-def as_probabilities(given: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+def as_probabilities(given: Float[np.ndarray, "n k"], single: int = 1) -> Float[np.ndarray, "n k"]:
     """Return scores in double precision, those of both classes if there is one."""
     scores = given.astype(np.float64)
     if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
-        return np.stack([1 - scores[:, 1], scores[:, 1]], axis=1)
+        scores[:, 1 - single] = 1 - scores[:, single]
     return scores
+
+
+def scores_of_class(predictions: Predictions, place: int) -> Float[np.ndarray, " n"]:
+    """Return the scores of a class, which thresholds are compared with.
+
+    If there is a probability of the other class alone, they are 1 minus it.
+    """
+    is_other = predictions.n_classes == 2 and place != predictions.single
+    if is_other and no_probabilities(predictions) is None:
+        return probabilities_of(predictions)[:, place]
+    return predictions.scores[:, place].astype(np.float64)
 
 
 @once_per_predictions

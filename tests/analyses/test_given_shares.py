@@ -1,0 +1,119 @@
+"""Given class shares: every fold has them, and so have samples without one of the units."""
+
+import numpy as np
+import pytest
+
+from dmfroc import compare, estimate, evaluate
+from dmfroc.measures import get_measure, weighted_kappa
+
+RNG = np.random.default_rng(3)
+N = 200
+FOLDS = np.arange(N) % 2
+Y = (RNG.random(N) < np.where(FOLDS == 0, 0.15, 0.85)).astype(int)  # folds 85/15 and 15/85
+
+
+def drawn(shift):
+    x = RNG.normal(size=N) + 1.2 * Y - 1.6 + shift
+    return np.column_stack([1 / (1 + np.exp(x)), 1 / (1 + np.exp(-x))])
+
+
+A, B = drawn(0.3), drawn(-0.8)
+WEIGHTS = RNG.uniform(0.2, 3, N)
+IN_CLASS = np.where(Y == 1, RNG.geometric(0.1, N) % 25, 100 + RNG.geometric(0.1, N) % 25)
+MIXED = RNG.geometric(0.08, N) % 40
+SHARES = {0: 0.8, 1: 0.2}
+
+
+def fold_value(measure, scores, rows, weights):
+    weights = weights.copy()
+    for label, share in SHARES.items():
+        own = rows & (label == Y)
+        weights[own] *= share / weights[own].sum()
+    return get_measure(measure)(Y[rows], scores[rows], sample_weight=weights[rows])
+
+
+def by_hand(measure, scores, *, kept=True, folds=FOLDS, weights=None):
+    weights = np.ones(N) if weights is None else weights
+    parts = [(folds == fold) & kept for fold in np.unique(folds)]
+    return np.mean([fold_value(measure, scores, rows, weights) for rows in parts])
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "precision", "average_precision", "log_loss"])
+def test_every_fold_has_the_shares(measure):
+    options = {"folds": FOLDS, "target_prevalence": SHARES}
+    expected = by_hand(measure, A)
+    for method in ("jackknife", "bootstrap"):
+        more = {"n_draws": 100} if method == "bootstrap" else {}
+        found = estimate(measure, Y, A, method=method, **more, **options)
+        assert found.value == pytest.approx(expected, abs=1e-12)
+    learner = estimate(measure, Y, A, target="learner", **options)
+    assert learner.value == pytest.approx(expected, abs=1e-12)
+    both = [fold_value(measure, A, fold == FOLDS, np.ones(N)) for fold in (0, 1)]
+    assert learner.standard_error == pytest.approx(np.std(both, ddof=1) * np.sqrt(1 / 2 + 1))
+    weighted = estimate(measure, Y, A, sample_weight=WEIGHTS, **options).value
+    assert weighted == pytest.approx(by_hand(measure, A, weights=WEIGHTS), abs=1e-12)
+    important = estimate(measure, Y, A, importance=WEIGHTS, **options).value
+    assert important == pytest.approx(weighted, abs=1e-12)
+    [of_all] = evaluate(Y, A, measures=[measure], **options).estimates.values()
+    assert of_all.value == pytest.approx(expected, abs=1e-12)
+    for paired in ({}, {"target": "learner"}):
+        compared = compare(Y, {"a": A, "b": B}, measure=measure, **paired, **options)
+        difference = expected - by_hand(measure, B)
+        assert compared.differences[0].value == pytest.approx(difference, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the class shares in the target")
+def test_rows_of_the_target_and_turned_classes_in_folds():
+    of_target = drawn(0)[:60]
+    whole = estimate("accuracy", Y, A, target_prevalence=of_target)
+    shares = whole.value  # accuracy is linear in the shares, so these follow from it
+    rates = [np.mean((A[k == Y].argmax(axis=1)) == k) for k in (0, 1)]
+    share = (shares - rates[0]) / (rates[1] - rates[0])
+    options = {"folds": FOLDS, "pos_label": 0}
+    found = estimate("accuracy", Y, A, target_prevalence=of_target, **options).value
+    same = estimate("accuracy", Y, A, target_prevalence=[1 - share, share], **options).value
+    assert found == pytest.approx(same, abs=1e-12)
+
+
+def test_a_fold_without_weight_of_a_class_is_refused():
+    importance = np.where((FOLDS == 0) & (Y == 1), 0, 1)
+    for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measure=m, **o)):
+        for shares in (SHARES, None):
+            with pytest.raises(ValueError, match="fold 0 lacks class 1"):
+                call("accuracy", Y, A, folds=FOLDS, target_prevalence=shares, importance=importance)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("unit", "options"),
+    [
+        (np.arange(N), {}),
+        (np.arange(N), {"folds": FOLDS}),
+        (np.arange(N), {"sample_weight": WEIGHTS}),
+        (np.arange(N), {"folds": FOLDS, "sample_weight": WEIGHTS}),
+        (IN_CLASS, {"groups": IN_CLASS}),
+        (MIXED, {"groups": MIXED}),
+    ],
+)
+def test_errors_are_those_of_leaving_out(unit, options):
+    kappa = weighted_kappa([[0, 3], [1, 0]])
+    for measure in ("accuracy", kappa):
+        known = {
+            "folds": options.get("folds", np.zeros(N)),
+            "weights": options.get("sample_weight"),
+        }
+        units = np.unique(unit)
+        values = np.array([by_hand(measure, A, kept=unit != x, **known) for x in units])
+        stratum = np.array([Y[unit == x].mean() for x in units])
+        if len(np.unique(stratum)) > 2:
+            stratum[:] = 0
+        square = sum(
+            (n - 1) / n * ((values[stratum == c] - values[stratum == c].mean()) ** 2).sum()
+            for c, n in zip(*np.unique(stratum, return_counts=True), strict=True)
+        )
+        found = estimate(measure, Y, A, target_prevalence=SHARES, **options)
+        assert found.standard_error == pytest.approx(np.sqrt(square), rel=0.12)
+        if measure == "accuracy":
+            draws = {"method": "bootstrap", "n_draws": 400}
+            found = estimate(measure, Y, A, target_prevalence=SHARES, **options, **draws)
+            assert found.standard_error == pytest.approx(np.sqrt(square), rel=0.2)

@@ -1,0 +1,315 @@
+"""Options in the order of the labels, single probabilities, baselines: either class is positive."""
+
+import inspect
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import dmfroc
+from dmfroc import Predictions, compare, curves, decisions, estimate, evaluate, measures, plan
+from dmfroc.cli.commands import app
+
+RNG = np.random.default_rng(49)
+N = 120
+P = RNG.beta(2, 3, N).round(2) + 0.003  # with ties, but none at 1/2
+Y = (RNG.random(N) < P).astype(int)
+OTHER = np.clip(P + RNG.normal(0, 0.15, N), 0.01, 0.99)
+NEW = RNG.beta(2, 5, 80)  # of the target
+X, X_OF_TARGET = RNG.normal(size=(N, 2)) + Y[:, None], RNG.normal(size=(90, 2))
+FOLDS, GROUPS = np.arange(N) % 4, np.arange(N) // 3
+COSTS, OF_THREE = [[0, 5], [1, 0]], [[0, 5, 2], [1, 0, 0.7]]
+SHARES = [0.9, 0.1]
+
+
+def both(p):
+    return np.column_stack([1 - p, p])
+
+
+class Data:
+    """The rows with ``pos_label``, or with classes, columns and options turned around by hand."""
+
+    def __init__(self, *, turned=False, **given):
+        self.turned, self.given = turned, given
+        self.y = 1 - Y if turned else Y
+        self.scores, self.others, self.new = map(self.columns, (both(P), both(OTHER), both(NEW)))
+
+    def columns(self, scores):
+        return scores[:, ::-1] if self.turned else scores
+
+    def rows(self, option):
+        return np.array(option)[:: -1 if self.turned else 1]
+
+    def matrix(self, option):
+        return np.flip(option) if self.turned else np.array(option)
+
+    @property
+    def predictions(self):
+        made = Predictions.from_arrays(self.y, self.scores)
+        return made.with_positive_class(self.given.get("pos_label", 1))
+
+    def estimate(self, measure, **options):
+        found = estimate(measure, self.y, self.scores, **options, **self.given)
+        return [found.value, found.standard_error, *found.interval]
+
+    def compare(self, measure, **options):
+        scores = {"a": self.scores, "b": self.others}
+        found = compare(self.y, scores, measure=measure, **options, **self.given)
+        values = [x for e in found.estimates.values() for x in (e.value, *e.interval)]
+        return [*values, *(d.p_value for d in found.differences)]
+
+
+def of_utility(d):
+    utility = measures.expected_utility(d.matrix(COSTS))
+    return [
+        *d.estimate(utility),
+        *d.estimate(utility, folds=FOLDS),
+        *d.estimate(measures.expected_utility(d.rows(OF_THREE))),
+        *d.compare(utility, groups=GROUPS),
+        *d.estimate(utility, judge=d.y),
+        utility(d.predictions),
+    ]
+
+
+def of_kappa(d):
+    kappa = measures.weighted_kappa(d.matrix([[0, 3], [1, 0]]))
+    return [*d.estimate(kappa), *d.compare(kappa)]
+
+
+def of_population(d):
+    return [
+        *d.estimate("accuracy", target_prevalence=d.rows(SHARES)),
+        *d.estimate("precision", target_prevalence=d.rows(SHARES), folds=FOLDS),
+        *d.estimate("accuracy", target_prevalence=d.new),
+        *d.compare("average_precision", target_prevalence=d.rows(SHARES)),
+    ]
+
+
+def of_curve(d):
+    costs = {"costs": lambda t: d.matrix([[0, t / (1 - t)], [1, 0]]), "thresholds": [0.1, 0.6]}
+    return [*np.ravel(curves.decision_curve(d.predictions, **costs).difference)]
+
+
+def of_weights(d, **options):
+    found = decisions.select_class_weights(d.predictions, n_starts=1, **options)
+    return [found.expected_cost, found.unweighted_cost]
+
+
+def of_plan(d):
+    given = {"measure": "average_precision", "half_width": 0.05}
+    kinds = d.rows(SHARES), "pilot", "balanced"
+    return [plan(d.predictions, **given, prevalence=x).half_width(500) for x in kinds]
+
+
+def of_pair_weights(d):
+    options = {"measures": ["dmf_auc"], "pair_weights": d.matrix(COSTS)}
+    [found] = evaluate(d.y, d.scores, **options, **d.given).estimates.values()
+    return [*found.interval, *d.estimate(measures.dmf_auc(pair_weights=d.matrix(COSTS)))]
+
+
+def of_choice(d):
+    options = {"by": "f1", "target_prevalence": d.rows(SHARES), "n_draws": 100}
+    found = decisions.choose_threshold(d.y, d.scores, **options, **d.given)
+    return [found.threshold.value, found.value.value, *np.ravel(found.curve)]
+
+
+# By function and option: numbers from data, whose options have the order of the labels
+IN_ORDER = {
+    "measures.expected_utility cost_matrix": of_utility,
+    "measures.weighted_kappa weights": of_kappa,
+    "measures.auc_mu partition": lambda d: d.estimate(measures.auc_mu(d.matrix([[0, 2], [5, 1]]))),
+    "multiclass_roc pair_weights": of_pair_weights,
+    "estimate target_prevalence": of_population,
+    "estimate importance": lambda d: d.estimate("precision", importance=(X, X_OF_TARGET)),
+    "decisions.choose_threshold target_prevalence": of_choice,
+    "curves.decision_curve costs": of_curve,
+    "decisions.select_class_weights cost_matrix": (
+        lambda d: of_weights(d, cost_matrix=d.matrix(COSTS))
+    ),
+    "decisions.select_class_weights prevalences": lambda d: of_weights(
+        d, prevalences=d.rows([9, 1])
+    ),
+    "plan prevalence": of_plan,
+}
+# The order of the labels themselves, of no classes, or of sorted classes whichever is positive
+OF_NO_CHOICE = r" (labels|cuts|y_score|by|pos_label)$|ClassifierCV|Accumulator|bayesian_roc"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", IN_ORDER)
+def test_options_have_the_order_of_the_labels_whichever_class_is_positive(name):
+    by_hand, found, plain, same = (
+        IN_ORDER[name](x) for x in (Data(turned=True), Data(pos_label=0), Data(), Data(pos_label=1))
+    )
+    np.testing.assert_allclose(found, by_hand, rtol=1e-9)
+    np.testing.assert_array_equal(same, plain)
+
+
+def test_all_options_in_the_order_of_the_labels_are_walked():
+    found = set()
+    for module in (dmfroc, measures, decisions, curves, dmfroc.papers):
+        for name in dir(module):
+            doc = inspect.getdoc(getattr(module, name)) or ""
+            part = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n---|\Z)", doc, re.S)
+            for entry in re.split(r"\n(?=\S)", part[1]) if part else ():
+                text = " ".join(entry.split())
+                if re.search(r"order of the labels|\(K, ?(K|d)?\)|share of each class", text, re.I):
+                    place = f"{module.__name__}.".removeprefix("dmfroc.")
+                    found.add(f"{place}{name} {entry.split(' :')[0]}")
+    assert {x for x in found if not re.search(OF_NO_CHOICE, x)} <= set(IN_ORDER)
+
+
+def test_one_share_is_that_of_the_positive_class():
+    for at in (0, 1):
+        options, choice = {"pos_label": at}, {"by": "accuracy", "n_draws": 100}
+        for share in (0.2, {at: 0.2, 1 - at: 0.8}, [0.2, 0.8] if at == 0 else [0.8, 0.2]):
+            options["target_prevalence"] = share
+            found = estimate("accuracy", Y, both(P), **options).value
+            chosen = decisions.choose_threshold(Y, P, **choice, **options)
+            if share == 0.2:
+                first, first_chosen = found, chosen
+            assert found == first
+            assert (chosen.threshold, chosen.value) == (first_chosen.threshold, first_chosen.value)
+
+
+def test_a_matrix_has_the_order_of_the_labels_in_posteriors():
+    kappa = measures.weighted_kappa([[0, 3], [1, 0]])
+    options = {"method": "bayes", "random_state": 1}
+    found = estimate(kappa, Y, both(P), pos_label=0, **options)
+    assert found.value == estimate(kappa, Y, both(P), **options).value
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_equal_scores_are_decided_alike_whichever_class_is_positive():
+    p = np.where(np.arange(N) % 3, P, 0.5)
+    plain, turned = (evaluate(Y, both(p), measures="all", pos_label=x).estimates for x in (1, 0))
+    same = {x for x, m in measures.MEASURES.items() if m.in_given_order}
+    assert {"expected_utility", "risk_coverage_area", "expected_calibration_error"} < same
+    for name in (same & set(turned)) | {"accuracy", "cohen_kappa", "hand_till"}:
+        assert turned[name].value == pytest.approx(plain[name].value, abs=1e-12), name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_rows_of_the_target_have_the_order_of_the_labels():
+    by_hand = decisions.randomized_threshold(1 - Y, 1 - P, tpr=0.7)
+    expected = 1 - by_hand.predict(1 - NEW, random_state=1)
+    for scores, new in ((both(P), both(NEW)), (P, NEW)):
+        given = Predictions.from_arrays(Y, scores).with_positive_class(0)
+        found = decisions.randomized_threshold(given, tpr=0.7)
+        assert (found.strict, found.lenient) == (by_hand.strict, by_hand.lenient)
+        np.testing.assert_array_equal(found.predict(new, random_state=1), expected)
+        weights = decisions.select_class_weights(given, cost_matrix=COSTS)
+        assert weights.labels == (0, 1)
+        np.testing.assert_array_equal(weights.predict(new), weights.predict(both(NEW)))
+    single = estimate("accuracy", Y, both(P), target_prevalence=NEW[:, None], pos_label=0)
+    two = estimate("accuracy", Y, both(P), target_prevalence=both(NEW), pos_label=0)
+    assert single.value == pytest.approx(two.value, abs=1e-12)
+
+
+# A single probability
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_probability_does_for_both_classes(tmp_path):
+    two = evaluate(Y, both(P), measures="all", pos_label=0).estimates
+    file = tmp_path / "first.csv"  # whose column is named after the first class
+    pd.DataFrame({"y": np.array(["ill", "well"])[Y], "p_ill": 1 - P}).to_csv(file, index=False)
+    of_file = Predictions.from_file(file, label="y")
+    for single in (
+        evaluate(Y, P, measures="all", pos_label=0).estimates,
+        evaluate(of_file, measures="all", pos_label="ill").estimates,
+    ):
+        assert len(single) == len(evaluate(Y, P, measures="all").estimates)
+        for name, one in single.items():
+            found, expected = ((x.value, x.standard_error, *x.interval) for x in (one, two[name]))
+            assert found == pytest.approx(expected, abs=1e-8, nan_ok=True), name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_probability_in_all_functions():
+    for call in (
+        lambda p, q: compare(
+            Y, {"a": p, "b": q}, measure=measures.net_benefit(0.4), pos_label=0
+        ).to_pandas(),
+        lambda p, q: estimate("log_loss", Y, p, pos_label=0, judge=Y).interval,
+        lambda p, q: decisions.choose_threshold(Y, p, pos_label=0, n_draws=100).curve,
+        lambda p, q: curves.decision_curve(Y, p, pos_label=0).difference,
+        lambda p, q: curves.calibration_curve(Y, p, pos_label=0).y,
+        lambda p, q: curves.roc_curve(Y, p, multi_class="ovr")[0].points.thresholds,
+        lambda p, q: decisions.operating_point(Y, p, 0.5, pos_label=0).tpr,
+        lambda p, q: decisions.optimal_operating_points(Y, p, pos_label=0).thresholds,
+        lambda p, q: dmfroc.calibration_tests(
+            Predictions.from_arrays(Y, p).with_positive_class(0)
+        ).to_pandas(),
+        lambda p, q: dmfroc.compare_subgroups(
+            Predictions.from_arrays(Y, p).with_positive_class(0), by=FOLDS, measure="log_loss"
+        ).to_pandas(),
+    ):
+        found, expected = call(P, OTHER), call(both(P), both(OTHER))
+        if isinstance(found, pd.DataFrame):
+            pd.testing.assert_frame_equal(found, expected)
+        else:
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def run(*arguments):
+    found = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_one_probability_in_the_command(tmp_path):
+    shown = np.where(np.arange(N) % 2, Y.astype(object), "")
+    table = pd.DataFrame({"y": Y, "shown": shown, "judge": Y, "by": FOLDS % 2, "p": P})
+    file = tmp_path / "p.csv"
+    table.to_csv(file, index=False)
+    first, ignore = ["--label", "y", "--scores", "p", "--pos-label", "0"], ["--ignore"]
+    found = run("evaluate", file, *first, *ignore, "shown,judge,by", "--measures", "all")
+    shown_once = {"dmf_auc"}
+    assert set(found["estimates"]) == set(evaluate(Y, P, measures="all").estimates) - shown_once
+    value = found["estimates"]["average_precision"]["value"]
+    assert value == pytest.approx(estimate("average_precision", 1 - Y, 1 - P).value)
+    groups = run("subgroups", file, *first, "--by", "by", "--measure", "net_benefit")["groups"]
+    expected = measures.net_benefit()(1 - Y[FOLDS % 2 == 0], 1 - P[FOLDS % 2 == 0])
+    assert next(iter(groups.values()))["value"] == pytest.approx(expected)
+    judged = ["--label", "shown", *first[2:], "--judge", "judge", "--measures", "net_benefit"]
+    found = run("evaluate", file, *judged)["estimates"]["net_benefit"]["value"]
+    verified = np.where(shown == "", None, shown)
+    options = {"judge": Y, "pos_label": 0}
+    assert found == pytest.approx(estimate("net_benefit", verified, P, **options).value)
+    refused = CliRunner().invoke(app, ["evaluate", str(file), *judged[:-1], "accuracy"])
+    assert "needs hard labels" in refused.output
+
+
+# Baselines
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("positive", [0, 1])
+def test_baselines_treat_the_positive_class(positive):
+    share = np.mean(positive == Y)
+    scores = {"model": both(P), "treat all": None, "none": "treat none", "zero": "always 0"}
+    found = compare(Y, scores, measure=measures.net_benefit(0.2), pos_label=positive)
+    values = {name: e.value for name, e in found.estimates.items()}
+    treated = share - (1 - share) / 4
+    assert values["treat all"] == pytest.approx(treated, abs=1e-12)
+    assert values["none"] == 0
+    assert values["zero"] == pytest.approx(treated if positive == 0 else 0, abs=1e-12)
+    curve = curves.decision_curve(Y, P, thresholds=[0.2], pos_label=positive).baselines
+    assert curve["treat all"][0] == pytest.approx(treated, abs=1e-12)
+    recall = compare(Y, scores, measure="recall", pos_label=positive).estimates
+    assert (recall["treat all"].value, recall["none"].value) == (1, 0)
+    by_hand = compare(
+        (positive == Y).astype(int),
+        {"model": P if positive else 1 - P, "treat all": None, "none": "treat none"},
+        measure=measures.net_benefit(0.2),
+    )
+    for one, other in zip(found.differences[:2], by_hand.differences[:2], strict=True):
+        assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+    given = Predictions.from_arrays(Y, both(P)).with_positive_class(positive)
+    of_predictions = compare({"model": given, "treat all": None}, measure="recall")
+    assert of_predictions.estimates["treat all"].value == 1
