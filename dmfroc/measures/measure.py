@@ -227,7 +227,7 @@ class Measure:
         Whether each row adds to the table of ``statistic`` by itself, whatever the other rows are.
         `dmfroc.scan` then finds the value without bins.
     in_given_order : bool
-        Whether the order of the classes matters, as where costs are an option. The predictions then
+        Whether the order of the classes matters, as if costs are an option. The predictions then
         have the classes in the order of the labels, whichever class ``pos_label=`` chooses.
     is_dmf_auc : bool
         Whether it is the area under the multiclass ROC curve, as `dmfroc.measures.dmf_auc` makes

@@ -106,7 +106,7 @@ def judged_baseline(scores):
     return [found.value, *found.interval]
 
 
-# 70 and 30 rows, of which the hard labels are wrong in 10 and 6
+# 70 and 30 rows. The hard labels of 10 and 6 are wrong
 TRUE = np.repeat([0, 1], [70, 30])
 HARD = np.where(np.r_[np.arange(70) < 10, np.arange(30) < 6], 1 - TRUE, TRUE)
 TWO = np.column_stack([0.8 - 0.6 * HARD, 0.2 + 0.6 * HARD])
