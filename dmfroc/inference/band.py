@@ -48,8 +48,6 @@ DEFAULT_N_POINTS = 101
 DEFAULT_N_DRAWS = 1000
 _DRAWS_AT_ONCE = 64
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
-_NEAREST = 0.9  # of the way from the lower end to the curve
-_STOPPED = 1.1  # times what the lower end lacks to one at its last point
 _SEED = 0  # of draws so many that others would change the third digit of a level
 
 
@@ -64,10 +62,9 @@ class CurveBand:
     tpr : numpy.ndarray of shape (m,)
         The curve: true positive rates from 0 to 1; under chance equal to ``fpr``.
     low, high : numpy.ndarray of shape (m,)
-        Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Towards
-        (0, 0) and (1, 1), where all curves end, ``low`` runs straight from the last point that the
-        sample shows: under a concave curve it may. ``high`` does not fall to (0, 0), because a
-        curve may start vertically. (By bootstraps: quantiles of drawn curves.)
+        Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. ``high``
+        does not fall to (0, 0), and ``low`` does not rise to (1, 1), because a curve may start and
+        end vertically. (By bootstraps: quantiles of drawn curves.)
     level : float
         Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
     method : str
@@ -256,13 +253,10 @@ def band_from_rates(
         points = _points(rates, _level_of_each(rates, points, level))
     below, above = _distances(interior, points)
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
-    straight = _straight_to_corners(interior, low, float(points.fpr_high[1]))
-    # Where the curve itself is not concave, it stays well inside of its band.
-    low = np.minimum(straight, low + _NEAREST * (tpr - low))
     return CurveBand(
         fpr=np.concatenate([[0], interior, [1]]),
         tpr=np.concatenate([[0], tpr, [1]]),
-        low=np.concatenate([[0], low, [1]]),
+        low=np.concatenate([[0], low, low[-1:]]),
         high=np.concatenate([high[:1], high, [1]]),
         level=level,
         method="jackknife",
@@ -458,24 +452,6 @@ def _widened_to_monotone(
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
     """Make both ends non-decreasing, as every curve is; no interval becomes narrower."""
     return np.minimum.accumulate(low[::-1])[::-1], np.maximum.accumulate(high)
-
-
-def _straight_to_corners(
-    fpr: Float[np.ndarray, " m"], low: Float[np.ndarray, " m"], first: float
-) -> Float[np.ndarray, " m"]:
-    """Replace what the lower end says of the corners, which is nothing, by chords of the curve.
-
-    Below the false positive rate ``first`` there is no threshold to tell of, and from where the
-    lower end has all but stopped to rise little more is told than that curves do not fall. A
-    concave curve is above its chords from either place to the corner.
-    """
-    start = int(np.searchsorted(fpr, first, "right"))
-    end = int(np.argmax(1 - low <= _STOPPED * (1 - low[-1])))
-    if start < len(fpr):
-        to_origin = low[start] * fpr / fpr[start]
-        low = np.where(fpr < fpr[start], np.maximum(low, to_origin), low)
-    to_one = 1 - (1 - low[end]) * (1 - fpr) / (1 - fpr[end])
-    return np.where(fpr > fpr[end], np.maximum(low, to_one), low)
 
 
 def _distances(
