@@ -22,6 +22,7 @@ from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.rows import check_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import warning_lines
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
+_LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
 _MOST_CASES = 10**9
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
 _LEAST_OF_CLASS = 2
@@ -255,14 +257,16 @@ def plan(
     aim = _Aim(half_width, difference, margin, power, check_level(level))
     seed = seed_of(random_state)
     pilots = _pilots(pilot, classifier, seed)
-    warnings = tuple(dict.fromkeys(remark for one in pilots for remark in caveats([measure], one)))
+    first, shares = pilots[0], _shares(prevalence, pilots[0])
+    remarks = [remark for one in pilots for remark in caveats([measure], one)]
+    remarks += filter(None, [_other_shares_message(measure, first, shares)])
+    warnings = tuple(dict.fromkeys(remarks))
     warn(warnings)
     if margin is not None and len(pilots) != 2:
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
-    first = pilots[0]
     labels = [first.labels[place] for place in first.present]
     of_judge = None if judge is None else encoded_judge(judge, first)
-    design = _design(measure, pilots, _shares(prevalence, first), aim.level, of_judge)
+    design = _design(measure, pilots, shares, aim.level, of_judge)
     deviations = np.sqrt(design.moments.variances)
     # A class that the pilot separates perfectly still needs cases
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
@@ -483,6 +487,26 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     raise ValueError(
         f"prevalence must be 'pilot', 'balanced' or a positive share of each of the {n_classes} "
         f"classes, but it is {prevalence!r}"
+    )
+
+
+def _other_shares_message(
+    measure: Measure, pilot: Predictions, shares: Float[np.ndarray, " k"]
+) -> str | None:
+    """Say that probabilities are too large or small on average, if other shares are planned."""
+    ratios, weights = shares / _shares("pilot", pilot), np.zeros(pilot.n_classes)
+    if measure.needs != "probabilities" or np.allclose(ratios, 1) or no_probabilities(pilot):
+        return None
+    weights[pilot.present] = ratios
+    expected = np.average(probabilities_of(pilot), axis=0, weights=weights[pilot.true])
+    if np.allclose(expected[pilot.present], shares, rtol=_LARGEST_GAP):
+        return None
+    factors = [f"{pilot.labels[k]} {x:.3g}" for k, x in zip(pilot.present, ratios, strict=True)]
+    return (
+        "the mean probabilities of the pilot do not fit the planned class shares, and "
+        f"{measure.name} is that of a classifier which is not adapted to these. If it will be, "
+        "adapt the pilot first: multiply the probabilities of each class by the ratio of its "
+        f"shares ({', '.join(factors)}), and divide every row by its sum"
     )
 
 

@@ -101,7 +101,8 @@ def bootstrap_model(
         )
     sizes = predictions.class_counts[predictions.present]
     value = WithOptions(_weighted_value, bound=bound)
-    place_of_row = np.argsort(np.argsort(predictions.true, kind="stable"))
+    # Not of 64 bits, whose conversion to 32 JAX keeps for both
+    place_of_row = np.argsort(np.argsort(predictions.true, kind="stable")).astype(np.int32)
 
     def model() -> None:
         by_class = []

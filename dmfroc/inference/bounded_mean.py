@@ -67,6 +67,7 @@ class BoundedMean:
             n /= min(raised + _PSEUDO / self.n_units * (1 - share), 1.0)
         successes = mean * n
         lower = betaincinv(successes, n - successes + 1, error / 2) if mean > 0 else 0.0
+        lower = np.nan_to_num(lower)  # SciPy has no value near 0 for errors below 1e-91
         upper = betaincinv(successes + 1, n - successes, 1 - error / 2) if mean < 1 else 1.0
         return Interval(low + (high - low) * float(lower), low + (high - low) * float(upper))
 

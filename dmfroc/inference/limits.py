@@ -113,7 +113,8 @@ class RareErrors(NamedTuple):
         if mean >= 1:
             return [self.worst] * len(errors)
         trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
-        tails = betaincinv(trials * (1 - mean), trials * mean, errors)
+        # SciPy has no value near 0 for errors below 1e-91
+        tails = np.nan_to_num(betaincinv(trials * (1 - mean), trials * mean, errors))
         return list((self.best + sign * room * (1 - tails)).tolist())
 
 

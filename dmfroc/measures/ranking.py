@@ -230,9 +230,9 @@ def auc_mu(partition: Any = None) -> Measure:
     -------
     Measure
         In [0, 1]; 1/2 for guessing; for two classes the ordinary area. It does not depend on how
-        frequent the classes are. Equal projections count by half; they are differences of
-        floating-point numbers, so that 0.3 - 0.1 and 0.4 - 0.2 are not equal. Pairs with a class
-        that never occurs are left out, with a warning.
+        frequent the classes are. Equal projections count by half. Differences that differ only by
+        rounding are equal, such as 0.3 - 0.1 and 0.4 - 0.2. Pairs with a class that never occurs
+        are left out, with a warning.
 
     Raises
     ------

@@ -1,5 +1,6 @@
 """Items with scores: means, exact limits, repeats, clusters, differences, subgroups, judges."""
 
+import itertools
 import math
 
 import numpy as np
@@ -204,6 +205,29 @@ def test_copies_do_not_differ_for_sure():
     [d] = dmfroc.items({"a": x, "b": x}).differences
     assert (d.value, d.standard_error, d.p_value, d.probability_better) == (0, 0, 1, 0.5)
     assert d.interval[0] < -0.1 < 0.1 < d.interval[1]
+
+
+@pytest.mark.parametrize("n", range(2, 8))
+def test_all_tiny_samples_have_limits_and_p_values(n):
+    for first in itertools.product([0, 1], repeat=n):
+        found = dmfroc.items({"A": first, "B": [0] * n}).differences[0]
+        assert found.value == sum(first) / n
+        assert -1 <= found.interval[0] <= found.value <= found.interval[1] <= 1
+        assert 0 < found.p_value <= 1
+        if not any(first):
+            assert found.p_value == 1
+
+
+def test_limits_of_tiny_errors():
+    # Of 3 successes in 5 SciPy has no lower limit for this error
+    low, high = share(3, 5).interval_at(math.exp(-250))[:2]
+    assert low == pytest.approx(0, abs=1e-30)
+    assert high == 1
+    # Nor has a sample of a few errors: a p-value of a separated sample
+    y, scores = [0, 1, 0, 1, 0], [[0.0, 1, 0, 1, 0.5], [0.2, 0.9, 0.3, 0.8, 0.1]]
+    options = {"measure": "hand_till", "paired": False}
+    found = dmfroc.compare(y, dict(zip("ab", scores, strict=True)), **options)
+    assert 0 < found.differences[0].p_value <= 1
 
 
 def test_subgroups():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit
 from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, estimate, plan
@@ -187,3 +188,24 @@ def test_a_class_that_is_never_confused_needs_cases_too():
     found = plan(Predictions.from_arrays(classes, scores), measure="hand_till", half_width=0.02)
     assert min(found.optimal_prevalence.values()) > 0.005
     assert 0 < found.n_optimal <= found.n
+
+
+@pytest.mark.parametrize("measure", ["observed_expected_ratio", "brier_score", "log_loss"])
+def test_probabilities_at_another_prevalence_are_adapted_or_warned_of(measure):
+    rng = np.random.default_rng(0)
+    p = expit(1.5 * rng.normal(size=2000) - 3)
+    y, shares = (rng.random(2000) < p).astype(int), [0.982, 0.018]
+    own = Predictions.from_arrays(y, p)
+    aim = {"measure": measure, "half_width": 0.05}
+    assert plan(own, **aim).warnings == ()
+    with pytest.warns(UserWarning, match=r"the ratio of its shares \(0 1\.08, 1 0\.195\)"):
+        found = plan(own, prevalence=shares, **aim)
+    assert "do not fit the planned class shares" in found.warnings[0]
+    odds = p / (1 - p) * 0.018 / 0.982 / (y.mean() / (1 - y.mean()))
+    adapted = Predictions.from_arrays(y, odds / (1 + odds))
+    found = plan(adapted, prevalence=shares, **aim)
+    assert found.warnings == ()
+    if measure == "observed_expected_ratio":
+        assert found.value == pytest.approx(1, abs=0.05)
+    # Ranks do not depend on it
+    assert plan(own, measure="hand_till", half_width=0.05, prevalence=shares).warnings == ()

@@ -1,5 +1,8 @@
 """Bootstraps as NumPyro models: their weights, their spread, and the trees of their draws."""
 
+from functools import partial
+
+import jax
 import numpy as np
 import numpyro
 import pytest
@@ -83,6 +86,24 @@ def test_rates_are_drawn_about_the_fitted_curve():
     assert 0.7 * jackknife < spread["ordinal", 1.0] < 1.1 * jackknife
     assert spread["ordinal", 1.0] < spread["ordinal", 0.5]
     np.testing.assert_allclose(spread["binomial", 1.0], paper.standard_error, rtol=0.2)
+
+
+@pytest.mark.parametrize("name", ["hand_till", "dmf_auc", "accuracy"])
+def test_models_are_traced_with_32_bits_and_then_resampled(name):
+    def value_of(model, key):
+        trace = numpyro.handlers.trace(numpyro.handlers.seed(model, key)).get_trace()
+        return trace["value"]["value"]
+
+    measure = measures.get_measure(name)
+    model, other = (bootstrap_model(measure, Y, SCORES) for _ in range(2))
+    expected = resample(other, n_draws=20)["posterior"]["value"].to_numpy()
+    with jax.enable_x64(False):
+        value = jax.jit(partial(value_of, model))(jax.random.PRNGKey(0))
+        assert value.dtype == np.float32
+        exact = dmfroc.estimate(name, Y, SCORES)
+        assert abs(float(value) - exact.value) < 5 * exact.standard_error
+    # Afterwards the process computes with 64 bits as before
+    np.testing.assert_array_equal(resample(model, n_draws=20)["posterior"]["value"], expected)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +15,8 @@ from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
-_DECIMALS = 1e12  # of the last digit of scores whose sums are compared
+_FRACTIONS = {4: (10**6, 2000), 8: (10**12, 10**6)}  # denominators of decimals, and of others
+_SOME_ROWS = 1000
 _LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
 
 
@@ -53,15 +56,30 @@ class SortedBlocks(NamedTuple):
 
 
 def scores_to_add(predictions: Predictions) -> Float[np.ndarray, "n k"]:
-    """Return scores whose sums are compared: decimals as multiples of their last digit.
+    """Return scores whose sums are compared: fractions as multiples of a common denominator.
 
-    Floating-point sums round, so that .1 + .2 and .3 would not tie.
+    Floating-point sums round, so that .1 + .2 and .3 would not tie. Decimals and shares of votes
+    have a denominator that gives back every score as it is rounded.
     """
-    scores = predictions.scores.astype(float)
-    with np.errstate(over="ignore"):
-        whole = np.round(scores * _DECIMALS)
-    is_exact = (np.abs(whole) < _LARGEST_WHOLE).all() and (whole / _DECIMALS == scores).all()
-    return whole if is_exact else scores
+    scores = predictions.scores
+    decimals, largest = _FRACTIONS[scores.itemsize]
+    part, denominator = scores, decimals
+    while True:
+        with np.errstate(over="ignore"):
+            whole = np.round(part.astype(float) * denominator)
+            is_exact = (whole / denominator).astype(scores.dtype) == part
+        is_exact &= np.abs(whole) < _LARGEST_WHOLE
+        if is_exact.all():
+            if len(part) == len(scores):
+                return whole
+            part = scores
+        elif denominator == decimals:  # a few rows spare most scores the look at all
+            part, denominator = scores[:_SOME_ROWS], 1
+        else:
+            first = Fraction(float(part[~is_exact][0])).limit_denominator(largest).denominator
+            if denominator % first == 0:
+                return scores.astype(float)
+            denominator = math.lcm(denominator, first)
 
 
 def group_by_class(predictions: Predictions) -> ClassBlocks:

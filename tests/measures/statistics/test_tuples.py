@@ -1,6 +1,7 @@
 """Volumes of more than three classes: assignment problems, triples, and what is too many."""
 
-from itertools import product
+from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -8,14 +9,16 @@ from scipy.optimize import linear_sum_assignment
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate
-from dmfroc.measures import vus
+from dmfroc.measures import auc_mu, vus
 from dmfroc.measures.measure import bind
+from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.triples import nominal_triple_counts
 from dmfroc.measures.statistics.tuples import tuple_counts
 
 CLASSES, SCORES = normal_scores(4, 22, 4, 1.0)
 PREDICTIONS = Predictions.from_arrays(CLASSES, SCORES)
 WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, size=22)
+ORDERS = list(permutations(range(3)))
 
 
 def test_four_classes_are_assignment_problems():
@@ -79,3 +82,45 @@ def test_four_classes_have_an_interval():
     scores = np.random.default_rng(0).normal(size=(12, 4))
     low, high = estimate("vus", np.arange(12) % 4, scores).interval
     assert 0 <= low < high <= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("denominators", [[10], [7], [20], [3, 21], [100], [128], [2, 3, 5, 6, 7]])
+def test_sums_of_shares_that_differ_by_rounding_tie(dtype, denominators):
+    rng = np.random.default_rng(3)
+    n, k = 18, 3
+    classes = np.arange(n) % k
+    exact = [
+        [Fraction(int(rng.integers(0, 8)), int(d)) for _ in range(k)]
+        for d in rng.choice(denominators, n)
+    ]
+    scores = np.array([[float(x) for x in row] for row in exact]).astype(dtype)
+    won = Fraction(0)
+    for rows in product(*(np.flatnonzero(classes == c) for c in range(k))):
+        sums = {p: sum(exact[row][c] for row, c in zip(rows, p, strict=True)) for p in ORDERS}
+        best = max(sums.values())
+        if sums[0, 1, 2] == best:
+            won += Fraction(1, sum(x == best for x in sums.values()))
+    assert vus()(classes, scores) == pytest.approx(float(won / 6**3), rel=1e-12)
+    areas = []
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        gaps = [
+            [row[i] - row[j] for row, c in zip(exact, classes, strict=True) if c == own]
+            for own in (i, j)
+        ]
+        areas.append(np.mean([(a > b) + (a == b) / 2 for a, b in product(*gaps)]))
+    assert auc_mu()(classes, scores) == pytest.approx(np.mean(areas), rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_scores_without_a_common_denominator_stay_as_they_are(dtype):
+    rng = np.random.default_rng(4)
+    for scores in (rng.normal(size=(3000, 3)), rng.random((2, 3)), 1e300 * rng.random((5, 3))):
+        if dtype is np.float32 and scores.max() > 1e30:
+            continue
+        predictions = Predictions.from_arrays(
+            np.arange(len(scores)) % 2, scores.astype(dtype)[:, :2]
+        )
+        found, given = scores_to_add(predictions), predictions.scores
+        ratio = np.median(found[given != 0] / given[given != 0])
+        np.testing.assert_allclose(found / ratio, given, rtol=2 * np.finfo(dtype).eps)
