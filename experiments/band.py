@@ -191,11 +191,8 @@ curve holds the true positive rate of the population ({POPULATION:,} observation
 positive rates, in {n} samples of each design. The Monte Carlo error of a coverage is {error:.1f}
 points.
 
-Below the smallest false positive rate of which a sample tells anything, the lower end of the band
-is a straight line to (0, 0). Below a concave curve a chord stays below it, so that the line covers
-as often as the band does where it ends. Curves that are not concave there, such as that of a
-positive class that varies less than the negative one, are the last rows: of them nothing
-guarantees the line.
+Below the smallest false positive rate that a sample shows, the lower end of the band is near 0, and
+above the largest one it is flat. So the band does not assume that the curve is concave there.
 
 {summary(table)}
 
