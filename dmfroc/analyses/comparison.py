@@ -177,7 +177,7 @@ def compare(
         if np.ndim(population["target_prevalence"]) == 2:
             raise ValueError(
                 "target_prevalence of a comparison must be shares, which are the same for all "
-                "classifiers, not scores"
+                "classifiers: give the shares instead of scores"
             )
         if population["folds"] is not None and not paired:
             raise ValueError(

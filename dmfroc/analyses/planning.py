@@ -180,7 +180,7 @@ def plan(
     half_width: float | int | None = None,
     difference: float | int | None = None,
     margin: float | int | None = None,
-    power: float | int = 0.8,
+    power: float | int | None = None,
     prevalence: Any = "pilot",
     classifier: Classifiers = None,
     judge: Any = None,
@@ -210,8 +210,8 @@ def plan(
     margin : float, optional
         For non-inferiority: how much worse than the second the first classifier may be; shown if
         the interval of the difference lies above ``-margin``.
-    power : float
-        Probability with which the difference, or non-inferiority, shall be shown.
+    power : float, optional
+        Probability with which the difference, or non-inferiority, shall be shown, by default 0.8.
     prevalence : {"pilot", "balanced"} or sequence of float
         Shares of the classes in the planned test set, in the order of the labels, those that occur
         in the pilot. A measure that depends on them is the one of a population with these.
@@ -254,6 +254,11 @@ def plan(
     (True, True)
     """
     measure = get_measure(measure)
+    if power is not None and half_width is not None:
+        raise TypeError(
+            "power goes with difference= or margin=, not with half_width=: leave it out"
+        )
+    power = 0.8 if power is None else power
     aim = _Aim(half_width, difference, margin, power, check_level(level))
     seed = seed_of(random_state)
     pilots = _pilots(pilot, classifier, seed)

@@ -97,6 +97,11 @@ def _estimated_shares(
     k, n_target = len(labels), len(given)
     others = unlabelled(given, labels, _OF_TARGET, is_turned=predictions.is_turned)
     samples = (predictions, others)
+    if not predictions.has_scores and not np.isin(others.scores, (0, 1)).all():
+        raise ValueError(
+            "target_prevalence has scores of the target, but of the sample there are hard labels "
+            "alone: give the scores of both, or columns of 0 and 1 for the target's hard labels"
+        )
     if any(no_probabilities(sample) is not None for sample in samples):
         said, of_target = (np.eye(k)[sample.scores.argmax(axis=1)] for sample in samples)
     else:

@@ -175,7 +175,7 @@ PLANNED = [
         type=float,
     ),
     MARGIN,
-    _option("--power", "P", "Probability of finding the difference.", default=0.8),
+    _option("--power", "P", "Probability of finding the difference. Default: 0.8.", type=float),
 ]
 SCAN = [
     _flag(

@@ -77,7 +77,7 @@ def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options
     if options.method not in (None, Jackknife.name):
         raise ValueError(
             f"method={options.method!r} needs all scores in memory: of a scan there is "
-            "method='jackknife'"
+            "method='jackknife', so leave it out"
         )
     if options.target != "fits":
         raise ValueError(f"target={options.target!r} needs folds=, which need arrays: leave it out")

@@ -31,7 +31,6 @@ _FEWEST_DRAWS = 100
 _FEW = 200  # observations; with fewer, intervals of a value that was maximised cover less
 _RATE_OF_MAXIMUM = 1 / 3  # the error of the place of a maximum falls with the cube root of n
 _SHARE_DRAWN = 0.9  # the power of n that is drawn for the place of a maximum: m = n^0.9
-_AT_LEAST = 0.95
 _MAXIMIZED: dict[Criterion, str] = {
     "youden": "Youden's J",
     "f1": "F1",
@@ -135,9 +134,9 @@ def choose_threshold(
     y_score: Any = None,
     *,
     by: Criterion = "youden",
-    at_least: float = _AT_LEAST,
-    cost_fp: float = 1.0,
-    cost_fn: float = 1.0,
+    at_least: float | None = None,
+    cost_fp: float | None = None,
+    cost_fn: float | None = None,
     target_prevalence: Any = None,
     labels: Any = None,
     sample_weight: Any = None,
@@ -159,10 +158,11 @@ def choose_threshold(
         mean cost of a decision. ``"specificity"`` takes the largest sensitivity among thresholds
         with a specificity of ``at_least``, ``"sensitivity"`` the other way round; the value is that
         of the other rate.
-    at_least : float
-        The specificity or sensitivity that is asked for, in (0, 1).
-    cost_fp, cost_fn : float
-        For ``"cost"``: costs of a false positive and of a false negative.
+    at_least : float, optional
+        For ``"specificity"`` and ``"sensitivity"``: the rate that is asked for, in (0, 1), by
+        default 0.95.
+    cost_fp, cost_fn : float, optional
+        For ``"cost"``: costs of a false positive and of a false negative, by default 1.
     target_prevalence : dict of label to float, or float, optional
         Share of each class where the threshold will be used, if it is not that of the sample, as
         for `dmfroc.estimate`: one number is the share of the positive class. Rates do not depend on
@@ -207,7 +207,14 @@ def choose_threshold(
     True
     """
     choice("by", by, get_args(Criterion))
-    at_least = proportion("at_least", at_least, "(0, 1)")
+    for name, value in (("at_least", at_least), ("cost_fp", cost_fp), ("cost_fn", cost_fn)):
+        allowed = ("specificity", "sensitivity") if name == "at_least" else ("cost",)
+        if value is not None and by not in allowed:
+            raise ValueError(
+                f"{name} is no option of by={by!r}: use by={allowed[0]!r}, or leave it"
+            )
+    at_least = proportion("at_least", 0.95 if at_least is None else at_least, "(0, 1)")
+    cost_fp, cost_fn = (1.0 if cost is None else cost for cost in (cost_fp, cost_fn))
     costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)

@@ -36,7 +36,8 @@ def test_published_optimism(external_directory):
     ],
 )
 def test_criteria_are_maximised(by, score):
-    found = choose_threshold(Y, SCORE, by=by, cost_fp=2, cost_fn=5, n_draws=100)
+    costs = {"cost_fp": 2, "cost_fn": 5} if by == "cost" else {}
+    found = choose_threshold(Y, SCORE, by=by, **costs, n_draws=100)
     values = [score(Y, (t <= SCORE).astype(int)) for t in np.unique(SCORE)]
     assert found.value.value == pytest.approx(max(values))
     at = score(Y, (found.threshold.value <= SCORE).astype(int))
@@ -87,7 +88,7 @@ def test_several_classes_and_refusals():
 def test_prevalence_is_that_of_repeated_rows(by):
     rows = np.repeat(np.arange(150), np.where(Y == 1, 1, 20))
     share = (Y == 1).sum() / len(rows)
-    options = {"by": by, "cost_fn": 5, "n_draws": 100}
+    options = {"by": by, "n_draws": 100} | ({"cost_fn": 5} if by == "cost" else {})
     found = choose_threshold(Y, SCORE, target_prevalence=share, **options)
     long = choose_threshold(Y[rows], SCORE[rows], **options)
     assert found.threshold.value == long.threshold.value
@@ -114,7 +115,8 @@ def test_prevalence_of_several_classes():
 
 @pytest.mark.parametrize("by", ["youden", "specificity"])
 def test_picture_shows_the_criterion_and_the_choice(by):
-    found = choose_threshold(Y, SCORE, by=by, at_least=0.7, n_draws=100)
+    rate = {"at_least": 0.7} if by == "specificity" else {}
+    found = choose_threshold(Y, SCORE, by=by, **rate, n_draws=100)
     display = found.plot()
     thresholds, values = display.line_.get_data()
     assert np.nanmax(values) == found.value.value

@@ -206,6 +206,18 @@ CASES = {
         lambda: learner(target_prevalence=[0.2, 0.3, 0.5]),
         learner(sample_weight=np.array([0.2, 0.3, 0.5])[Y]),
     ),
+    "costs without a use": (
+        lambda: dmfroc.decisions.choose_threshold(B, P, cost_fp=5, n_draws=100),
+        (ValueError, "cost_fp is no option of by='youden': use by='cost'"),
+    ),
+    "power of a half-width": (
+        lambda: dmfroc.plan(PAIR["b"], half_width=0.1, power=0.9),
+        (TypeError, "power goes with difference= or margin="),
+    ),
+    "scores of a target beside hard labels": (
+        lambda: dmfroc.estimate("accuracy", B, y_pred=P > 0.6, target_prevalence=S[:, :2]),
+        (ValueError, "of the sample there are hard labels alone"),
+    ),
     "the learner of accumulators": (
         lambda: dmfroc.compare({x: accumulated("f8") for x in "ab"}, target="learner"),
         (ValueError, "target is no option of a comparison of accumulators"),
