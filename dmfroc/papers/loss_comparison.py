@@ -32,7 +32,7 @@ def lc_index(
     y_true : array-like of shape (n,)
         Classes, two of them.
     first_score, second_score : array-like of shape (n,)
-        Scores of the positive class by either classifier.
+        Scores of the second of the sorted labels by either classifier, whichever is positive.
     most_likely_cost, lowest_cost, highest_cost : float
         Mode and ends of the belief about c, ``0 <= lowest <= most likely <= highest <= 1``.
     pos_label : label, optional
