@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from dmfroc._kit.options import integer
 from dmfroc._kit.remarks import warn
@@ -35,6 +36,9 @@ from dmfroc.results.difference import Difference, OmnibusTest, differences_table
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table
+
+_ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
+_STEPS = 20  # towards the common value, as errors differ between the sides of a group's value
 
 
 @dataclass(frozen=True, repr=False)
@@ -324,17 +328,28 @@ class _Independent:
         )
 
     def omnibus(self) -> OmnibusTest:
-        """Return Welch's test of equal values, on the scale where their range has no ends."""
+        """Return Welch's test of equal values, on the scale where their range has no ends.
+
+        Each variance is that of the group's interval, on the side where the common value is: near
+        perfection a group may be far worse than its errors show.
+        """
         values, n = self._values, len(self._values)
         if self._variances.min() <= NO_VARIATION**2:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
         inside = low < values.min() and values.max() < high
         on_line = inside and not self._measure.is_flat_at_ends
-        to_scale = scale_of(self._measure.bounds) if on_line else IDENTITY
-        weights = 1 / (self._variances * to_scale.slope(values) ** 2)
-        values = to_scale.to_line(values)
-        mean = weights @ values / weights.sum()
+        to_line = (scale_of(self._measure.bounds) if on_line else IDENTITY).to_line
+        ends = [x.unbiased_interval_at(_ERROR)[:2] for x in self._facts]
+        quantiles = stdtrit(self._freedom, 1 - _ERROR / 2)
+        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
+            lows, highs = to_line(np.array(ends)).T
+        values = to_line(values)
+        mean = values.mean()
+        for _ in range(_STEPS):
+            errors = np.where(mean < values, values - lows, highs - values) / quantiles
+            weights = np.clip(errors, NO_VARIATION, 1 / NO_VARIATION) ** -2
+            mean = weights @ values / weights.sum()
         doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
         statistic = (weights @ (values - mean) ** 2) / (n - 1)
         statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt

@@ -104,6 +104,19 @@ def test_omnibus_statistic_is_wald_s_in_large_groups():
     assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
 
 
+def test_omnibus_test_of_equal_groups_near_perfection_seldom_rejects():
+    """A group without a gross error has a tiny variance: 37 % of such tests were significant."""
+    by = np.repeat(["a", "b", "c"], [60, 60, 40])
+    y = np.arange(160) % 3
+    p_values = []
+    for seed in range(20):
+        z = np.random.default_rng(seed).normal(size=(160, 3)) + 5.5 * np.eye(3)[y]
+        scores = np.exp(1.5 * z) / np.exp(1.5 * z).sum(axis=1)[:, None]
+        found = compare_subgroups(y, scores, by, measure="brier_score")
+        p_values.append(found.omnibus.p_value)
+    assert np.sum(np.array(p_values) < 0.05) <= 3  # of a binomial (20, 0.05): 98 %
+
+
 def test_differences_of_independent_groups_have_the_intervals_of_independent_samples():
     y, scores, site = sample()
     is_first = site == "a"
