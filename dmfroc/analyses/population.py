@@ -13,10 +13,9 @@ from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
 from dmfroc.inputs.arrays import from_library, is_table
-from dmfroc.inputs.class_shares import class_shares, in_class_shares
+from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.unlabelled import unlabelled
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.recalibration import BinaryFit
 

@@ -18,8 +18,8 @@ from dmfroc._kit.hull import ROUNDING
 from dmfroc._kit.options import choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.inputs.unlabelled import unlabelled
 from dmfroc.measures.statistics.forecasts import scores_of_class
 
 TieBreak = Literal["highest", "lowest"]

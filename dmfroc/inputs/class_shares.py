@@ -1,8 +1,8 @@
-"""Shares of the classes in another population than the sample's."""
+"""Another population than the sample's: shares of its classes, and scores without labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import number, numbers
-from dmfroc.inputs.messages import listing
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.scores import class_scores
 
 _ROUNDING = 1e-6
 
@@ -70,3 +71,17 @@ def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"
     if np.count_nonzero(shares) < 2:
         raise ValueError("target_prevalence must give two classes or more a share")
     return shares / shares.sum()
+
+
+def unlabelled(
+    y_score: Any, labels: Sequence[Any], source: Source = IN_MEMORY, *, is_turned: bool = False
+) -> Predictions:
+    """Return predictions of the classes ``labels`` with scores, and one class everywhere.
+
+    If the classes are turned, see `Predictions`, columns without names are in the order before.
+    """
+    order, n = list(labels[::-1] if is_turned else labels), len(y_score)
+    _, scores, *_, single = class_scores(y_score, n, order, order, source)
+    rows = np.zeros(n, np.int32), scores, np.ones(n)
+    found = Predictions(tuple(order), *rows, None, single=single)
+    return found.with_positive_class(labels[1]) if is_turned else found

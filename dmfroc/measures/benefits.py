@@ -300,6 +300,5 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
     if not low < high:
         raise ValueError("cost_matrix must hold different costs, but all are the same")
     statistic, bounds = WithOptions(_bind_decisions, costs=costs), (-float(high), -float(low))
-    attributes = {"bounds": bounds, "obstacle": partial(_no_decisions, costs)}
-    title = "Expected utility"
-    return _decisions(title, statistic, mean_of_rows, in_given_order=True, **attributes)
+    given = {"bounds": bounds, "obstacle": partial(_no_decisions, costs), "in_given_order": True}
+    return _decisions("Expected utility", statistic, mean_of_rows, **given)
