@@ -80,8 +80,8 @@ class ThresholdSelection:
     def __str__(self) -> str:
         return (
             f"AUC {self.auc:.3f}, accuracy {self.default_accuracy:.3f} by default and "
-            f"{self.selected_accuracy:.3f} with threshold {self.threshold_mean:.3f} "
-            f"(sd {self.threshold_sd:.3f}): {self.difference:+.3f} (SE {self.standard_error:.3f})"
+            f"{self.selected_accuracy:.3f} with threshold {self.threshold_mean:.3g} "
+            f"(sd {self.threshold_sd:.3g}): {self.difference:+.3f} (SE {self.standard_error:.3f})"
         )
 
 

@@ -19,6 +19,8 @@ from dmfroc.results.text import (
     format_probability,
 )
 
+_SMALL = 1e-3  # numbers of which four decimals show one digit or none
+
 Kind = Literal[
     "name",
     "count",
@@ -127,9 +129,14 @@ Digits = Callable[[float, float], str]
 """Writes a number with as many digits as its standard error asks for."""
 
 
-def plain(x: float, standard_error: float = math.nan) -> str:
-    """Return a number with two digits of its standard error, four decimals at least."""
-    return f"{x:.{decimals(standard_error)}f}"
+def plain(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> str:
+    """Return a number with two digits of its standard error, four decimals at least.
+
+    A number without standard error that these would not show has three digits of its own.
+    """
+    if not standard_error > 0 and 0 < abs(x) < _SMALL:
+        return f"{x:.3g}"
+    return f"{x:.{decimals(standard_error) - fewer}f}"
 
 
 def printed(table: Table, digits: Digits = plain) -> tuple[list[Head], list[list[Cell]]]:

@@ -500,6 +500,25 @@ CASES = {
         lambda: calibration_tests(B, np.append(P[:-1], 0), n_draws=99).tests["isotonic"].p_value,
         0.0,
     ),
+    "sums of shares of votes, in 32 bits": (
+        lambda: dmfroc.measures.vus()(
+            [0, 1, 2], (np.array([[1, 2, 1], [3, 4, 3], [2, 3, 2]]) / 10).astype(np.float32)
+        ),
+        1 / 6,
+    ),
+    "one right answer of five": (
+        lambda: dmfroc.items({"A": [0, 0, 0, 0, 1], "B": [0] * 5}).differences[0].value,
+        0.2,
+    ),
+    "planned O/E at another prevalence": (
+        lambda: dmfroc.plan(
+            dmfroc.Predictions.from_arrays(B, P),
+            measure="observed_expected_ratio",
+            half_width=0.3,
+            prevalence=[0.9, 0.1],
+        ).warnings[0][:70],
+        "the mean probabilities of the pilot do not fit the planned class share",
+    ),
     "an infinite log loss in a comparison": (
         lambda: dmfroc.compare(B, {"a": np.append(P[:-1], 0), "b": P}, measure="log_loss"),
         (ValueError, "log_loss of 'a' cannot be compared: 1 row gives the observed class"),

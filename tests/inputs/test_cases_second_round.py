@@ -16,6 +16,8 @@ import dmfroc
 from dmfroc import Predictions
 from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.cli.commands import app
+from dmfroc.reports.verdict import number
+from dmfroc.results.table import plain
 
 ORDERED = {
     "ranked_probability_score": 0.138357,
@@ -319,3 +321,33 @@ def test_lists_as_tools_write_them(tmp_path, cell):
     (tmp_path / "a.csv").write_text("".join(f'{label},"{p}"\n' for label, p in rows))
     found = Predictions.from_file(tmp_path / "a.csv", label="y", labels=["a", "b", "c"])
     assert found.scores[0].tolist() == [0.2, 0.3, 0.5]
+
+
+# Small numbers
+
+
+def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
+    data = pd.read_csv(cases_directory / "fraud.csv")
+    found = dmfroc.decisions.choose_threshold(data["fraud"], data["p"], by="youden")
+    low, high = found.threshold.interval
+    assert re.search(r"threshold +2\.36e-05 +2\.09e-05 +4\.31e-05", str(found))
+    assert (f"{low:.3g}", f"{high:.3g}") == ("2.09e-05", "4.31e-05")
+    curve = dmfroc.curves.decision_curve(data["fraud"], data["p"], thresholds=[1e-5, 3.25e-5])
+    assert "3.25e-05" in str(curve)
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "text", "in_report"),
+    [
+        (0.00123, np.nan, "0.0012", "0.001"),
+        (2.359e-5, np.nan, "2.36e-05", "2.36e-05"),
+        (-0.0004567, np.nan, "-0.000457", "\N{MINUS SIGN}0.000457"),
+        (0.0, np.nan, "0.0000", "0.000"),
+        (0.00003, 0.01, "0.0000", "0.000"),  # two digits of the standard error
+        (3.1e-6, 1.2e-6, "0.0000031", "0.000003"),
+        (0.99999, 0.0, "1.0000", "1.000"),
+    ],
+)
+def test_numbers_that_decimals_would_not_show(x, error, text, in_report):
+    assert plain(x, error) == text
+    assert number(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
