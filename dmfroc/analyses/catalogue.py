@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
 import difflib
+import inspect
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import chain, combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -196,7 +200,8 @@ def get_measure(measure: str | Measure) -> Measure:
     measure : str or Measure
         A name that `measure_table` lists, a title, or another name by which the measure is known,
         such as ``"mcc"`` or ``"Cross-Entropy"``: case, spaces and hyphens do not matter. ``"auc"``
-        is the area under the ROC curve of two classes.
+        is the area under the ROC curve of two classes. Options follow in parentheses, as in the
+        names of results: ``"partial_auc(max_fpr=0.2)"``.
 
     Returns
     -------
@@ -212,6 +217,8 @@ def get_measure(measure: str | Measure) -> Measure:
     --------
     >>> get_measure("Log-Loss").name, get_measure("qwk").name
     ('log_loss', 'weighted_kappa')
+    >>> get_measure("partial_auc(max_fpr=0.2)") == get_measure("Partial AUC(0.2)")
+    True
     """
     if isinstance(measure, Measure):
         return measure
@@ -231,6 +238,8 @@ def get_measure(measure: str | Measure) -> Measure:
         return MEASURES[_NAMES[plain]]
     if top := _TOP_K.fullmatch(plain):
         return probabilities.top_k_accuracy(int(top[1]))
+    if (made := _made(measure.strip())) is not None:
+        return made
     for pattern, hint in _PATTERNS.items():
         if re.fullmatch(pattern, plain):
             raise ValueError(f"measure is {measure!r}: {hint}")
@@ -238,6 +247,52 @@ def get_measure(measure: str | Measure) -> Measure:
         f"measure must be the name of a measure, but it is {measure!r}; near it are "
         f"{', '.join(_near(plain))}, and dmfroc.measures.measure_table() lists all"
     )
+
+
+def _made(text: str) -> Measure | None:
+    """Return the measure whose options are in its name, as in ``partial_auc(max_fpr=0.2)``."""
+    found = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
+    head, given = ("", None) if found is None else (found[1].strip(), found[2])
+    head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(_plain(head), "")
+    function = max((x for x in FACTORIES if f"{head}_".startswith(f"{x}_")), key=len, default="")
+    if not function:
+        return None
+    make = FACTORIES[function]
+    options = list(inspect.signature(make).parameters)
+    try:
+        words, named = _arguments(f"f{given or '()'}", options)
+    except (SyntaxError, ValueError) as error:
+        raise ValueError(
+            f"measure is {text!r}, but its options are {', '.join(options) or 'none'}, written as "
+            "in 'partial_auc(max_fpr=0.2)'"
+        ) from error
+    head = "_".join([head, *words])
+    words = head.removeprefix(function).split("_")[1:]
+    for chosen in chain.from_iterable(combinations(options, n) for n in range(len(words) + 1)):
+        values = [*words[: len(chosen) - 1], "_".join(words[len(chosen) - 1 :])]
+        of_words: dict[str, Any] = dict(zip(chosen, values, strict=False))
+        with contextlib.suppress(TypeError, ValueError):
+            if not words or make(**of_words).name == head:
+                named |= of_words
+                break
+    else:
+        return None
+    return make(**named)
+
+
+def _arguments(text: str, options: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Return bare words, each the value of some option, and the options given by name or place."""
+    call = ast.parse(text, mode="eval").body
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        raise ValueError("it must be one call")
+    words = [x.id for x in call.args if isinstance(x, ast.Name)]
+    others = [x for x in call.args if not isinstance(x, ast.Name)]
+    names = [*options[: len(others)], *(x.arg for x in call.keywords)]
+    nodes = [*others, *(x.value for x in call.keywords)]
+    values = [x.id if isinstance(x, ast.Name) else ast.literal_eval(x) for x in nodes]
+    if ... in values or not set(names) <= set(options) or len(set(names)) < len(names):
+        raise ValueError("an option is unknown, is given twice, or has no value")
+    return words, {str(name): value for name, value in zip(names, values, strict=True)}
 
 
 def _near(plain: str) -> list[str]:

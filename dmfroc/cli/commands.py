@@ -22,7 +22,7 @@ from dmfroc.cli.inputs import (
     classifier_names,
     read_pair_weights,
     read_shares,
-    split_list,
+    split_measures,
     stem,
 )
 from dmfroc.cli.options import (
@@ -111,7 +111,7 @@ def evaluate(
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
                 sample,
-                measures=measures if measures in (None, "all") else split_list(measures),
+                measures=measures if measures in (None, "all") else split_measures(measures),
                 pair_weights=weights,
                 **units,
                 **options,
@@ -229,8 +229,9 @@ def _comparison(
     **options: Any,
 ) -> dmfroc.Comparison:
     named = dmfroc.measures.get_measure(measure)
+    with_weights = {**named.options, "pair_weights": pair_weights}
     return dmfroc.compare(
-        measure=dmfroc.measures.dmf_auc(pair_weights) if named.is_dmf_auc else named,
+        measure=named if pair_weights == "equal" else dmfroc.measures.dmf_auc(**with_weights),
         margin=margin or 0.0,
         paired=not unpaired,
         **{"y_true": predictions, **units},

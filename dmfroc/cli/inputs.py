@@ -216,6 +216,17 @@ def split_list(text: str) -> list[str]:
     return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
 
 
+def split_measures(text: str) -> list[str]:
+    """Split a list of measures at its commas, but not at those between their options."""
+    found: list[str] = []
+    for item in split_list(text):
+        if found and found[-1].count("(") > found[-1].count(")"):
+            found[-1] += f",{item}"
+        else:
+            found.append(item)
+    return found
+
+
 def classifier_names(files: Sequence[Path]) -> list[str]:
     """Name classifiers after their files, as briefly as keeps them apart."""
     namings: tuple[Callable[[Path], str], ...] = (stem, lambda file: file.name, str)

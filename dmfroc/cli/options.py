@@ -114,8 +114,8 @@ def columns(*names: str) -> list[click.Option]:
 MEASURES = _option(
     "--measures",
     "A,B,...",
-    "Names of measures (see: dmfroc measures), or all. Default: dmf_auc, hand_till and "
-    "informedness.",
+    "Names of measures (see: dmfroc measures), or all. Options in parentheses: "
+    "'partial_auc(max_fpr=0.2)'. Default: dmf_auc, hand_till and informedness.",
 )
 MEASURE = _option("--measure", "NAME", "Name of a measure, such as hand_till.", default="dmf_auc")
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
