@@ -126,7 +126,7 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns("id", "fold", "groups", "judge"), *DIFFERENCES),
+        *(FILES, *columns("fold", "groups", "judge"), *DIFFERENCES),
         *(TARGET_PREVALENCE, JSON, PLOT),
     ]
 )
@@ -155,7 +155,7 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns("id", "fold", "groups", "judge"), *DIFFERENCES),
+        *(FILES, *columns("fold", "groups", "judge"), *DIFFERENCES),
         *(TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
@@ -260,7 +260,7 @@ def subgroups(file: Path, as_json: bool, output: Path | None, **options: Any) ->
     show_result(result, remarks, facts if as_json else None, output, "report")
 
 
-@app.command(params=[FILES, *columns("id"), MEASURE, *PLANNED, LEVEL, JSON, REPORT_TOO])
+@app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, JSON, REPORT_TOO])
 def plan(files: Sequence[Path], as_json: bool, output: Path | None, **options: Any) -> None:
     """Say how many cases a test set needs.
 

@@ -31,6 +31,9 @@ class Columns:
     y_pred: str | None = None
     ignore: Sequence[str] = ()
     id: str | None = None
+    truth: Path | None = None
+    drop_label: Sequence[str] = ()
+    threshold: float | None = None
     fold: str | None = None
     groups: str | None = None
     by: Sequence[str] = ()
@@ -57,8 +60,9 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        for option in ("count", "fold", "ignore", "pos_label", "judge"):
-            if getattr(self, option):
+        in_memory = ("count", "fold", "ignore", "pos_label", "judge")
+        for option in (*in_memory, "truth", "drop_label", "threshold"):
+            if getattr(self, option) not in (None, ()):
                 name = option.replace("_", "-")
                 raise ValueError(f"--{name} needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
@@ -89,23 +93,35 @@ class Columns:
                 y_pred=self.y_pred,
                 id=self.id,
                 other_columns=[*_split(self.ignore), *self.by, *others],
+                truth=self.truth,
+                drop_label=_split(self.drop_label) or None,
                 separator=self.separator,
                 decimal=self.decimal,
                 encoding=self.encoding,
             )
         warn(remarks)
-        if self.pos_label is None:
-            return predictions
         spelled = {_spelling(label): label for label in predictions.labels}
-        try:
-            return predictions.with_positive_class(spelled.get(self.pos_label, self.pos_label))
-        except ValueError as error:
-            raise ValueError(f"{file}: {error}") from error
+        if self.pos_label is not None:
+            try:
+                label = spelled.get(self.pos_label, self.pos_label)
+                predictions = predictions.with_positive_class(label)
+            except ValueError as error:
+                raise ValueError(f"{file}: {error}") from error
+        if self.threshold is None:
+            return predictions
+        if predictions.n_classes > 2 or self.y_pred is not None:
+            raise ValueError("--threshold makes hard labels of one score: leave it or --y-pred out")
+        hard = (predictions.scores[:, 1] >= self.threshold).astype("int32")
+        return replace(predictions, predicted=hard)
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""
         from dmfroc.inputs.arrays import is_missing
 
+        if self.drop_label or self.truth or self.threshold is not None:
+            raise ValueError(
+                "--judge has labels of its own: leave --drop-label, --truth and --threshold out"
+            )
         judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
         predictions = judged.read(file)
         [verified] = self.read_others(file, [self.label]).values()
@@ -171,12 +187,18 @@ class Columns:
     def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
         """Read columns that say something of the observations but are no scores."""
         from dmfroc.inputs.delimited import checked_format
-        from dmfroc.inputs.files import read_columns
+        from dmfroc.inputs.files import Names, read_columns
 
         if not names:
             return {}
         try:
-            given = checked_format(self.separator, self.decimal, self.encoding)
+            keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
+            given = Names(
+                keys,
+                format=checked_format(self.separator, self.decimal, self.encoding),
+                truth=self.truth,
+                drop_label=_split(self.drop_label) or None,
+            )
             if self.count is None:
                 return read_columns(file, names, given)
             counts, *columns = read_columns(file, [self.count, *names], given).values()

@@ -12,6 +12,18 @@ from dmfroc.cli.outputs import KINDS
 _PATH = click.Path(path_type=Path)
 
 
+class _SavedPath(click.Path):
+    """The path of a file that can be read more than once, as standard input cannot."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "-":
+            self.fail("standard input cannot be read twice: save it as a file first", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+_SAVED = _SavedPath(path_type=Path)
+
+
 def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
     return click.Option([flag], metavar=metavar, help=help, **others)
 
@@ -22,13 +34,13 @@ def _flag(flag: str, help: str, name: str | None = None) -> click.Option:
 
 FILE = click.Argument(
     ["file"],
-    type=_PATH,
+    type=_SAVED,
     help="CSV, TSV, JSON, Parquet, Feather, Stata, ARFF or .npz file: one row per observation, one "
     "score column per class.",
 )
 FILES = click.Argument(
     ["files"],
-    type=_PATH,
+    type=_SAVED,
     nargs=-1,
     required=True,
     help="One file per classifier, with the same observations in the same order, or with --id.",
@@ -84,6 +96,19 @@ _COLUMNS = [
         "Columns that are no scores, separated by commas or by repeating the option.",
         multiple=True,
     ),
+    _option(
+        "--drop-label",
+        "LABELS",
+        "Labels of rows to be left out, such as -100 or unlabeled, separated by commas.",
+        multiple=True,
+    ),
+    _option("--truth", "FILE", "Another file, with the labels; --id names the rows.", type=_PATH),
+    _option(
+        "--threshold",
+        "T",
+        "The positive one of two classes is predicted if its score is at least this.",
+        type=float,
+    ),
     _ID,
     _FOLD,
     _GROUPS,
@@ -104,8 +129,8 @@ _COLUMNS = [
 
 
 def columns(*names: str) -> list[click.Option]:
-    """Return the options that say what columns are, of ``id fold groups by judge`` those named."""
-    unwanted = [x for x in (_ID, _FOLD, _GROUPS, _BY, _JUDGE) if x.name not in names]
+    """Return the options that say what columns are, of ``fold groups by judge`` those named."""
+    unwanted = [x for x in (_FOLD, _GROUPS, _BY, _JUDGE) if x.name not in names]
     return [x for x in _COLUMNS if x not in unwanted]
 
 

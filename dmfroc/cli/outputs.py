@@ -58,9 +58,9 @@ _HULLS = ("roc", "prg")
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
     r"\b(labels?|pos_label|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
-    r"|alternative|rope|separator|decimal|encoding)="
-    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|(?!\w))"""
-    r"(,(?= [a-z_]+=\[))?"
+    r"|truth|drop_label|alternative|rope|separator|decimal|encoding)="
+    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|-?\d+|(?!\w))"""
+    r"(,(?= [a-z_]+=[\[\d'-]))?"
 )
 
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
@@ -134,6 +134,7 @@ def collected_warnings() -> Iterator[list[str]]:
 
 def with_options(message: str) -> str:
     """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``."""
+    message = message.replace("pass y_pred, or", "pass --threshold 0.5, --y-pred, or")
     return _ARGUMENT.sub(_as_option, message)
 
 
@@ -147,7 +148,7 @@ def _as_option(argument: re.Match[str]) -> str:
     except (SyntaxError, ValueError):  # from a name in the data
         return argument[0]
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([items] if isinstance(items, str) else items)
+    csv.writer(text, lineterminator="").writerow(items if isinstance(items, list) else [items])
     return f"{option} {shlex.quote(text.getvalue())}"
 
 

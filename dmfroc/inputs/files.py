@@ -22,6 +22,7 @@ import numpy as np
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
+from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, read_delimited
 from dmfroc.inputs.labels import factorize
@@ -36,13 +37,15 @@ _COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard
 
 
 class Names(NamedTuple):
-    """Where in a file the inputs are; only `labels` is given as such."""
+    """Where in a file the inputs are; only `labels` and `drop_label` are given as such."""
 
     columns: Mapping[str, str]  # by argument: label, sample_weight, y_pred, frequency_weight, id
     scores: str | Sequence[str] | None = None
     labels: Any = None
     other_columns: tuple[str, ...] = ()
     format: Format = Format()
+    truth: Any = None  # path of another file, with the labels of the same ids
+    drop_label: Any = None  # of rows to be left out; a missing one if it is empty
 
     def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
         """Return weights, hard labels, counts and ids by name; None for those without name."""
@@ -59,12 +62,14 @@ class Names(NamedTuple):
         return replace(Source(), scores=scores, **fields, **others)
 
 
-def read_columns(file: Path, names: Sequence[str], given: Format) -> dict[str, Any]:
+def read_columns(file: Path, wanted: Sequence[str], names: Names) -> dict[str, Any]:
     """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
+    columns = [*names.columns.values(), *wanted]
     if file.name.lower().endswith(".npz"):
-        return _read_arrays(file, lambda available: names)
-    table = _with_nested(_read_table(file, given, names, ()).table, names)
-    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in names}
+        arrays = _kept_arrays(_read_arrays(file, lambda available: columns), names)
+        return {name: arrays[name] for name in wanted}
+    table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
+    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in wanted}
 
 
 def read(file: Path, names: Names) -> Inputs:
@@ -81,16 +86,77 @@ def read(file: Path, names: Names) -> Inputs:
     numbers = None if scores is None else [*scores, *map(names.columns.__getitem__, weights)]
     texts = [x for argument, x in names.columns.items() if argument not in weights]
     texts += names.other_columns
-    table, note = _read_table(file, names.format, texts, numbers)
+    table, note = _read_rows(file, names, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = _with_labels(table, names)
     else:
         table = _with_nested(table, [*texts, *(numbers or ())])
     try:
-        inputs = table_inputs(table, names)
+        inputs = table_inputs(_kept_rows(table, names), names)
     except ValueError as error:
         raise ValueError(f"{error} ({note})" if note else str(error)) from error
     return inputs._replace(source=replace(inputs.source, note=note))
+
+
+def _read_rows(
+    file: Path, names: Names, texts: Sequence[str], numbers: Collection[str] | None
+) -> Text:
+    """Return the table in a file, with what the file of the true labels has besides."""
+    found = _read_table(file, names.format, texts, numbers)
+    if names.truth is None:
+        return found
+    import pyarrow.compute as pc
+
+    source = Path(names.truth)
+    if not source.is_file():
+        raise ValueError(f"truth= names {source}, but there is no such file; check the path")
+    table, truth = found.table, _read_table(source, names.format, texts, numbers).table
+    if (key := names.columns.get("id")) is None:
+        raise ValueError("truth= needs id=, the column that names the rows in both files")
+    ids = []
+    for which, path in ((table, file), (truth, source)):
+        _check_available(key, which.column_names, "id", f"column of {path.name}")
+        ids.append(which[key].cast("string").combine_chunks())
+    for one, other, path in ((*ids, source), (*ids[::-1], file)):
+        strange = one.filter(pc.invert(pc.is_in(one, value_set=other)))
+        if len(strange) or len(one.unique()) < len(one):
+            what = f"lacks {listing(strange.to_pylist())}" if len(strange) else "repeats ids"
+            raise ValueError(f"column {key!r} must name each row once in both files: {path} {what}")
+    places = pc.index_in(ids[0], value_set=ids[1])
+    for name in truth.column_names:
+        if name not in table.column_names and name in {*texts, *(numbers or ())}:
+            table = table.append_column(name, truth[name].take(places))
+    return found._replace(table=table)
+
+
+def _kept_rows(table: Any, names: Names) -> Any:
+    """Return a table without the rows of the labels to be dropped."""
+    if names.drop_label is None:
+        return table
+    import pyarrow.compute as pc
+
+    label = names.columns["label"]
+    _check_available(label, table.column_names, "label", "column")
+    return table.filter(_is_kept(pc.fill_null(table[label].cast("string"), "").to_numpy(), names))
+
+
+def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
+    """Return arrays of rows without those of the labels to be dropped.
+
+    Labels of shape (n, m) with scores of shape (n, m, K) become rows.
+    """
+    if names.drop_label is None:
+        return arrays
+    kept = _is_kept(arrays[names.columns["label"]], names)
+    return {x: a[kept] if a.shape[: kept.ndim] == kept.shape else a for x, a in arrays.items()}
+
+
+def _is_kept(true: np.ndarray, names: Names) -> np.ndarray:
+    dropped = [
+        "" if is_missing(x) else str(x).lower() if isinstance(x, bool) else str(x)
+        for x in _listed(names.drop_label) or ()
+    ]
+    return ~np.isin(true.astype(str), dropped)
 
 
 def _read_table(
@@ -419,7 +485,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         _check_available(scores, available, "scores", "array")
         return list(dict.fromkeys([*taken, scores, *filter(_NAMES_CLASSES, available)]))
 
-    arrays = _read_arrays(file, chosen)
+    arrays = _kept_arrays(_read_arrays(file, chosen), names)
     labels = names.labels
     true = arrays[names.columns["label"]]
     for name in arrays.keys() - {*names.columns.values(), scores} if labels is None else ():

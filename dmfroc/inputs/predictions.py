@@ -204,13 +204,8 @@ class Predictions:
         labels : array-like of shape (K,), optional
             All classes in column order. Default: the labels of `y_true` and `y_pred`, in the order
             that ordered categories state, else sorted.
-        sample_weight : array-like of shape (n,), optional
-            Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
-            their ratios matter: extreme ones are scaled by a power of two.
-        frequency_weight : array-like of shape (n,), optional
-            How often each row was observed, as in `from_arrays`.
-        id : array-like of shape (n,), optional
-            Names of the rows, as in `from_arrays`.
+        sample_weight, frequency_weight, id : array-like of shape (n,), optional
+            As in `from_arrays`.
 
         Returns
         -------
@@ -254,6 +249,8 @@ class Predictions:
         frequency_weight: str | None = None,
         id: str | None = None,
         other_columns: Sequence[str] = (),
+        truth: str | os.PathLike[str] | None = None,
+        drop_label: Any = None,
         separator: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -289,6 +286,11 @@ class Predictions:
             names of the rows.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
+        truth : str or path-like, optional
+            Another file, with the labels. Its rows are matched by the column that `id` names.
+        drop_label : label or array-like of labels, optional
+            Labels of rows to be left out, such as -100; ``""`` for a missing one. Then an ``.npz``
+            file may have labels of shape (n, m) with scores of shape (n, m, K).
         separator, decimal, encoding : str, optional
             What separates the cells of a file of text (one character, or ``"tab"``), the decimal
             mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
@@ -334,7 +336,7 @@ class Predictions:
                 scores = column_names("scores", scores, least=0)
             others = tuple(column_names("other_columns", other_columns, least=0))
             text = checked_format(separator, decimal, encoding)
-            inputs = read(file, Names(columns, scores, labels, others, text))
+            inputs = read(file, Names(columns, scores, labels, others, text, truth, drop_label))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(**check(inputs))

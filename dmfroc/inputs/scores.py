@@ -523,7 +523,7 @@ def reversed_message(
         return None
     first, second = labels
     remedy = (
-        f"pass labels={[second, first]} if larger ones mean class {first!r}"
+        f"if smaller ones mean {second!r}, pass labels={[second, first]}, pos_label={second!r}"
         if is_single
         else "check labels= and the order of the score columns"
     )
