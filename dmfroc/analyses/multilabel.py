@@ -26,7 +26,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.remarks import kinks_message
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, units_of
-from dmfroc.inputs.arrays import Rows, as_array, as_floats, row_names
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, remedy_for_several, row_names
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.measure import Measure, bind
@@ -489,7 +489,8 @@ def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
     # Columns are read one at a time
     array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
+        remedy = remedy_for_several(array.shape) if array.ndim == 3 else ""
         raise ValueError(
-            f"{what} must have shape (n, L), a column for each label, not {array.shape}"
+            f"{what} must have shape (n, L), a column for each label, not {array.shape}{remedy}"
         )
     return rows.arranged(array, values, what)

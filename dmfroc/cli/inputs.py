@@ -193,15 +193,11 @@ class Columns:
             return {}
         try:
             keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
-            given = Names(
-                keys,
-                format=checked_format(self.separator, self.decimal, self.encoding),
-                truth=self.truth,
-                drop_label=_split(self.drop_label) or None,
-            )
+            given = checked_format(self.separator, self.decimal, self.encoding)
+            rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
             if self.count is None:
-                return read_columns(file, names, given)
-            counts, *columns = read_columns(file, [self.count, *names], given).values()
+                return read_columns(file, names, given, rows)
+            counts, *columns = read_columns(file, [self.count, *names], given, rows).values()
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
         repeats = counts.astype(int)

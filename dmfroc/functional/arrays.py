@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
+from dmfroc.inputs.arrays import as_numpy
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
 
@@ -187,7 +188,7 @@ def array(name: str, x: Any) -> Any:
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
         with in_double_precision():
             return jax.dlpack.from_dlpack(x)
-    array = np.asarray(x)
+    array = as_numpy(x, name)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be an array of numbers, but it is {array.dtype}")
     return array

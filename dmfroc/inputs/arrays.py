@@ -17,6 +17,12 @@ from dmfroc.inputs.messages import IN_MEMORY, Source
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
+_UNPACKED = {
+    "polars": "{}.struct.unnest()",
+    "pandas": "{}.struct.explode()",
+    "pyarrow": "pyarrow.Table.from_struct_array({})",
+}
+_CONVERTED = ("collect", "toarray")  # methods of lazy frames and of sparse matrices
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
 
@@ -47,7 +53,14 @@ def from_library(values: Any, what: str) -> Any:
     except DuplicateError as error:
         reason = " ".join(str(error).split())
         raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
-    return table if isinstance(table, nw.DataFrame | nw.Series) else None
+    if not isinstance(table, nw.DataFrame | nw.Series):
+        return None
+    kind = type(table.dtype).__name__ if isinstance(table, nw.Series) else ""
+    if kind in ("Struct", "Array", "List"):
+        library = type(values).__module__.partition(".")[0] if kind == "Struct" else kind
+        remedy = _UNPACKED.get(library, "np.stack({}.to_list())").format(what)
+        raise TypeError(f"{what} is one column of several values in each row: pass {remedy}")
+    return table
 
 
 def _named_columns(values: Any, what: str) -> Any:
@@ -97,10 +110,7 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
         return np.asarray(wrapped.to_numpy() if is_table(wrapped) else series_values(wrapped))
     if isinstance(values, list | tuple) and any(item is np.ma.masked for item in values):
         return np.fromiter((None if x is np.ma.masked else x for x in values), object, len(values))
-    try:
-        array = as_numpy(values, what)
-    except ValueError as error:
-        raise ValueError(f"{what} must be an array, not ragged lists") from error
+    array = as_numpy(values, what)
     if np.ma.is_masked(values):
         array = array.astype(object)
         array[np.ma.getmaskarray(values)] = None
@@ -111,6 +121,8 @@ def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
     """Return what NumPy makes of a value, with words for tensors that it cannot read."""
     try:
         return np.asarray(values, dtype)
+    except ValueError as error:
+        raise ValueError(f"{what} must be an array, not ragged lists") from error
     except (TypeError, RuntimeError) as error:  # as of tensors that require a gradient
         reason = " ".join(str(error).split()).rstrip(".")
         raise TypeError(
@@ -203,21 +215,39 @@ def score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
             f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
         ) from error
     if array.ndim not in (1, 2):
+        found = f"of shape {array.shape}" if array.ndim else named_type(y_score, source.scores)
+        if array.ndim == 3:
+            found += remedy_for_several(array.shape)
         raise ValueError(
-            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is "
-            f"{f'of shape {array.shape}' if array.ndim else f'a {type(y_score).__name__}'}"
+            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {found}"
         )
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
+def named_type(values: Any, what: str) -> str:
+    """Return the type of what is no array, and how it becomes one."""
+    method = next((x for x in _CONVERTED if hasattr(values, x)), None)
+    remedy = "" if method is None else f": pass {what}.{method}()"
+    return f"a {type(values).__name__}{remedy}"
+
+
+def remedy_for_several(shape: tuple[int, ...]) -> str:
+    """Say how the scores of several labels, or of sequences, become a matrix."""
+    of_labels = ": of several labels, pass np.stack([p[:, 1] for p in proba], axis=1)"
+    of_sequences = f"y_score.reshape(-1, {shape[-1]}) with y_true.ravel()"
+    return f"{of_labels if shape[-1] == 2 else ''}; of sequences, pass {of_sequences}"
+
+
 def check_length(what: str, found: int, n: int, source: Source) -> None:
     """Raise unless an input has as many rows as there are observed labels."""
     if found != n:
+        is_flat = what == source.scores and found > n and found % n == 0
+        remedy = f". If class follows class, pass {what}.reshape({found // n}, {n}).T"
         raise ValueError(
             f"{source.true} has {n} rows but {what} has {found}: both must describe the same "
-            "observations, in the same order"
+            f"observations, in the same order{remedy if is_flat else ''}"
         )
 
 

@@ -62,8 +62,11 @@ class Names(NamedTuple):
         return replace(Source(), scores=scores, **fields, **others)
 
 
-def read_columns(file: Path, wanted: Sequence[str], names: Names) -> dict[str, Any]:
+def read_columns(
+    file: Path, wanted: Sequence[str], given: Format, names: Names | None = None
+) -> dict[str, Any]:
     """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
+    names = (names or Names({}))._replace(format=given)
     columns = [*names.columns.values(), *wanted]
     if file.name.lower().endswith(".npz"):
         arrays = _kept_arrays(_read_arrays(file, lambda available: columns), names)

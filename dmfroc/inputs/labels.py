@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, plain
+from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, named_type, plain
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
 
+_ROUNDING = 1e-3  # of the sum of soft labels
 _MANY, _NOTABLE = 20, 0.05  # rows, and share of rows, of a class that is predicted at times
 _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
@@ -56,7 +57,8 @@ def _label_array(values: Any, what: str) -> NDArray[Any]:
         array = as_array(values, what)
     if array.ndim == 0:
         raise TypeError(
-            f"{what} must be a one-dimensional array of labels, not {type(values).__name__}"
+            f"{what} must be a one-dimensional array of labels, not "
+            + named_type(values, what).removeprefix("a ")
         )
     if array.ndim > 1:
         raise ValueError(
@@ -77,14 +79,20 @@ def _remedy_for_columns(array: NDArray[Any]) -> str:
     except (TypeError, ValueError):
         return "pass one of the columns"
     if not np.isin(flags, (0, 1)).all():
-        return "pass one of the columns"
+        if (abs(flags.sum(axis=1) - 1) < _ROUNDING).all():
+            return "take argmax(axis=1) of soft labels"
+        return (
+            "pass one of the columns; of sequences y_true.ravel() and y_score.reshape(-1, K), "
+            "without the rows that are to be ignored"
+        )
     n_ones = flags.sum(axis=1)
     if (n_ones == 1).all():
         return "take argmax(axis=1) of one-hot rows"
     row = int((n_ones != 1).argmax())
     return (
         f"{IN_MEMORY.row(row)} has {int(n_ones[row])} ones, so that these are several labels per "
-        "row (multilabel): evaluate each column by itself, as a problem of two classes"
+        "row (multilabel): evaluate each column by itself, as a problem of two classes, or all by "
+        "dmfroc.multilabel"
     )
 
 
@@ -100,6 +108,7 @@ def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[n
         raise ValueError(
             f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
             "must be whole"
+            + (f"; of soft labels pass {what} >= 0.5" if 0 < values[row] < 1 else "")
         )
     return whole
 

@@ -523,7 +523,8 @@ def reversed_message(
         return None
     first, second = labels
     remedy = (
-        f"if smaller ones mean {second!r}, pass labels={[second, first]}, pos_label={second!r}"
+        f"pass labels={[second, first]} if larger ones mean class {first!r}, or "
+        f"labels={[second, first]}, pos_label={second!r} if smaller ones mean class {second!r}"
         if is_single
         else "check labels= and the order of the score columns"
     )

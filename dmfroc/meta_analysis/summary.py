@@ -47,10 +47,11 @@ def summary_roc(
     table : data frame, or mapping of str to sequences
         One row per study, or per study and threshold, or per study and pair of classes.
     study : str or None
-        Column with the name of the study; None takes each row for a study of its own.
+        Column with the name of the study; None takes each row for a study of its own. So does the
+        default if there is no such column, and neither thresholds nor pairs.
     tp, fn, fp, tn : str
         Columns with the numbers of true positives, false negatives, false positives and true
-        negatives.
+        negatives. The defaults are found whatever their case, as TP, and so is that of the study.
     threshold : str, optional
         Column with the threshold at or above which a test result is positive. Studies may have
         one or several, and different ones.
