@@ -91,11 +91,11 @@ def read(file: Path, names: Names) -> Inputs:
     texts += names.other_columns
     table, note = _read_rows(file, names, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
-        table = _with_labels(table, names)
+        table = _with_labels(_kept_rows(table, names), names)
     else:
-        table = _with_nested(table, [*texts, *(numbers or ())])
+        table = _kept_rows(_with_nested(table, [*texts, *(numbers or ())]), names)
     try:
-        inputs = table_inputs(_kept_rows(table, names), names)
+        inputs = table_inputs(table, names)
     except ValueError as error:
         raise ValueError(f"{error} ({note})" if note else str(error)) from error
     return inputs._replace(source=replace(inputs.source, note=note))
@@ -116,15 +116,16 @@ def _read_rows(
     table, truth = found.table, _read_table(source, names.format, texts, numbers).table
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
-    ids = []
-    for which, path in ((table, file), (truth, source)):
+    ids, paths = [], (file, source)
+    for which, path in zip((table, truth), paths, strict=True):
         _check_available(key, which.column_names, "id", f"column of {path.name}")
         ids.append(which[key].cast("string").combine_chunks())
-    for one, other, path in ((*ids, source), (*ids[::-1], file)):
-        strange = one.filter(pc.invert(pc.is_in(one, value_set=other)))
-        if len(strange) or len(one.unique()) < len(one):
-            what = f"lacks {listing(strange.to_pylist())}" if len(strange) else "repeats ids"
-            raise ValueError(f"column {key!r} must name each row once in both files: {path} {what}")
+    for place in (0, 1):
+        strange = ids[place].filter(pc.invert(pc.is_in(ids[place], value_set=ids[1 - place])))
+        lacks = f"{paths[1 - place]} lacks {listing(strange.to_pylist())}" * bool(len(strange))
+        if lacks or len(ids[place].unique()) < len(ids[place]):
+            what = lacks or f"{paths[place]} repeats some"
+            raise ValueError(f"column {key!r} must have the same ids in both files, once: {what}")
     places = pc.index_in(ids[0], value_set=ids[1])
     for name in truth.column_names:
         if name not in table.column_names and name in {*texts, *(numbers or ())}:
@@ -140,7 +141,8 @@ def _kept_rows(table: Any, names: Names) -> Any:
 
     label = names.columns["label"]
     _check_available(label, table.column_names, "label", "column")
-    return table.filter(_is_kept(pc.fill_null(table[label].cast("string"), "").to_numpy(), names))
+    texts = pc.utf8_trim_whitespace(pc.fill_null(table[label].cast("string"), ""))
+    return table.filter(_is_kept(texts.to_numpy(), names))
 
 
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
@@ -159,7 +161,7 @@ def _is_kept(true: np.ndarray, names: Names) -> np.ndarray:
         "" if is_missing(x) else str(x).lower() if isinstance(x, bool) else str(x)
         for x in _listed(names.drop_label) or ()
     ]
-    return ~np.isin(true.astype(str), dropped)
+    return ~np.isin(true.astype(str), [*dropped, *(MISSING if "" in dropped else ())])
 
 
 def _read_table(

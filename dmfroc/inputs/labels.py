@@ -80,10 +80,10 @@ def _remedy_for_columns(array: NDArray[Any]) -> str:
         return "pass one of the columns"
     if not np.isin(flags, (0, 1)).all():
         if (abs(flags.sum(axis=1) - 1) < _ROUNDING).all():
-            return "take argmax(axis=1) of soft labels"
+            return "take argmax(axis=1) of soft labels, or pass one of the columns"
         return (
-            "pass one of the columns; of sequences y_true.ravel() and y_score.reshape(-1, K), "
-            "without the rows that are to be ignored"
+            "of sequences pass y_true.ravel() and y_score.reshape(-1, K), without the rows to be "
+            "ignored; or pass one of the columns"
         )
     n_ones = flags.sum(axis=1)
     if (n_ones == 1).all():
@@ -107,8 +107,7 @@ def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[n
         row = int(broken.argmax())
         raise ValueError(
             f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
-            "must be whole"
-            + (f"; of soft labels pass {what} >= 0.5" if 0 < values[row] < 1 else "")
+            "must be whole" + ("; of soft labels pass y_true >= 0.5" if what == "y_true" else "")
         )
     return whole
 

@@ -10,12 +10,15 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
+from scipy.sparse import csr_array
 from sklearn.metrics import cohen_kappa_score
 
 import dmfroc
-from dmfroc import Predictions
+from dmfroc import Predictions, measures
 from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.cli.commands import app
+from dmfroc.cli.inputs import split_measures
+from dmfroc.meta_analysis.data import read_studies
 from dmfroc.reports.verdict import number
 from dmfroc.results.table import plain
 
@@ -351,3 +354,284 @@ def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
 def test_numbers_that_decimals_would_not_show(x, error, text, in_report):
     assert plain(x, error) == text
     assert number(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
+
+
+# Options of measures in their names
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ("marker.csv --label y --scores marker", "partial_auc(max_fpr=0.2)", 0.581481),
+        ("risk.csv --label event --scores risk", "net_benefit(threshold=0.07)", 0.196344),
+        ("ordered.csv --label grade --ignore pred", "top_k_accuracy(k=1)", None),
+        ("marker.csv --label y --scores marker", "dmf_auc(shrinkage=50)", None),
+    ],
+)
+def test_options_of_measures_can_be_typed(parsed, line, name, value):
+    values, _ = parsed(f"evaluate {line}", "--measures", f"hand_till,{name}")
+    assert list(values) == ["hand_till", name]
+    if value is not None:
+        assert values[name] == pytest.approx(value, abs=5e-7)
+
+
+def test_several_options_and_lists_in_names(parsed):
+    typed = (
+        "expected_calibration_error(20, classes, debiased=True),"
+        "expected_utility([[0, 5], [1, 0]]), calibration_slope(pos_label='1')"
+    )
+    assert split_measures(typed) == [
+        "expected_calibration_error(20,classes,debiased=True)",
+        "expected_utility([[0,5],[1,0]])",
+        "calibration_slope(pos_label='1')",
+    ]
+    values, _ = parsed(
+        "evaluate risk.csv --label event --scores risk",
+        "--measures",
+        "expected_utility([[0, 5], [1, 0]]),net_benefit(threshold=0.07,pos_label=1)",
+    )
+    assert values["net_benefit(threshold=0.07, pos_label=1)"] == pytest.approx(0.196344, abs=5e-7)
+
+
+MADE = [
+    measures.net_benefit(threshold=0.07, pos_label="very_ill"),
+    measures.calibration_slope(pos_label="ill"),
+    measures.calibration_slope(pos_label=True),
+    measures.dmf_auc("prevalence", shrinkage=0, threshold_pool="pooled"),
+    measures.kappa_area("trapezoid", kappa="scott"),
+    measures.expected_calibration_error(20, "classes", True),
+    measures.weighted_kappa("linear", "values"),
+    measures.h_measure(alpha=3, beta=3),
+    measures.one_vs_one_auc("macro"),
+    measures.lift_area("upper"),
+    measures.precision_recall_gain_area(clip=True),
+    measures.top_k_accuracy(4),
+    measures.partial_auc(0.3),
+]
+
+
+@pytest.mark.parametrize("measure", MADE, ids=lambda measure: measure.name)
+def test_names_of_results_name_their_measure(measure):
+    found = measures.get_measure(measure.name)
+    assert (found.name, found.options) == (measure.name, measure.options)
+    if measure.title.endswith(")") and "Top" not in measure.title:
+        assert measures.get_measure(measure.title).options == measure.options
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("partial_auc(fpr=0.2)", "'partial_auc.fpr=0.2.', but its options are max_fpr, written as"),
+        ("partial_auc(max_fpr=1/3)", "but its options are max_fpr"),
+        ("partial_auc(max_fpr=0.2, max_fpr=0.3)", "but its options are max_fpr"),
+        ("partial_auc(max_fpr=0.2)(1)", "but its options are max_fpr"),
+        ("partial_auc(__import__('os'))", "but its options are max_fpr"),
+        ("expected_utility(cost_matrix=...)", "but its options are cost_matrix"),
+        ("accuracy(k=2)", "but its options are none"),
+        ("partial_auc(max_fpr=2)", r"max_fpr must be in \(0, 1\]"),
+        ("partial_auc(max_fpr=0.2", "must be the name of a measure"),
+        ("nothing(x=1)", "must be the name of a measure"),
+    ],
+)
+def test_wrong_options_in_names(name, message):
+    with pytest.raises(ValueError, match=message):
+        measures.get_measure(name)
+
+
+# Rows: labels to be ignored, labels in another file, answers that are blank, thresholds
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tokens.csv --label label --y-pred pred --ignore logit_*",
+        "tokens.csv --label label --ignore pred",
+        "token_predictions.npz --label label_ids --scores predictions",
+    ],
+)
+def test_rows_of_a_label_are_dropped(parsed, line):
+    expected = {"accuracy": 0.670588, "macro_f1": 0.673972}
+    measured = "--measures accuracy,macro_f1 --drop-label -100"
+    assert parsed(f"evaluate {line} {measured}")[0] == pytest.approx(expected, abs=5e-7)
+
+
+def test_a_frequent_label_that_is_never_predicted_is_told(parsed):
+    _, notes = parsed("evaluate tokens.csv --label label --y-pred pred --ignore logit_*")
+    assert "class -100 has 35 rows, but is never predicted" in notes
+    assert "drop them with --drop-label -100" in notes
+
+
+def test_sequences_are_raveled_by_hand(cases_directory):
+    with np.load(cases_directory / "token_predictions.npz") as archive:
+        y, logits = archive["label_ids"], archive["predictions"]
+    with pytest.raises(ValueError, match=r"y_true\.ravel\(\) and y_score\.reshape\(-1, K\)"):
+        dmfroc.evaluate(y, logits)
+    kept = y.ravel() != -100
+    found = dmfroc.estimate("accuracy", y.ravel()[kept], logits.reshape(-1, 4)[kept])
+    assert found.value == pytest.approx(0.670588, abs=5e-7)
+
+
+def test_dropped_rows_have_no_folds_groups_or_weights(tmp_path):
+    data = pd.DataFrame(
+        {
+            "y": ["1", "0", "unlabeled", "NA", "0", "1"] * 10,
+            "p_0": RNG.random(60),
+            "p_1": RNG.random(60),
+            "w": [1.0, 2.5, np.nan, np.nan, 3.0, 1.0] * 10,
+            "g": np.arange(60) // 6,
+        }
+    )
+    data.to_csv(tmp_path / "a.csv", index=False)
+    options = {"label": "y", "sample_weight": "w", "other_columns": ["g"]}
+    read = Predictions.from_file(tmp_path / "a.csv", drop_label=["unlabeled", ""], **options)
+    kept = data[data["y"].isin(["0", "1"])]
+    expected = Predictions.from_arrays(
+        kept["y"].astype(int), kept[["p_0", "p_1"]], sample_weight=kept["w"]
+    )
+    assert read.labels == expected.labels == (0, 1)
+    np.testing.assert_array_equal(read.scores, expected.scores)
+    np.testing.assert_array_equal(read.sample_weight, expected.sample_weight)
+    line = ["evaluate", str(tmp_path / "a.csv"), "--label", "y", "--sample-weight", "w", "--json"]
+    line += ["--groups", "g", "--drop-label", "unlabeled,", "--measures", "hand_till"]
+    result = CliRunner().invoke(app, line)
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)["estimates"]["hand_till"]
+    own = dmfroc.estimate("hand_till", expected, groups=kept["g"].to_numpy())
+    assert found["standard_error"] == pytest.approx(own.standard_error, rel=1e-12)
+
+
+def test_labels_in_another_file(parsed, failure, cases_directory, tmp_path):
+    values, _ = parsed(
+        "evaluate submission.csv --label label --truth solution.csv --id id --measures hand_till"
+    )
+    assert values == pytest.approx({"hand_till": 0.893709}, abs=5e-7)
+    files = {x: cases_directory / f"{x}.csv" for x in ("submission", "solution")}
+    options = {"label": "label", "id": "id"}
+    read = Predictions.from_file(files["submission"], truth=files["solution"], **options)
+    assert dmfroc.estimate("hand_till", read).value == pytest.approx(0.893709, abs=5e-7)
+    message = failure("evaluate submission.csv --label label --truth solution.csv")
+    assert "--truth needs --id, the column that names the rows in both files" in message
+    solution = pd.read_csv(files["solution"])
+    for name, wrong, message in (
+        ("short", solution[1:], r"short\.csv lacks 'img_068'"),
+        ("long", pd.concat([solution, solution[:1].assign(id="x")]), r"submission\.csv lacks 'x'"),
+        ("twice", pd.concat([solution, solution[:1]]), r"twice\.csv repeats some"),
+        ("other", solution.rename(columns={"id": "key"}), "no column of other.csv 'id'"),
+    ):
+        wrong.to_csv(tmp_path / f"{name}.csv", index=False)
+        with pytest.raises(ValueError, match=message):
+            Predictions.from_file(files["submission"], truth=tmp_path / f"{name}.csv", **options)
+    with pytest.raises(ValueError, match="there is no such file"):
+        Predictions.from_file(files["submission"], truth=tmp_path / "none.csv", **options)
+
+
+def test_a_threshold_for_one_probability(parsed, failure):
+    line = "evaluate rf.csv --label y --scores p1 --measures accuracy,f1"
+    assert "pass --threshold 0.5, --y-pred, or the scores of both" in failure(line)
+    values, _ = parsed(f"{line} --threshold 0.5")
+    assert values == pytest.approx({"accuracy": 0.8250, "f1": 0.8250}, abs=5e-5)
+    assert "leave it or --y-pred out" in failure(f"{line} --threshold 0.5 --y-pred y")
+
+
+def test_blank_answers(failure, cases_directory):
+    message = failure("evaluate blank.csv --label gold --y-pred answer --measures accuracy")
+    assert (
+        "label of their own, such as 'none', which counts as wrong, or drop their rows" in message
+    )
+    assert "judge=" not in message
+    assert "--judge" not in message
+    data = pd.read_csv(cases_directory / "blank.csv")
+    filled = Predictions.from_labels(data["gold"], data["answer"].fillna("none"))
+    assert dmfroc.estimate("accuracy", filled).value == pytest.approx(0.766667, abs=5e-7)
+    decided = data.dropna()
+    found = dmfroc.estimate("accuracy", decided["gold"], y_pred=decided["answer"])
+    assert found.value == pytest.approx(0.841463, abs=5e-7)
+
+
+def test_small_values_that_mean_the_positive_class(command, parsed):
+    line = "evaluate egfr.csv --label ckd --scores egfr"
+    assert "--labels 1,0 --pos-label 1 if smaller ones mean class 1" in command(line).stdout
+    names = "hand_till,average_precision,sensitivity_at"
+    values, _ = parsed(f"{line} --labels 1,0 --pos-label 1 --measures {names}")
+    assert values["hand_till"] == pytest.approx(0.770299, abs=5e-7)
+    assert values["average_precision"] == pytest.approx(0.649001, abs=5e-7)
+
+
+def test_standard_input_is_refused(command):
+    result = command("evaluate - --label y")
+    assert result.exit_code == 2
+    assert "standard input cannot be read twice: save it as a file first" in result.stderr
+
+
+def test_repeats_of_folds(parsed):
+    line = "evaluate caret_pred.csv --label obs --fold Resample --measures hand_till"
+    values, notes = parsed(line)
+    assert values == pytest.approx({"hand_till": 0.7700}, abs=5e-5)
+    assert "column 'rowIndex' has each of its 200 values in 10 rows" in notes
+
+
+# Kinds of arrays
+
+
+PROBA = [np.column_stack([1 - p, p]) for p in SHARES.to_numpy().T]
+CODES = np.arange(60) % 3
+TABLE = pl.from_pandas(SHARES)
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "remedy"),
+    [
+        (CODES, PROBA, "np.stack([p[:, 1] for p in proba], axis=1)"),
+        (CODES, np.stack([SHARES, SHARES], axis=1), "y_score.reshape(-1, 3) with y_true.ravel()"),
+        (SHARES, SHARES, "take argmax(axis=1) of soft labels"),
+        (SHARES.to_numpy()[:, 0], SHARES, "of soft labels pass y_true >= 0.5"),
+        (CODES, SHARES.to_numpy().T.ravel(), "pass y_score.reshape(3, 60).T"),
+        (CODES, TABLE.to_struct(), "pass y_score.struct.unnest()"),
+        (CODES, TABLE.to_arrow().to_struct_array(), "pyarrow.Table.from_struct_array(y_score)"),
+        (CODES, pl.Series(SHARES.to_numpy().tolist()), "pass np.stack(y_score.to_list())"),
+        (CODES, TABLE.lazy(), "pass y_score.collect()"),
+        (TABLE.lazy(), SHARES, "pass y_true.collect()"),
+        (CODES, csr_array(SHARES.to_numpy()), "pass y_score.toarray()"),
+        (csr_array(np.eye(3)), SHARES, "pass y_true.toarray()"),
+    ],
+    ids=range(12),
+)
+def test_refusals_have_the_line_that_mends_them(y, scores, remedy):
+    for call in (dmfroc.evaluate, dmfroc.hand_till_score, dmfroc.decisions.choose_threshold):
+        with pytest.raises((TypeError, ValueError), match=re.escape(remedy)):
+            call(y, scores)
+
+
+def test_refusals_of_other_functions_have_it_too():
+    several = (SHARES.to_numpy() > 0.3).astype(int)
+    with pytest.raises(ValueError, match=re.escape("np.stack([p[:, 1] for p in proba], axis=1)")):
+        dmfroc.multilabel(several, PROBA)
+    ragged = [PROBA[0], SHARES.to_numpy()]
+    for call in (
+        lambda: Predictions.from_labels(CODES, ragged),
+        lambda: dmfroc.functional.hand_till(CODES, ragged, n_classes=3),
+    ):
+        with pytest.raises(ValueError, match="must be an array, not ragged lists"):
+            call()
+    assert dmfroc.hand_till_score(CODES, SHARES.to_numpy().T.ravel().reshape(3, 60).T) == (
+        dmfroc.hand_till_score(CODES, SHARES.to_numpy())
+    )
+
+
+# Studies
+
+
+def test_columns_of_studies_have_any_case(cases_directory):
+    table = pd.read_csv(cases_directory / "mada_like.csv")
+    roles = {x: x for x in ("study", "tp", "fn", "fp", "tn")}
+    expected = read_studies(table.rename(columns=str.lower), roles | {"study": None})
+    named = table.rename(columns=str.title).assign(Study=list("abcdef"))
+    for given, names in ((table, tuple("123456")), (named, tuple("abcdef"))):
+        found = read_studies(given, roles)
+        np.testing.assert_array_equal(found.sizes, expected.sizes)
+        assert found.names == names
+    for more in ({"study": "author"}, {"threshold": "t"}):
+        with pytest.raises(ValueError, match="is no column of the table"):
+            read_studies(table.assign(t=range(6)), roles | more)
+    with pytest.raises(ValueError, match="tp='tp' is no column of the table"):
+        read_studies(table.assign(Tp=1), roles)
