@@ -19,7 +19,7 @@ from dmfroc.results.text import (
     format_probability,
 )
 
-_SMALL = 1e-3  # numbers of which four decimals show one digit or none
+_SMALL = 1e-3  # four decimals show one digit or none of smaller numbers
 
 Kind = Literal[
     "name",
