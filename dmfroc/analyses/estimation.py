@@ -82,7 +82,8 @@ def estimate(
         Whether to take the class sizes as fixed. By default they are random, as they are in most
         test sets, which makes the error of measures that depend on them larger, such as accuracy;
         for others, such as M, it makes no difference. If False, moreover, the observations are not
-        told apart by class (nor are groups with several classes ever). The result says which it is.
+        told apart by class (nor are groups with several classes ever, so that True is refused with
+        them). The result says which it is.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
         to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. The

@@ -57,7 +57,7 @@ def in_population(
                 "population: leave one out"
             )
         shares, estimated = _estimated_shares(target_prevalence, predictions)
-        options = replace(options, stratify=True)
+        options = replace(options, stratify=True if options.groups is None else None)
     else:
         shares = class_shares(target_prevalence, predictions)
         options = replace(options, has_shares=True)

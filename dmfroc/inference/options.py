@@ -163,10 +163,10 @@ class Options:
 
     def sample_of(self, whole: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
-        stratify = self.has_shares or self.stratify
-        predictions, units = sample_of(whole, self.groups, stratify=stratify)
+        predictions, units = sample_of(whole, self.groups, stratify=self.stratify)
         if self.has_shares:
-            units = replace(units, shares=shares_in_cells(predictions))
+            shares = shares_in_cells(predictions)
+            units = replace(units, shares=shares, sizes_are_random=False)
         if (weights := self.weights) is not None:
             counted = whole.sample_weight > 0
             slopes, of_rows = weights.slopes[counted], weights.of_rows[counted]

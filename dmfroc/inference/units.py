@@ -266,6 +266,11 @@ def units_of_parts(
     else:
         stratum = np.zeros(n_units, int)
     if len(unit) > n_units:
+        if stratify:
+            raise ValueError(
+                "stratify=True fixes the class sizes, but groups have rows of several classes: "
+                "leave it out, or give the class shares as target_prevalence="
+            )
         inflation = _inflation(place, weight, n_units)[part_of_row]
     sizes = np.bincount(stratum)
     return Units(

@@ -206,6 +206,13 @@ CASES = {
         lambda: learner(target_prevalence=[0.2, 0.3, 0.5]),
         learner(sample_weight=np.array([0.2, 0.3, 0.5])[Y]),
     ),
+    "stratify with groups of several classes": (
+        lambda: estimate(groups=np.arange(30) % 10, stratify=True),
+        (
+            ValueError,
+            "stratify=True fixes the class sizes, but groups have rows of several classes",
+        ),
+    ),
     "costs without a use": (
         lambda: dmfroc.decisions.choose_threshold(B, P, cost_fp=5, n_draws=100),
         (ValueError, "cost_fp is no option of by='youden': use by='cost'"),
