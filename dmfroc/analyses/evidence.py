@@ -26,6 +26,7 @@ from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
+    NO_VARIATION,
     Influences,
     Moments,
     PartInfluences,
@@ -213,7 +214,7 @@ class JudgedEvidence(EvidenceInMemory):
         found = judged(own, of_all, of_some, self.has_verified, self.stratum, self.n_labels)
         alike = self._units_in(~self.has_verified)
         plain = moments_of(verified.influences, alike).standard_error
-        factor = max(moments.spread.scale / plain, 1.0) if plain > 0 else 1.0
+        factor = max(moments.spread.scale / plain, 1.0) if plain > NO_VARIATION else 1.0
         difference = on_all.influences - on_verified.influences
         influences = factor * verified.influences + found.weight * difference
         return found._replace(influences=influences * found.inflation[self._unit])

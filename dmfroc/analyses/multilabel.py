@@ -19,7 +19,7 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import CombinedJackknife, combined, units_of_rows
 from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.influences import Influences
+from dmfroc.inference.influences import NO_VARIATION, Influences
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -362,7 +362,7 @@ def _row_influences(
         phi = np.bincount(entries[0], influences, n)
     of_units = rows.by_unit(phi)
     plain = float(np.sqrt(of_units @ of_units))
-    return phi * (facts.moments.spread.scale / plain) if plain > 0 else phi
+    return phi * (facts.moments.spread.scale / plain) if plain > NO_VARIATION else phi
 
 
 def _average(
