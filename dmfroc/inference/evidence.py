@@ -260,7 +260,8 @@ class FactsInMemory(Facts):
             return (self._bias_beside_another,)
         sample = Sample(self.predictions, self.units)
         of_halves = bias_of_halves(self.measure, self.value, sample)
-        return self._bias_of_chance, of_halves, self._bias_beside_another
+        # Halves have other bins and other ties, and may show less than a measure without the bias
+        return self._bias_of_chance, max(of_halves, self._bias_beside_another, key=abs)
 
     @cached_property
     def _at_fixed_threshold(self) -> FactsInMemory | None:

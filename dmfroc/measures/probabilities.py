@@ -70,7 +70,10 @@ def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
     one = divide(table.squared_weight, table.weight, xp)  # weight of an outcome
     share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
     share = divide(table.outcome + share * one, table.weight + one, xp)
-    return part(table, xp) - (share * (1 - share) * one).sum() / (2 * table.weight[0].sum())
+    # Of n calibrated outcomes beside one forecast, so much of p (1 - p) is left on average
+    left = 1 - divide(table.weight * one, (table.weight + one) ** 2, xp)
+    added = divide(share * (1 - share) * one, left, xp).sum() / (2 * table.weight[0].sum())
+    return part(table, xp) - added
 
 
 def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
