@@ -21,16 +21,14 @@ from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.band import BandKind, CurveBand, band_around
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
-from dmfroc.inference.combined import CombinedFacts, CombinedJackknife, combined
+from dmfroc.inference.combined import CombinedFacts, Term, combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
-from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
+from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import (
-    NO_VARIATION,
     Influences,
     Moments,
     PartInfluences,
-    influences_of,
     moments_of,
 )
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
@@ -60,6 +58,7 @@ _MANY_SCORES = 100_000
 _CHANCE_OF_AREAS = 0.5
 _FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
 _MOST_WEIGHTS = 5_000_000  # of rows, one of them left out in turn, times classes
+_FEW_ERRORS = 10  # of a judge, from which on one more makes little difference
 _GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
@@ -120,18 +119,8 @@ class JudgedEvidence(EvidenceInMemory):
     @cached_property
     def _groups(self) -> Any:
         """The group of each of all rows, if there are groups."""
-        groups = self.options.groups
-        return None if groups is None else group_names(groups, self.rows.judge_on_all)
-
-    @cached_property
-    def units(self) -> Units:
-        """All independent units: those with verified rows, and the others, of each stratum."""
-        return self._units_in(2 * self.stratum + ~self.has_verified)
-
-    def _units_in(self, stratum: Int[np.ndarray, " u"] | Bool[np.ndarray, " u"]) -> Units:
-        place = np.unique(stratum, return_inverse=True)[1]
-        n_sets = self.sample.units.n_complete_sets
-        return Units(self._unit, place, np.bincount(place), n_sets)
+        groups, given = self.options.groups, self.rows.given
+        return None if groups is None else group_names(groups, given)[given.sample_weight > 0]
 
     @cached_property
     def _unit(self) -> Int[np.ndarray, " n"]:
@@ -155,18 +144,7 @@ class JudgedEvidence(EvidenceInMemory):
     @cached_property
     def n_labels(self) -> Float[np.ndarray, " s"]:
         """Effective number of verified units in each stratum."""
-        weights = self.of_all(self.predictions.sample_weight)
-        return effective_sizes(self.stratum, np.bincount(self._unit, weights))
-
-    def of_strata(self, influences: Float[np.ndarray, " n"]) -> PartInfluences | None:
-        """Return what each unit adds because strata have random sizes: the mean of its stratum.
-
-        What varies about that mean is the variance within `units`.
-        """
-        if len(self.n_labels) == 1:
-            return None
-        sums = np.bincount(self.stratum[self._unit], influences)
-        return PartInfluences((sums / np.bincount(self.stratum))[self.stratum], math.inf)
+        return effective_sizes(self.stratum, self._sums(self.predictions.sample_weight))
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
@@ -176,82 +154,121 @@ class JudgedEvidence(EvidenceInMemory):
                 f"{', '.join(given)} cannot be given together with judge=, which has "
                 "method='jackknife' alone and takes class sizes as random: leave one out"
             )
-        return [CombinedJackknife(self.options.level, self.options.seed)] * len(measures)
+        return [Jackknife(self.options.level, self.options.seed)] * len(measures)
 
-    def parts(self, measure: Measure) -> tuple[FactsInMemory, Part, Part]:
-        """Return what verified rows say, and the judge's values on all and on verified rows."""
-        bound = bind(measure, self.predictions)
-        with collected_remarks():
-            [facts] = facts_of([measure], bound, self.sample)
-            judges = []
-            for predictions in (self.rows.judge_on_all, self.rows.judge_on_verified):
-                of_judge = bind(measure, predictions)
-                [found] = influences_of([measure], of_judge, predictions)
-                judges.append(Part(found.value, found.influences))
-            left_out = _left_out(bound, self.predictions, facts.influences)
-            facts = replace(facts, influences=left_out)
-            judges[1] = _left_out(of_judge, self.rows.judge_on_verified, judges[1])
-        check_finite(measure, {"the verified rows": facts.value})
-        check_finite(measure, {"the judge": judges[0].value, "the judge on them": judges[1].value})
-        return facts, judges[0], judges[1]._replace(influences=self.of_all(judges[1].influences))
+    def parts(self, measure: Measure) -> list[FactsInMemory]:
+        """Return what verified rows say, and the judge's labels of all and of verified rows.
 
-    def of_all(self, influences: Float[np.ndarray, " v"]) -> Float[np.ndarray, " n"]:
-        """Return the influences of verified rows among those of all rows."""
-        found = np.zeros(len(self.rows.is_verified))
-        found[self.rows.is_verified] = influences
-        return found
-
-    def _of_units(self, part: Part) -> Part:
-        return Part(part.value, np.bincount(self._unit, part.influences))
-
-    def judged(self, verified: Part, on_all: Part, on_verified: Part, moments: Moments) -> Judged:
-        """Return the combination of least variance.
-
-        The verified part has the variance that ``moments`` say: they have the care for rare classes
-        that strata of verified rows lack.
+        If these do not define the measure, or lack a class, there are the verified rows alone. A
+        number of rows among the options is the same share of all rows.
         """
-        own, of_all, of_some = map(self._of_units, (verified, on_all, on_verified))
-        found = judged(own, of_all, of_some, self.has_verified, self.stratum, self.n_labels)
-        alike = self._units_in(~self.has_verified)
-        plain = moments_of(verified.influences, alike).standard_error
-        factor = max(moments.spread.scale / plain, 1.0) if plain > NO_VARIATION else 1.0
-        difference = on_all.influences - on_verified.influences
-        influences = factor * verified.influences + found.weight * difference
-        return found._replace(influences=influences * found.inflation[self._unit])
+        rows, names, shared = self.rows, self._groups, measure.in_sample(self.predictions)
+        some = None if names is None else names[rows.is_verified]
+        with collected_remarks():
+            found = [_facts_of_few(measure, self.sample)]
+            of_all, classes = (set(x.present) for x in (rows.judge_on_all, rows.judge_on_verified))
+            is_of_rows = measure.adds_rows or measure.name == "accuracy"
+            if not is_of_rows and (of_all != classes or len(classes) < 2):
+                return found
+            try:
+                sample = sample_of(rows.judge_on_all, names)
+                found += facts_of([shared], bind(shared, sample.predictions), sample)
+                found.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
+            except ValueError:
+                return found[:1]
+        return found if np.isfinite([x.value for x in found]).all() else found[:1]
+
+    def units(self, verified: Units) -> Units:
+        """Return the verified units, in the strata within which they were drawn if there are."""
+        verified = replace(verified, of_row=np.arange(len(verified.stratum)), inflation=None)
+        if len(self.n_labels) == 1:
+            return verified
+        in_strata: Any = {"cell": self.stratum[self.has_verified], "n_means": self.n_labels.shape}
+        return replace(verified.in_one_stratum, **in_strata)
+
+    def weigh(self, found: Sequence[Influences]) -> Judged:
+        """Return the combination of least variance, of verified rows alone if there is no judge."""
+        if len(found) < 3:
+            return Judged(found[0].value, found[0].influences, 0.0, np.ones(len(self.stratum)))
+        own, on_all, on_verified = (Part(x.value, self._sums(x.influences)) for x in found)
+        return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
+
+    def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " u"]:
+        """Add up the numbers of each unit's rows, all of them or the verified ones."""
+        is_of_all = len(of_rows) == len(self._unit)
+        unit = self._unit if is_of_all else self._unit[self.rows.is_verified]
+        return np.bincount(unit, of_rows, len(self.has_verified))
+
+    def gather(
+        self, judge: Judged, units: Units, found: Sequence[Influences]
+    ) -> tuple[Influences, Moments]:
+        """Put together the value of verified rows and, by its weight, what the judge adds.
+
+        The other units are independent of the verified ones, and vary within their strata. What
+        differs between strata varies with their random sizes.
+        """
+        [verified, *of_judge], weight = found, judge.weight
+        value, sums, phi = verified.value, np.zeros(len(self.stratum)), verified.influences
+        if of_judge:
+            on_all, on_verified = of_judge
+            value += weight * (on_all.value - on_verified.value)
+            phi, sums = (
+                phi - weight * on_verified.influences,
+                weight * self._sums(on_all.influences),
+            )
+        sums[self.has_verified] += self.sample.units.sums(phi)
+        sums *= judge.inflation
+        rest = self.stratum[~self.has_verified]
+        n_rest, n_units = np.bincount(rest, minlength=len(self.n_labels)), np.bincount(self.stratum)
+        of_rest = sums[~self.has_verified]
+        of_rest = of_rest - (np.bincount(rest, of_rest, len(n_rest)) / np.maximum(n_rest, 1))[rest]
+        of_rest *= np.sqrt(n_rest / np.maximum(n_rest - 1, 1))[rest]
+        of_strata = (np.bincount(self.stratum, sums) / n_units)[self.stratum]
+        parts = np.concatenate([of_rest, of_strata - of_strata.mean()])
+        whole = Influences(value, sums[self.has_verified], PartInfluences(parts, math.inf))
+        return whole, moments_of(whole.influences, units).with_parts(whole.of_parts)
 
     def facts(self, measure: Measure) -> CombinedFacts:
         """Return what verified rows and the judge say together."""
-        return self.facts_of_parts(*self.parts(measure))
-
-    def facts_of_parts(
-        self, facts: FactsInMemory, on_all: Part, on_verified: Part
-    ) -> CombinedFacts:
-        """Return what the parts say together."""
-        measure = facts.measure
-        verified = Part(facts.value, self.of_all(facts.influences.influences))
-        found = self.judged(verified, on_all, on_verified, facts.moments)
+        verified, *of_judge = parts = self.parts(measure)
+        units = self.units(verified.units)
+        found = [x.influences for x in parts]
+        judge, nobody = self.weigh(found), self.weigh(found[:1])
+        (_, alone), (_, both) = (
+            self.gather(nobody, units, found[:1]),
+            self.gather(judge, units, found),
+        )
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
-        of_strata = self.of_strata(found.influences)
-        after = moments_of(found.influences, self.units).with_parts(of_strata).spread.scale
-        alone = facts.moments
-        if of_strata is not None:
-            of_sizes = self.of_strata(verified.influences)
-            alone = moments_of(verified.influences, self.units).with_parts(of_sizes)
-        before = max(alone.spread.scale, moments_of(verified.influences, self.units).spread.scale)
+        gain = alone.spread.scale / both.spread.scale if both.spread.scale > 0 else 1.0
         labels = JudgedLabels(
-            lambda_=found.weight * (1 - n_verified / n),
+            lambda_=judge.weight * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
-            effective_labels=n_verified * (before / after) ** 2 if after > 0 else n_verified,
-            verified_value=facts.value,
-            verified_error=alone.standard_error,
-            judge_value=on_all.value,
+            effective_labels=n_verified * gain**2,
+            verified_value=verified.value,
+            verified_error=(verified.moments if len(self.n_labels) == 1 else alone).standard_error,
+            judge_value=of_judge[0].value if of_judge else math.nan,
         )
         rarest = int(self.predictions.class_counts[self.predictions.present].min())
-        messages = (self.selection_message, few_verified_message(measure, rarest, labels))
-        remarks = tuple(message for message in messages if message)
-        influences = Influences(found.value, found.influences, of_strata)
-        return combined(measure, self.predictions, self.units, influences, remarks, labels)
+        remarks = [self.selection_message, few_verified_message(measure, rarest, labels)]
+        if not of_judge:
+            remarks.append(
+                f"the judge's labels of the verified rows lack a class, or leave {measure.name} "
+                "undefined: its weight is 0, and the value is that of the verified rows"
+            )
+        terms = [Term(verified, 1.0)]
+        for facts, sign in zip(of_judge, (1, -1), strict=False):
+            terms.append(Term(facts, sign * judge.weight, is_own=False))
+        gather, kept = partial(self.gather, judge, units), tuple(filter(None, remarks))
+        is_rare = len(found) > 1 and self.judge_errs_rarely
+        return combined(terms, units, gather, kept, labels, judge_errs_rarely=is_rare)
+
+    @cached_property
+    def judge_errs_rarely(self) -> bool:
+        """Whether the judge errs on few verified rows, by their effective number."""
+        is_wrong = self.predictions.true != self.rows.judge_on_verified.true
+        n_errors = effective_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1]
+        return bool(n_errors < _FEW_ERRORS)
 
     @cached_property
     def selection_message(self) -> str | None:
@@ -276,7 +293,7 @@ class JudgedEvidence(EvidenceInMemory):
         """Estimate measures, each by its method."""
         found = []
         for measure, method in zip(measures, methods, strict=True):
-            assert isinstance(method, CombinedJackknife)
+            assert isinstance(method, Jackknife)
             found.append(method.estimate(self.facts(measure)))
         warn([self.selection_message])
         return found
@@ -292,7 +309,17 @@ class JudgedEvidence(EvidenceInMemory):
         return None
 
 
-def _left_out[T: (Part, Influences)](bound: BoundMeasures, predictions: Predictions, found: T) -> T:
+def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
+    """Return what few rows say, with influences that are changes of the value without each row."""
+    bound = bind(measure, sample.predictions)
+    [facts] = facts_of([measure], bound, sample)
+    influences = facts.influences
+    if measure.threshold is None:  # which jumps from one row to the next
+        influences = _left_out(bound, sample.predictions, influences)
+    return replace(facts, influences=influences, can_redraw=False)
+
+
+def _left_out(bound: BoundMeasures, predictions: Predictions, found: Influences) -> Influences:
     """Return the influences of few rows as the changes of the value without each of them.
 
     A derivative does not show that a row changes what others contribute, as it does to average
@@ -325,29 +352,13 @@ def joint_estimates_with_judge(
     """Return values and paired differences, each with a weight of its own for the judge."""
     first = next(iter(named.values()))
     [method] = first.methods([measure])
-    assert isinstance(method, CombinedJackknife)
-    parts = {name: evidence.parts(measure) for name, evidence in named.items()}
-    facts = {name: evidence.facts_of_parts(*parts[name]) for name, evidence in named.items()}
-    moments, values = {}, {}
-    for a, b in itertools.combinations(named, 2):
-        (verified, all_a, some_a), (other, all_b, some_b) = parts[a], parts[b]
-        phi = first.of_all(verified.influences.influences - other.influences.influences)
-        [of_verified] = joint_facts({a: verified, b: other}).differences.values()
-        difference = Part(verified.value - other.value, phi)
-        found = first.judged(difference, _minus(all_a, all_b), _minus(some_a, some_b), of_verified)
-        moments[a, b] = moments_of(found.influences, first.units).with_parts(
-            first.of_strata(found.influences)
-        )
-        values[a, b] = found.value
-    joint = joint_facts(facts)
+    assert isinstance(method, Jackknife)
+    facts = {name: evidence.facts(measure) for name, evidence in named.items()}
+    check_finite(measure, {name: x.value for name, x in facts.items()})
+    units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
+    joint = joint_combined(facts, lambda found: partial(first.gather, first.weigh(found), units))
     warn([first.selection_message])
-    return method.paired_estimates(
-        JointFacts(facts, moments, joint.covariance, values=values), hypothesis
-    )
-
-
-def _minus(a: Part, b: Part) -> Part:
-    return Part(a.value - b.value, a.influences - b.influences)
+    return method.paired_estimates(joint, hypothesis)
 
 
 Evidence = EvidenceInMemory | CountedEvidence

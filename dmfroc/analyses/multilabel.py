@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -16,22 +16,18 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.inference.combined import CombinedJackknife, combined, units_of_rows
-from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
+from dmfroc.inference.combined import Term, combined, joint_combined
+from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.influences import NO_VARIATION, Influences
+from dmfroc.inference.influences import Influences, Moments, freedom_of_mean, moments_of
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.remarks import kinks_message
 from dmfroc.inference.simultaneous import holm_adjusted
-from dmfroc.inference.units import Sample, units_of
-from dmfroc.inputs.arrays import Rows, as_floats, remedy_for_several
-from dmfroc.inputs.columns import match_columns
-from dmfroc.inputs.messages import Source, listing
+from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, remedy_for_several, row_names
+from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.scores import by_label, chosen_names
-from dmfroc.inputs.subgroups import unit_of_rows
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
@@ -40,14 +36,11 @@ from dmfroc.results.table import Column, Table
 Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
 """Rows and columns."""
 
+Labels = Sequence[tuple[int, Units]]
+"""Places of labels, and the units of their entries."""
+
 ONE = "classifier"
 """The name of a classifier that is alone."""
-
-
-def is_one_label(entries: Entries) -> bool:
-    """Whether entries are of one label, so that each row has one at most."""
-    columns = entries[1]
-    return bool(columns[0] == columns[-1] == columns.max()) if len(columns) else True
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +75,31 @@ class LabelledRows:
         """Number of independent units."""
         return int(self.unit.max()) + 1
 
-    def by_unit(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
-        """Add up the influences of each unit's rows."""
-        if self.n_units == len(self.unit):
-            return influences
-        return np.bincount(self.unit, influences)
+    def of_labels(
+        self, labels: Labels, found: Sequence[Influences]
+    ) -> tuple[Float[np.ndarray, "l u"], list[Moments]]:
+        """Return the influences of each unit on labels, and the moments of those of each label.
 
-    def covariance(self, influences: Float[np.ndarray, "l n"]) -> Float[np.ndarray, "l l"]:
-        """Return the covariance of values whose influences of rows these are."""
-        sums = np.stack([self.by_unit(phi) for phi in influences])
-        return sums @ sums.T
+        They have the variance of the moments, with its care for labels with few positives, which
+        units of one stratum lack.
+        """
+        sums, moments = np.zeros((len(labels), self.n_units)), []
+        for row, (place, units), x in zip(sums, labels, found, strict=True):
+            row += np.bincount(self.unit[self.entries(place)[0]], x.influences, self.n_units)
+            moments.append(moments_of(x.influences, units))
+            plain = float(np.sqrt(row @ row))
+            row *= moments[-1].spread.scale / plain if plain > 0 else 1.0
+        return sums, moments
+
+    def mean(
+        self, labels: Labels, units: Units, found: Sequence[Influences]
+    ) -> tuple[Influences, Moments]:
+        """Return the mean over labels, and the moments of the influences of units on it."""
+        sums, moments = self.of_labels(labels, found)
+        whole = Influences(float(np.mean([x.value for x in found])), sums.mean(axis=0))
+        freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
+        freedom = freedom_of_mean(sums @ sums.T, freedoms)
+        return whole, replace(moments_of(whole.influences, units), most_freedom=freedom)
 
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
@@ -112,10 +120,11 @@ class LabelledRows:
         with collected_remarks():
             try:
                 predictions = self.predictions(name, entries)
-                is_grouped = self.n_units < len(self.unit) or not is_one_label(entries)
-                groups = self.unit[entries[0]] if is_grouped else None
+                unit = self.unit[entries[0]]
+                groups = unit if np.bincount(unit).max() > 1 else None
                 sample = Sample(predictions, units_of(predictions, groups))
                 [facts] = facts_of([measure], bind(measure, predictions), sample)
+                facts = replace(facts, can_redraw=False)
             except ValueError as error:
                 return str(error)
         return facts if np.isfinite(facts.value) else "it is not defined there"
@@ -223,21 +232,18 @@ def multilabel(
     Parameters
     ----------
     y_true : array-like or table of shape (n, L)
-        1 where a row has the label, 0 where it has not, missing where that is not known. Columns
-        of tables with names are matched by name, as in `Predictions.from_arrays`, all others by
-        position.
-    y_score : array-like or table of shape (n, L), or dict of str to such
+        1 where a row has the label, 0 where it has not, missing where that is not known.
+    y_score : array-like of shape (n, L), or dict of str to such
         Scores of the labels, of one classifier or of several by name.
     measure : str or Measure, optional
         Any measure of two classes, see `estimate`; by default ``"hand_till"``, which is the area
         under the ROC curve, and without scores ``"f1"``.
-    y_pred : array-like or table of shape (n, L), or dict of str to such, optional
+    y_pred : array-like of shape (n, L), or dict of str to such, optional
         Predicted labels, 0 or 1, for measures of hard labels.
     average : {"macro", "micro"}
         The mean over the labels, or the value of all entries pooled.
     labels : list of str, optional
-        Names of the labels, in the order of columns without names. By default those of the columns
-        of y_true, else of the first other table, else their numbers.
+        Names of the labels; by default those of the columns, or their numbers.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as documents of one author.
     alternative, margin, rope, simultaneous, level
@@ -253,8 +259,7 @@ def multilabel(
     Raises
     ------
     TypeError, ValueError
-        If entries of y_true are neither 0, 1 nor missing, shapes or names of columns differ, or no
-        label has a value.
+        If entries of y_true are neither 0, 1 nor missing, shapes differ, or no label has a value.
 
     Notes
     -----
@@ -289,18 +294,12 @@ def multilabel(
             f"{measure.name} needs predicted labels: pass y_pred, such as y_pred=y_score >= 0.5"
         )
     facts, left_out = _facts_of_labels(rows, measure)
-    method = CombinedJackknife(level, seed)
-    entries = {label: rows.entries(rows.names.index(label)) for label in facts}
-    influences = {
-        name: np.stack([_row_influences(rows, facts[x][name], entries[x]) for x in facts])
-        for name in rows.classifiers
-    }
-    by_name = {
-        name: _average(rows, measure, average, name, facts, phi, left_out)
-        for name, phi in influences.items()
-    }
-    joint = _joint(by_name, method, hypothesis)
-    by_label, differences = _each_label(rows, facts, level, seed, hypothesis)
+    method = Jackknife(level, seed)
+    if average == "micro":
+        joint = _joint(_pooled(rows, measure, left_out), method, hypothesis)
+    else:
+        joint = _mean(rows, facts, method, hypothesis)
+    by_label, differences = _each_label(facts, method, hypothesis)
     found = MultilabelComparison(
         measure=measure.name,
         title=measure.title,
@@ -308,7 +307,7 @@ def multilabel(
         rows=rows,
         by_label=by_label,
         label_differences=differences,
-        label_covariances={name: rows.covariance(phi) for name, phi in influences.items()},
+        label_covariances=_covariances(rows, facts),
         left_out=left_out,
         **compared(
             joint,
@@ -347,75 +346,76 @@ def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[Known, dict[
     return facts, left_out
 
 
-def _row_influences(
-    rows: LabelledRows, facts: FactsInMemory, entries: Entries
-) -> Float[np.ndarray, " n"]:
-    """Return the influences of rows, with the variance that the value by itself has.
-
-    That has the care for labels with few positives that rows of one stratum know nothing of.
-    """
-    influences, n = facts.influences.influences, len(rows.unit)
-    if is_one_label(entries):
-        phi = np.zeros(n)
-        phi[entries[0]] = influences
-    else:
-        phi = np.bincount(entries[0], influences, n)
-    of_units = rows.by_unit(phi)
-    plain = float(np.sqrt(of_units @ of_units))
-    return phi * (facts.moments.spread.scale / plain) if plain > NO_VARIATION else phi
+def _pooled(
+    rows: LabelledRows, measure: Measure, left_out: Mapping[str, str]
+) -> dict[str, FactsInMemory]:
+    """Return what is known of each classifier by the entries of all labels."""
+    known = ~np.isnan(rows.true)
+    known[:, [rows.names.index(label) for label in left_out]] = False
+    row, column = np.nonzero(known)
+    pooled = {}
+    for name in rows.classifiers:
+        facts = rows.facts(measure, name, (row, column))
+        if isinstance(facts, str):
+            raise ValueError(facts)
+        pooled[name] = facts
+    return pooled
 
 
-def _average(
-    rows: LabelledRows,
-    measure: Measure,
-    average: str,
-    name: str,
-    facts: Known,
-    influences: Float[np.ndarray, "l n"],
-    left_out: Mapping[str, str],
-) -> FactsInMemory:
-    """Return what is known of a classifier's mean over the labels, or of its pooled entries."""
-    remarks = tuple(filter(None, [kinks_message(measure)]))
-    units = units_of_rows(rows.unit)
-    if average == "micro":
-        known = ~np.isnan(rows.true)
-        known[:, [rows.names.index(label) for label in left_out]] = False
-        row, column = np.nonzero(known)
-        entries = row, column
-        pooled = rows.facts(measure, name, entries)
-        if isinstance(pooled, str):
-            raise ValueError(pooled)
-        phi = _row_influences(rows, pooled, entries)
-        return combined(measure, pooled.predictions, units, Influences(pooled.value, phi), remarks)
-    predictions = next(iter(facts.values()))[name].predictions
-    value = float(np.mean([of_label[name].value for of_label in facts.values()]))
-    return combined(
-        measure, predictions, units, Influences(value, influences.mean(axis=0)), remarks
-    )
+def _with_units(rows: LabelledRows, facts: Known) -> Labels:
+    """Return the places of the labels, and their units in the strata of most care."""
+    units = [[x.units for x in of_label.values()] for of_label in facts.values()]
+    places = map(rows.names.index, facts)
+    return list(zip(places, (max(x, key=lambda y: len(y.sizes)) for x in units), strict=True))
+
+
+def _mean(
+    rows: LabelledRows, facts: Known, method: Jackknife, hypothesis: Hypothesis
+) -> JointEstimates:
+    """Return what is known of the classifiers' means over the labels."""
+    labels, n = _with_units(rows, facts), rows.n_units
+    n_sets = min(units.n_complete_sets for _, units in labels)
+    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n_sets)
+    gather = partial(rows.mean, labels, units)
+    means = {
+        name: combined([Term(x[name], 1 / len(facts)) for x in facts.values()], units, gather)
+        for name in rows.classifiers
+    }
+    return _joint(means, method, hypothesis, partial(joint_combined, gather_of=lambda _: gather))
+
+
+def _covariances(rows: LabelledRows, facts: Known) -> dict[str, Float[np.ndarray, "l l"]]:
+    """Return the covariance of the labels' values by classifier."""
+    labels, found = _with_units(rows, facts), {}
+    for name in rows.classifiers:
+        sums, _ = rows.of_labels(labels, [x[name].influences for x in facts.values()])
+        found[name] = sums @ sums.T
+    return found
 
 
 def _joint(
-    by_name: Mapping[str, FactsInMemory], method: Jackknife, hypothesis: Hypothesis
+    facts: Mapping[str, FactsInMemory],
+    method: Jackknife,
+    hypothesis: Hypothesis,
+    find: Callable[[Any], JointFacts] = joint_facts,
 ) -> JointEstimates:
-    if len(by_name) > 1:
-        return method.paired_estimates(joint_facts(by_name), hypothesis)
-    [(name, facts)] = by_name.items()
-    scale = facts.moments.spread.scale
+    if len(facts) > 1:
+        return method.paired_estimates(find(facts), hypothesis)
+    [(name, of_one)] = facts.items()
     return JointEstimates(
-        {name: method.estimate(facts)},
+        {name: method.estimate(of_one)},
         {},
-        np.full((1, 1), facts.value),
-        np.full((1, 1), scale**2),
-        {name: facts.interval_at},
+        np.full((1, 1), of_one.value),
+        np.full((1, 1), of_one.moments.spread.scale**2),
+        {name: of_one.interval_at},
         {},
         hypothesis,
     )
 
 
 def _each_label(
-    rows: LabelledRows, facts: Known, level: float, seed: int, hypothesis: Hypothesis
+    facts: Known, method: Jackknife, hypothesis: Hypothesis
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
-    method = Jackknife(level, seed)
     estimates: dict[str, dict[str, Estimate]] = {}
     differences: dict[str, tuple[Difference, ...]] = {}
     with collected_remarks():
@@ -430,20 +430,8 @@ def _each_label(
 def _labelled_rows(
     y_true: Any, y_score: Any, y_pred: Any, labels: Any, groups: Any
 ) -> LabelledRows:
-    rows, of_scores, of_hard = Rows(), _by_classifier(y_score), _by_classifier(y_pred)
-    tables = (y_true, *of_scores.values(), *of_hard.values())
-    chosen = [chosen_names(table, "y_score") for table in tables]
-    names = chosen[0] if labels is None else list(map(str, listed("labels", labels)))
-    true = _matrix(y_true, "y_true", names, rows)
-    if names is None:
-        numbers = [str(place) for place in range(true.shape[1])]
-        names = next(filter(None, chosen), numbers)
-        # Columns p_1, p_0 are those of the labels 1 and 0
-        names = numbers if match_columns(names, numbers, Source(scores="y_score")) else names
-    if len(names) != true.shape[1] or len(set(names)) < len(names):
-        raise ValueError(
-            f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"
-        )
+    rows = Rows()
+    true = _matrix(y_true, "y_true", rows)
     is_wrong = (true != 0) & (true != 1) & ~np.isnan(true)
     if is_wrong.any():
         row, place = np.argwhere(is_wrong)[0]
@@ -453,9 +441,8 @@ def _labelled_rows(
         )
     if y_score is None and y_pred is None:
         raise TypeError("give y_score, or y_pred for measures of hard labels")
-    read = partial(_matrix, labels=names, rows=rows)
-    scores = _named(of_scores, "y_score", true, read)
-    predicted = _named(of_hard, "y_pred", true, read)
+    scores = _named(y_score, "y_score", true, rows)
+    predicted = _named(y_pred, "y_pred", true, rows)
     if scores and predicted and set(scores) != set(predicted):
         raise ValueError(
             f"y_pred has the classifiers {list(predicted)}, but y_score has {list(scores)}: use "
@@ -464,25 +451,35 @@ def _labelled_rows(
     for name, x in predicted.items():
         if not ((x == 0) | (x == 1)).all():
             raise ValueError(f"y_pred of {name!r} must hold 0 and 1 only")
-    unit = unit_of_rows(groups, len(true), rows)
-    return LabelledRows(true, scores, predicted, tuple(names), unit)
-
-
-def _by_classifier(values: Any) -> Mapping[str, Any]:
-    if values is None or isinstance(values, Mapping):
-        return values or {}
-    return {ONE: values}
+    if labels is None:
+        columns = getattr(y_true, "columns", range(true.shape[1]))
+        labels = list(columns)
+    names = tuple(map(str, listed("labels", labels)))
+    if len(names) != true.shape[1] or len(set(names)) < len(names):
+        raise ValueError(
+            f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"
+        )
+    unit = np.arange(len(true))
+    if groups is not None:
+        of_groups = row_names(groups, "groups", len(true), rows.index, "a group")
+        unit = np.unique(of_groups, return_inverse=True)[1]
+        if unit.max() == 0:
+            raise ValueError("groups has one group only: at least two are needed")
+    return LabelledRows(true, scores, predicted, names, unit)
 
 
 def _named(
-    named: Mapping[Any, Any], what: str, true: Float[np.ndarray, "n l"], read: Callable[..., Any]
+    values: Any, what: str, true: Float[np.ndarray, "n l"], rows: Rows
 ) -> dict[str, Float[np.ndarray, "n l"]]:
+    if values is None:
+        return {}
+    named = values if isinstance(values, Mapping) else {ONE: values}
     found = {}
     for name, x in named.items():
         if not isinstance(name, str):
             raise TypeError(f"{what} has the key {name!r}, but names must be strings")
-        where = what if name == ONE else f"{what}[{name!r}]"
-        found[name] = read(x, where)
+        where = what if named is not values else f"{what}[{name!r}]"
+        found[name] = _matrix(x, where, rows)
         if found[name].shape != true.shape:
             raise ValueError(
                 f"{where} has shape {found[name].shape}, but y_true has {true.shape}: both must "
@@ -495,11 +492,9 @@ def _named(
     return found
 
 
-def _matrix(
-    values: Any, what: str, labels: list[str] | None, rows: Rows
-) -> Float[np.ndarray, "n l"]:
+def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
     # Columns are read one at a time
-    array = as_floats(by_label(values, labels, what), what).astype(np.float64, order="F")
+    array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
         remedy = remedy_for_several(array.shape) if array.ndim == 3 else ""
         raise ValueError(

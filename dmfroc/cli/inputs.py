@@ -125,7 +125,6 @@ class Columns:
         judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
         predictions = judged.read(file)
         [verified] = self.read_others(file, [self.label]).values()
-        verified = predictions.given_rows.arranged(verified, None, self.label)
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
         names, scores, is_of_two = given.labels, given.scores, given.n_classes == 2
@@ -196,9 +195,13 @@ class Columns:
             keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
             given = checked_format(self.separator, self.decimal, self.encoding)
             rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
-            return read_columns(file, names, given, rows)
+            if self.count is None:
+                return read_columns(file, names, given, rows)
+            counts, *columns = read_columns(file, [self.count, *names], given, rows).values()
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
+        repeats = counts.astype(int)
+        return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
 
 
 def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:

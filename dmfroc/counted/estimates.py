@@ -174,6 +174,7 @@ def _facts(
         counted,
         classifier,
         error_bound=value.error_bound,
+        can_redraw=False,
     )
 
 

@@ -1,98 +1,189 @@
-"""Values that are put together from several, each with the influence of every row."""
+"""Values that are put together from several: a mean over labels, or verified rows and a judge.
+
+What is known of each part is carried over. Biases add up as the values do. Thresholds are chosen by
+others in each part. An error that a part may lack is counted on the side to which it would move the
+value.
+"""
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
-from dmfroc.inference.evidence import FactsInMemory
-from dmfroc.inference.influences import Influences, Moments, moments_of
-from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.evidence import FactsInMemory, JointFacts, joint_facts
+from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, moments_of
+from dmfroc.inference.limits import RareErrors
+from dmfroc.inference.sign_flips import has_large_strata
 from dmfroc.inference.units import Units
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure
-from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
+
+_ERROR = 0.05  # error probability at which errors of a part are rare if they decide its limit
+Gather = Callable[[Sequence[Influences]], tuple[Influences, Moments]]
+"""Puts together the values of the parts, and the influences on them, and finds the moments."""
+
+
+class Term(NamedTuple):
+    """What is known of a part, and its coefficient.
+
+    The value is the mean of the own parts. The others cancel on average.
+    """
+
+    facts: FactsInMemory
+    coefficient: float
+    is_own: bool = True
 
 
 @dataclass(frozen=True, eq=False)
 class CombinedFacts(FactsInMemory):
-    """What is known of a value that is put together: by its influences alone.
+    """What is known of a value that is put together.
 
     Attributes
     ----------
-    remarks : tuple of str
-        What a careful reader has to consider.
-    judge : JudgedLabels or None
-        What a judge has added.
+    terms : tuple of Term
+        The parts.
+    gather : callable
+        What puts them together.
+    judge_errs_rarely : bool
+        Whether a judge errs on so few verified rows that one more would make a difference.
     """
 
-    remarks: tuple[str, ...] = ()
-    judge: JudgedLabels | None = None
-
-    @property
-    def cross_fitted(self) -> tuple[float, Moments] | None:
-        """Nothing: no threshold is chosen."""
-        return None
+    terms: tuple[Term, ...]
+    gather: Gather
+    judge_errs_rarely: bool
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """The range of the measure, whatever the class sizes."""
-        return self.measure.range_in(self.predictions)
+        return range_of(self.terms)
 
-    @cached_property
-    def rare(self) -> None:
-        """Nothing: what a sample without errors consists of is not known."""
+    @property
+    def range_of_sizes(self) -> None:
+        """Nothing: the bounds are those of any sizes already."""
         return None
 
     @property
-    def possible_biases(self) -> tuple[()]:
-        """Nothing: the bias is not known."""
-        return ()
+    def own_parts(self) -> Sequence[FactsInMemory]:
+        """What the value is the mean of, but for differences that are 0 on average."""
+        return [t.facts for t in self.terms if t.is_own]
+
+    @cached_property
+    def chosen_by_others(self) -> Influences | None:
+        """The value where others choose the thresholds, and the influences on it."""
+        found = [x for t in self.terms if (x := t.facts.chosen_by_others) is not None]
+        return self.gather(found)[0] if len(found) == len(self.terms) else None
+
+    @cached_property
+    def rare(self) -> RareErrors | None:
+        """What parts without errors would show, if errors of a part are rare, or those of a judge.
+
+        An error counts on the side of its part's coefficient. The limit of a weighted sum of
+        independent counts that are all 0 is that of the dearest one (Fay and Feuer 1997).
+        """
+        found = [(x, t) for t in self.terms if (x := t.facts.rare) is not None]
+        own = [x for x, t in found if t.is_own]
+        are_rare = any(x.interval_at(_ERROR).exact_limit is not None for x in self.own_parts)
+        if len(own) < len(self.own_parts) or not (self.judge_errs_rarely or are_rare):
+            return None
+        best, worst = (float(np.mean([x[end] for x in own])) for end in (0, 1))
+        unseen = [abs(t.coefficient * (x.limit - x.best)) for x, t in found]
+        limit = best + math.copysign(max(unseen), worst - best) if are_rare else best
+        of_judge = max(unseen[len(own) :], default=0.0) if self.judge_errs_rarely else 0.0
+        return RareErrors(best, worst, limit, max(x.gross_errors for x in own), of_judge)
+
+    @cached_property
+    def possible_biases(self) -> Sequence[float]:
+        """The biases that show, combined as the values are."""
+        biases = np.array([t.facts.possible_biases for t in self.terms])
+        return list((np.array([t.coefficient for t in self.terms]) @ biases).tolist())
+
+    @cached_property
+    def at_fixed_threshold(self) -> FactsInMemory | None:
+        """The same with a threshold that does not vary, if the measure is read at one."""
+        fixed = [(x, t) for t in self.terms if (x := t.facts.at_fixed_threshold) is not None]
+        if len(fixed) < len(self.terms):
+            return None
+        return combined([t._replace(facts=x) for x, t in fixed], self.units, self.gather)
+
+    def distances_of_threshold(self, error: float) -> tuple[float, float]:
+        """Return how far below and above the value those at the limits of the thresholds are.
+
+        Their squares add up as the variances of what thresholds move do.
+        """
+        weights, parts = zip(*((t.coefficient, t.facts) for t in self.terms), strict=True)
+        moved = [x.influences.minus(x.at_fixed_threshold.influences) for x in parts]
+        found = (moments_of(x.influences, part.units) for x, part in zip(moved, parts, strict=True))
+        apart = np.linalg.norm(np.multiply(weights, [x.standard_error for x in found]))
+        factor = self.gather(moved)[1].standard_error / apart if apart > 0 else 1.0
+        ends = [
+            x.distances_of_threshold(error)[:: 1 if w > 0 else -1]
+            for w, x in zip(weights, parts, strict=True)
+        ]
+        below, above = factor * np.linalg.norm(np.multiply(weights, np.transpose(ends)), axis=1)
+        return float(below), float(above)
+
+
+def range_of(terms: Sequence[Term]) -> tuple[float, float]:
+    """Return the mean range of the own parts, whatever the class sizes."""
+    low, high = np.mean([t.facts.bounds_of_any_sizes for t in terms if t.is_own], axis=0)
+    return float(low), float(high)
 
 
 def combined(
-    measure: Measure,
-    predictions: Predictions,
+    terms: Sequence[Term],
     units: Units,
-    influences: Influences,
+    gather: Gather,
     remarks: tuple[str, ...] = (),
     judge: JudgedLabels | None = None,
+    *,
+    judge_errs_rarely: bool = False,
 ) -> CombinedFacts:
-    """Return what is known of a value with these influences."""
-    inside = float(np.clip(influences.value, *measure.bounds))
-    moments = moments_of(influences.influences, units).with_parts(influences.of_parts)
-    found = influences._replace(value=inside)
+    """Return what is known of the value of these parts; it is put into the range."""
+    first, own = terms[0].facts, [t.facts for t in terms if t.is_own]
+    still = sum(x.moments.spread.scale <= NO_VARIATION for x in own)
+    if 0 < still < len(own):
+        remarks += (
+            f"{still} of the {len(own)} values whose mean this is show no variation: it may be "
+            "further off than its interval says",
+        )
+    found, moments = gather([t.facts.influences for t in terms])
+    value = float(np.clip(found.value, *range_of(terms)))
     return CombinedFacts(
-        measure, predictions, units, inside, moments, found, remarks=remarks, judge=judge
+        first.measure,
+        first.predictions,
+        units,
+        value,
+        moments,
+        found._replace(value=value),
+        tuple(terms),
+        gather,
+        judge_errs_rarely,
+        can_redraw=False,
+        remarks=remarks,
+        judge=judge,
     )
 
 
-@dataclass(frozen=True)
-class CombinedJackknife(Jackknife):
-    """The jackknife of values that are put together."""
+def joint_combined(
+    facts: Mapping[str, CombinedFacts], gather_of: Callable[[Sequence[Influences]], Gather]
+) -> JointFacts:
+    """Return what is known of several classifiers, whose differences are put together likewise.
 
-    def estimate(self, facts: CombinedFacts) -> Estimate:  # type: ignore[override]
-        """Return the estimate that follows from the influences."""
-        ends = facts.interval_at(1 - self.level)
-        return Estimate(
-            measure=facts.measure.name,
-            title=facts.measure.title,
-            value=facts.value,
-            standard_error=facts.moments.standard_error,
-            interval=ends[:2],
-            level=self.level,
-            method=self.name,
-            class_sizes="random",
-            warnings=facts.remarks,
-            judge=facts.judge,
-        )
-
-
-def units_of_rows(of_row: Int[np.ndarray, " n"]) -> Units:
-    """Return units in one stratum: their classes differ from label to label."""
-    n = int(of_row.max()) + 1
-    return Units(of_row, np.zeros(n, int), np.array([n]), n)
+    ``gather_of`` takes the differences of the influences on each part, and returns what puts them
+    together.
+    """
+    joint, moments, values = joint_facts(facts), {}, {}
+    for a, b in itertools.combinations(facts, 2):
+        parts = zip(facts[a].terms, facts[b].terms, strict=False)
+        found = [x.facts.influences.minus(y.facts.influences) for x, y in parts]
+        whole, moments[a, b] = gather_of(found)(found)
+        most = facts[a].measure.largest_difference
+        values[a, b] = min(max(whole.value, -most), most)
+    own = (part.units for f in facts.values() for part in f.own_parts)
+    flips = joint.sign_flips if all(map(has_large_strata, own)) else {}
+    return joint._replace(differences=moments, values=values, sign_flips=flips)

@@ -52,15 +52,14 @@ from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bare_value_of, bind
 from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.results.estimate import ClassSizes
+from dmfroc.results.judge import JudgedLabels
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
-_FEW_OF_CENTRE = 0.1  # the same of the DMF-AUC, whose centre follows the chance in easy pairs
 _N_DIVISIONS = 2
-_HALVES_OF = 2.0  # times what halves show, of many small classes: they show half of the bias
+_HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
 _MOST_SCORES = 1 << 20  # whose halves take little time
-_MOST_SCORES_OF_CENTRE = 1 << 16  # the same for the DMF-AUC of classes that are not so small
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
@@ -82,6 +81,12 @@ class Facts(ABC):
         Moments of the influences on the value.
     error_bound : float
         By how much the value differs at most from that of all scores.
+    can_redraw : bool
+        Whether the user can ask for a bootstrap instead.
+    remarks : tuple of str
+        What else limits the estimate.
+    judge : JudgedLabels or None
+        What a judge has added.
     has_all_scores : bool
         Whether all scores are at hand, so that thresholds can be chosen on some of them.
     """
@@ -94,6 +99,14 @@ class Facts(ABC):
     value: float
     moments: Moments
     error_bound: float = field(default=0.0, kw_only=True)
+    can_redraw: bool = field(default=True, kw_only=True)
+    remarks: tuple[str, ...] = field(default=(), kw_only=True)
+    judge: JudgedLabels | None = field(default=None, kw_only=True)
+
+    @property
+    def own_parts(self) -> Sequence[Facts]:
+        """What the value is the mean of."""
+        return (self,)
 
     @abstractmethod
     def value_of(self, other: Measure) -> float:
@@ -186,6 +199,11 @@ class Facts(ABC):
         """The moments on which `interval_at` rests."""
         return self.moments if self.cross_fitted is None else self.cross_fitted[1]
 
+    @property
+    def range_of_sizes(self) -> tuple[float, float] | None:
+        """The range of any class sizes if the interval given the sizes is widened to it."""
+        return self.bounds_of_any_sizes if self.moments.depends_on_sizes else None
+
     def unbiased_interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability as if the value were not biased."""
         return interval(
@@ -193,7 +211,7 @@ class Facts(ABC):
             self.moments,
             error,
             self.bounds,
-            self.bounds_of_any_sizes if self.moments.depends_on_sizes else None,
+            self.range_of_sizes,
             symmetric_on_line=not self.measure.is_flat_at_ends,
             rare=self.rare,
         )
@@ -235,8 +253,8 @@ class FactsInMemory(Facts):
         return bare_value_of(other, self.predictions)
 
     @cached_property
-    def cross_fitted(self) -> tuple[float, Moments] | None:
-        """The value where others choose the thresholds, and the moments of its influences."""
+    def chosen_by_others(self) -> Influences | None:
+        """The value where others choose the thresholds, and the influences on it."""
         if self.measure.cross_fit is None or self.predictions.folds is not None:
             return None
         plain, weights = self.influences, self.units.weights
@@ -247,11 +265,18 @@ class FactsInMemory(Facts):
         if judged is None:
             return None
         found = Influences(judged[0], self.units.centred(judged[1]))
-        if weights is not None:
-            found = through_weights(found, weights)
+        return found if weights is None else through_weights(found, weights)
+
+    @cached_property
+    def cross_fitted(self) -> tuple[float, Moments] | None:
+        """The value where others choose the thresholds, and the moments of its influences."""
+        found = self.chosen_by_others
+        if found is None:
+            return None
         moments = moments_of(found.influences, self.units).with_parts(found.of_parts)
+        moments = replace(moments, most_freedom=self.moments.most_freedom)
         larger = max(self.moments, moments, key=lambda x: x.standard_error)
-        return max(judged[0], self.bounds[0]), larger
+        return float(np.clip(found.value, *self.bounds)), larger
 
     @cached_property
     def possible_biases(self) -> Sequence[float]:
@@ -264,12 +289,22 @@ class FactsInMemory(Facts):
         return self._bias_of_chance, max(of_halves, self._bias_beside_another, key=abs)
 
     @cached_property
-    def _at_fixed_threshold(self) -> FactsInMemory | None:
+    def at_fixed_threshold(self) -> FactsInMemory | None:
+        """The same with a threshold that does not vary, if the measure is read at one."""
         threshold, predictions = self.measure.threshold, self.predictions
-        if threshold is None or predictions.folds is not None:
+        if threshold is None or predictions.folds is not None or self.units.evidence is None:
             return None
         bound, sample = bind(threshold.fixed, predictions), Sample(predictions, self.units)
         return facts_of([threshold.fixed], bound, sample)[0]
+
+    def distances_of_threshold(self, error: float) -> tuple[float, float]:
+        """Return how far below and above the value those at the limits of the threshold are."""
+        measure, evidence = self.measure, self.units.evidence
+        assert measure.threshold
+        assert measure.statistic
+        assert evidence is not None
+        table = measure.statistic(self.predictions).count(self.predictions.sample_weight, np)
+        return measure.threshold.distances(table, evidence, error)
 
     def unbiased_interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability as if the value were not biased.
@@ -277,12 +312,11 @@ class FactsInMemory(Facts):
         Where a threshold is estimated, the squares of the distances of the ends from the value add
         up, for a fixed threshold and for those at the limits of the threshold.
         """
-        measure, fixed, evidence = self.measure, self._at_fixed_threshold, self.units.evidence
-        if not (fixed and measure.threshold and measure.statistic) or evidence is None:
+        fixed = self.at_fixed_threshold
+        if fixed is None:
             return super().unbiased_interval_at(error)
-        ends, predictions = fixed.unbiased_interval_at(error), self.predictions
-        table = measure.statistic(predictions).count(predictions.sample_weight, np)
-        below, above = measure.threshold.distances(table, evidence, error)
+        ends = fixed.unbiased_interval_at(error)
+        below, above = self.distances_of_threshold(error)
         if below == above == 0:
             return ends
         low = self.value - math.hypot(self.value - ends.low, below)
@@ -295,13 +329,11 @@ def notable_bias(biases: Sequence[float], error: float) -> float:
     return next((x for x in biases if x and abs(x) >= _NOTABLE_BIAS * error), 0.0)
 
 
-def has_many_small_classes(
-    measure: Measure, units: Units, n_classes: int, few: float = _FEW_OF_MANY
-) -> bool:
+def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
     # The curve of two classes is that of the sample, and its area as unbiased as M is
     is_unbiased = measure.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
-    return not is_unbiased and n_classes >= few * units.n_complete_sets
+    return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:
@@ -318,20 +350,14 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
-    is_small = has_many_small_classes(measure, units, len(predictions.present))
-    has_bias = is_small or (
-        measure.is_dmf_auc
-        and predictions.scores.size <= _MOST_SCORES_OF_CENTRE
-        and has_many_small_classes(measure, units, len(predictions.present), _FEW_OF_CENTRE)
-    )
+    has_bias = has_many_small_classes(measure, units, len(predictions.present))
     if not has_bias or not has_halves(predictions, units):
         return 0.0
     halves = _halves(predictions, units.of_row)
     if not len(halves):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(halves)
-    factor = _HALVES_OF if is_small else 1.0
-    bias = factor * (float(np.mean(of_halves)) - value)
+    bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) else 0.0
 
@@ -377,9 +403,8 @@ def facts_of(
         if units.sizes_are_random and pools_classes(measure, predictions):
             of_measure = units.in_one_stratum
         moments = moments_of(influences.influences, of_measure).with_parts(influences.of_parts)
-        facts.append(
-            FactsInMemory(measure, predictions, of_measure, influences.value, moments, influences)
-        )
+        given = measure, predictions, of_measure, influences.value, moments, influences
+        facts.append(FactsInMemory(*given, can_redraw=units.weights is None))
     return facts
 
 

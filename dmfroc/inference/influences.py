@@ -62,6 +62,10 @@ class Influences(NamedTuple):
     influences: Float[np.ndarray, " n"]
     of_parts: PartInfluences | None = None
 
+    def minus(self, other: Influences) -> Influences:
+        """Return the difference of two values that are of the same observations."""
+        return Influences(self.value - other.value, self.influences - other.influences)
+
 
 def influences_of(
     measures: Sequence[Measure],
@@ -123,7 +127,8 @@ class Moments:
     """Number of units, variance and excess kurtosis of the influences in each stratum.
 
     If the sizes of the strata are random, also what they add to the variance of the value, of each
-    sample, and its degrees of freedom. Likewise if parts of the measure were drawn at random.
+    sample, and its degrees of freedom. Likewise if parts of the measure were drawn at random. The
+    degrees of freedom may be known to be no more than some number.
     """
 
     sizes: Int[np.ndarray, " s"]
@@ -135,6 +140,7 @@ class Moments:
     n_means: Int[np.ndarray, " s"] | int = 1
     of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
     freedom_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
+    most_freedom: float = np.inf
 
     @cached_property
     def own(self) -> Int[np.ndarray, " s"]:
@@ -182,7 +188,7 @@ class Moments:
         added = np.concatenate([self.freedom_of_sizes, self.freedom_of_parts])
         found = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
         at_most = max(own.sum(), 1) + added[parts[len(own) :] > _ROUNDING * total].sum()
-        return Spread(float(np.sqrt(total)), float(min(found, at_most)))
+        return Spread(float(np.sqrt(total)), float(min(found, at_most, self.most_freedom)))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
@@ -216,6 +222,7 @@ class Moments:
             np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
             np.concatenate([self.of_parts, other.of_parts]),
             np.concatenate([self.freedom_of_parts, other.freedom_of_parts]),
+            min(self.most_freedom, other.most_freedom),
         )
 
     @property
@@ -259,6 +266,21 @@ def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
     """Return the moments of several influences, summed over each unit's rows and by stratum."""
     return moments_from_means(*units.means_of_powers(sums), units)
+
+
+def freedom_of_mean(
+    covariance: Float[np.ndarray, "m m"], freedoms: Float[np.ndarray, " m"]
+) -> float:
+    """Return the degrees of freedom of the variance of a mean of values with this covariance.
+
+    That is Satterthwaite's approximation where variances are estimated with these degrees of
+    freedom. Variances of values with correlation r have the correlation r squared.
+    """
+    errors = np.sqrt(covariance.diagonal())
+    correlation = covariance / np.maximum(np.outer(errors, errors), NO_VARIATION**2)
+    of_each = covariance.sum(axis=1) / np.sqrt(freedoms)
+    square = float(of_each @ correlation**2 @ of_each)
+    return float(covariance.sum() ** 2 / square) if square > 0 else np.inf
 
 
 def moments_from_means(

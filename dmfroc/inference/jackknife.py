@@ -79,7 +79,7 @@ class Jackknife(IntervalMethod):
 
     def estimate(self, facts: Facts) -> Estimate:
         """Return the estimate that follows from what a sample says of a measure."""
-        measure, predictions, units = facts.measure, facts.predictions, facts.units
+        measure = facts.measure
         value, moments = facts.value, facts.deciding_moments
         corrected = facts.cross_fitted[0] if facts.cross_fitted else facts.without_bias(facts.bias)
         ends, error = Interval(np.nan, np.nan), np.nan
@@ -87,16 +87,18 @@ class Jackknife(IntervalMethod):
             ends = facts.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = moments.standard_error if has_error else 0.0
+        parts = facts.own_parts
         remarks = [
-            *caveats([measure], predictions),
+            *facts.remarks,
+            *(x for part in parts for x in caveats([measure], part.predictions)),
             undefined_message({measure.name: value}),
-            kinks_message(measure, can_redraw=facts.has_all_scores and units.weights is None),
+            *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
             chosen_on_itself_message(facts),
-            few_clusters_message(units, predictions.n_observations),
-            of_rare_class := rare_class_message(predictions),
-            extreme_threshold_message(measure, predictions),
+            *(few_clusters_message(x.units, x.predictions.n_observations) for x in parts),
+            *(of_rare_class := [rare_class_message(part.predictions) for part in parts]),
+            *(extreme_threshold_message(measure, part.predictions) for part in parts),
         ]
-        if of_rare_class is None and np.isfinite(value):
+        if not any(of_rare_class) and np.isfinite(value):
             remarks.append(bias_message(facts, facts.bias))
         if ends.is_degenerate:
             remarks.append(no_variation_message(facts))
@@ -112,10 +114,11 @@ class Jackknife(IntervalMethod):
             level=self.level,
             method=self.name,
             class_sizes=facts.class_sizes,
-            warnings=tuple(filter(None, remarks)),
+            warnings=tuple(dict.fromkeys(filter(None, remarks))),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,
+            judge=facts.judge,
         )
 
     def joint_estimates(

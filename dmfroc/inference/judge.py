@@ -12,6 +12,7 @@ from scipy.special import ndtr
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
 _FEWEST_FOR_TEST = 5
 _LARGEST_LEVERAGE = 0.5  # of one verified row on the weight of the judge
+_MOST_APART = 2.0  # times the variance on all rows, up to which it counts beside verified ones
 
 
 class Part(NamedTuple):
@@ -54,7 +55,8 @@ def judged(
 
     Verified rows are a random part of their stratum. So the variance of the difference of the
     judge's two values is that on all rows, times the number of rows per label, less 1. It is known
-    more precisely than from the verified rows alone.
+    more precisely than from the verified rows alone. But if these vary far more, as by a large loss
+    that happened to be drawn, the weight follows them.
 
     The weight is the slope of a regression. As there, an influence counts for ``1 / (1 - h)`` times
     as much, ``h`` being the row's share in the squares of the judge's influences (HC3).
@@ -83,10 +85,12 @@ def judged(
     for place, labels in enumerate(n_labels):
         rows = stratum == place
         both = rows & is_verified
-        n = int(rows.sum())
-        variance += (n / labels - 1) * judge_on_all.influences[rows].var() * n**2 / max(n - 1, 1)
-        centred = verified.influences[both] - verified.influences[both].mean()
-        covariance += centred @ difference[both] * max(labels, 2) / (max(labels, 2) - 1)
+        n, inverse = int(rows.sum()), max(labels, 2) / (max(labels, 2) - 1)
+        own, of_judge = (x.influences[both] for x in (verified, judge_on_verified))
+        of_all = (n / labels - 1) * judge_on_all.influences[rows].var() * n**2 / max(n - 1, 1)
+        of_some = (1 - labels / n) * of_judge.var() * len(own) * inverse
+        variance += max(of_all, of_some / _MOST_APART)
+        covariance += (own - own.mean()) @ difference[both] * inverse
     weight = -float(covariance / variance) if variance > 0 else 0.0
     leverage = judge_on_verified.influences**2
     leverage = np.minimum(leverage / (leverage.sum() or 1.0), _LARGEST_LEVERAGE)

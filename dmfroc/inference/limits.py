@@ -47,9 +47,6 @@ _NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which n
 _Map = Callable[[Any], Float[np.ndarray, "*x"]]
 
 
-# Errors that a sample may lack
-
-
 class RareErrors(NamedTuple):
     """What a sample without errors says about a measure.
 
@@ -62,18 +59,15 @@ class RareErrors(NamedTuple):
     gross_errors : int
         As how many typical errors one counts that the sample lacks: more than 1 if errors cost far
         more when they rank ahead of all cases.
+    of_judge : float
+        The 95 % limit of what errors of a judge change that is right on all verified rows.
     """
 
     best: float
     worst: float
     limit: float
     gross_errors: int = 1
-
-    @property
-    def n_trials(self) -> float:
-        """Of how many trials without an error a share of the bounded range has this limit."""
-        unseen = abs((self.limit - self.best) / (self.worst - self.best))
-        return float(np.log(_ERROR) / np.log1p(-unseen)) if 0 < unseen < 1 else np.nan
+    of_judge: float = 0.0
 
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
@@ -89,6 +83,16 @@ class RareErrors(NamedTuple):
         perfect = self.best + self.gross_errors * unseen
         farther = np.minimum if self.worst < self.best else np.maximum
         return list(np.clip(farther(limits, perfect), low, high).tolist())
+
+    def beyond(self, variance: float, error: float) -> float:
+        """Return how far one more error of a judge than was observed moves a value either way.
+
+        It follows from the limit of a Poisson count of such errors with this variance, at twice the
+        error probability: errors of one kind move the value one way.
+        """
+        of_one = self.of_judge / -np.log(_ERROR)
+        count = variance / of_one**2 if of_one else np.inf
+        return float(of_one * (chdtri(2 * count + 2, 2 * error) / 2 - count)) if of_one else 0.0
 
     def _limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return the limits if every error costs about as much.
@@ -112,7 +116,7 @@ class RareErrors(NamedTuple):
             limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
             return list(limits.tolist())
         # As a proportion of n trials with one more failure.
-        n = self.n_trials
+        n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
@@ -385,9 +389,6 @@ def typical_probability_of_others(predictions: Predictions) -> float:
     return float(np.exp(np.average(means, weights=predictions.sample_weight)))
 
 
-# Intervals and p-values
-
-
 class Scale(NamedTuple):
     """An increasing map of a measure's range onto the real line."""
 
@@ -487,7 +488,10 @@ def interval(
         high - low if np.isfinite(high - low) else max(1, abs(value))
     ):
         return without_variation(value, moments.n_complete_sets, error, bounds, rare)
-    to_scale = scale_of(bounds) if symmetric_on_line and low < value < high else IDENTITY
+    to_scale = IDENTITY
+    if symmetric_on_line and low < value < high:
+        least = 0.0 if np.isfinite(high - low) else moments.spread.scale  # whose logarithm is apt
+        to_scale = scale_of((min(low, value - least), max(high, value + least)))
     found = _symmetric(value, moments, error, to_scale, bounds)
     return with_rare_errors(found, value, moments, error, rare)
 
@@ -514,6 +518,11 @@ def with_rare_errors(
         return found
     variance = moments.spread.scale**2
     least, most = rare.worse_limits(value, variance, (error, error / 2))
+    ends, beyond = sorted((rare.best, rare.worst)), rare.beyond(variance, error)
+    found = found._replace(
+        low=min(found.low, max(value - beyond, ends[0])),
+        high=max(found.high, min(value + beyond, ends[1])),
+    )
     if rare.worst < rare.best:
         low = min(max(found.low, most), least, value)
         return found._replace(low=low, exact_limit="lower" if found.low > least else None)

@@ -28,6 +28,11 @@ SignFlips = Float[np.ndarray, " draws"]
 """The difference in the sample, followed by that under each draw of signs."""
 
 
+def has_large_strata(units: Units) -> bool:
+    """Whether no stratum is so small that the flips reject too often."""
+    return bool(units.sizes.min() >= _FEWEST_OF_STRATUM)
+
+
 def uses_sign_flips(moments: Moments, units: Units) -> bool:
     """Whether so few observations make the variance that signs are flipped, in large strata.
 
@@ -35,7 +40,7 @@ def uses_sign_flips(moments: Moments, units: Units) -> bool:
     """
     return bool(
         moments.spread.degrees_of_freedom < min(_MOST_FREEDOM, moments.own.sum() / 2)
-        and units.sizes.min() >= _FEWEST_OF_STRATUM
+        and has_large_strata(units)
         and len(units.stratum) <= _MOST_UNITS
     )
 

@@ -23,8 +23,8 @@ class JudgedLabels:
     ----------
     lambda_ : float
         Weight of the judge, chosen for the least variance: the value is that of the verified rows
-        plus ``lambda_`` times the judge's value on the other rows less that on the verified ones.
-        0 is the verified sample alone.
+        plus ``lambda_`` times the judge's value on the other rows less that on the verified ones. A
+        value outside of the range of the measure is put into it. 0 is the verified sample alone.
     n_verified, n_rows : int
         Number of verified rows, and of all rows.
     effective_labels : float
@@ -32,7 +32,7 @@ class JudgedLabels:
     verified_value, verified_error : float
         Value and standard error by the verified rows alone.
     judge_value : float
-        Value if the judge's labels were the truth.
+        Value if the judge's labels were the truth; NaN if they have no value.
     """
 
     lambda_: float

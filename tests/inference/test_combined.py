@@ -1,0 +1,141 @@
+"""What is known of parts is carried over to the values that are put together from them."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import dmfroc
+from dmfroc.analyses.evidence import evidence_of
+from dmfroc.inference.influences import freedom_of_mean
+from dmfroc.inference.limits import RareErrors
+from dmfroc.inference.options import Options
+from dmfroc.measures import get_measure
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+RNG = np.random.default_rng(5)
+N, N_VERIFIED = 700, 120
+TRUE = (RNG.random(N) < 0.4).astype(int)
+P = 1 / (1 + np.exp(-(2 * RNG.normal(size=N) + 3 * TRUE - 1)))
+PROBABILITIES = np.column_stack([1 - P, P])
+JUDGE = np.where(RNG.random(N) < 0.9, TRUE, 1 - TRUE)
+IS_VERIFIED = np.arange(N) < N_VERIFIED
+HIDDEN = np.where(IS_VERIFIED, TRUE, np.nan)
+CHOOSE = ["max_informedness", "h_measure", "convex_hull_auc", "brier_miscalibration"]
+BIASED = [
+    "expected_calibration_error",
+    "brier_reliability",
+    "average_precision",
+    "mutual_information",
+]
+
+
+def facts_with_judge(name, judge=JUDGE, **given):
+    options = Options(groups=given.pop("groups", None))
+    given = {"needs": "scores", "judge": judge} | given
+    return evidence_of(HIDDEN, PROBABILITIES, options, **given).facts(get_measure(name))
+
+
+@pytest.mark.parametrize("name", BIASED)
+def test_biases_add_up_as_the_values_do(name):
+    facts = facts_with_judge(name)
+    weights, parts = zip(*((t.coefficient, t.facts) for t in facts.terms), strict=True)
+    assert weights[1] == -weights[2]
+    assert facts.value == pytest.approx(
+        np.clip(np.dot(weights, [x.value for x in parts]), *facts.bounds)
+    )
+    expected = np.dot(weights, [x.possible_biases for x in parts])
+    assert facts.possible_biases == pytest.approx(expected)
+    assert any(parts[0].possible_biases)
+
+
+@pytest.mark.parametrize("name", CHOOSE)
+def test_thresholds_of_each_part_are_chosen_by_others(name):
+    facts = facts_with_judge(name)
+    value, _ = facts.cross_fitted
+    parts = [(t.coefficient, t.facts.cross_fitted[0]) for t in facts.terms]
+    assert value == pytest.approx(sum(weight * x for weight, x in parts), abs=1e-12)
+    found = dmfroc.estimate(name, HIDDEN, PROBABILITIES, judge=JUDGE)
+    assert found.bias_corrected == pytest.approx(value)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "brier_score", "hand_till"])
+def test_a_judge_that_is_right_wherever_it_is_checked_may_err_elsewhere(name):
+    """Nothing shows its errors, so that one may be lacking, as among all verified rows."""
+    found = dmfroc.estimate(name, HIDDEN, PROBABILITIES, judge=TRUE)
+    whole = dmfroc.estimate(name, TRUE, PROBABILITIES)
+    assert found.value == pytest.approx(whole.value, abs=0.02)
+    for end, plain in zip(found.interval, whole.interval, strict=True):
+        assert abs(end - found.value) > abs(plain - whole.value)
+
+
+def test_an_error_of_a_judge_is_a_poisson_count():
+    rare = RareErrors(1.0, 0.0, 1.0, of_judge=-0.01 * np.log(0.05))  # one error changes 0.01
+    assert rare.beyond(0.0, 0.025) == pytest.approx(-0.01 * np.log(0.05))
+    for count in (1, 4):
+        low = stats.poisson.cdf(count, count + rare.beyond(count * 0.01**2, 0.025) / 0.01)
+        assert low == pytest.approx(0.05)
+    far = rare.beyond(4e4 * 0.01**2, 0.025)
+    assert far == pytest.approx((1 + stats.norm.ppf(0.95) * 200) * 0.01, rel=0.01)
+
+
+@pytest.mark.parametrize("cost", [0.3, 0.54, 1.0, 2.5])
+def test_unseen_errors_of_a_judge_leave_most_of_the_coverage(cost):
+    """The value has a standard error of 1 besides, and each error changes it by its cost."""
+    rare, worst = RareErrors(np.inf, -np.inf, np.inf, of_judge=-cost * np.log(0.05)), []
+    errors = np.sqrt(1 + np.arange(40) * cost**2)
+    widths = [max(1.96 * x, rare.beyond(x**2, 0.05)) for x in errors]
+    up, down = np.indices((20, 20))
+    width = np.array(widths)[up + down]
+    for mean, share in itertools.product((0.3, 0.7, 1, 1.5, 2, 3, 4, 6), (0, 0.25, 0.5)):
+        p = stats.poisson.pmf(up, mean * share) * stats.poisson.pmf(down, mean * (1 - share))
+        off = (up - down - mean * (2 * share - 1)) * cost
+        worst.append((p * (stats.norm.cdf(width - off) - stats.norm.cdf(-width - off))).sum())
+    assert min(worst) > 0.925
+    assert cost == 0.3 or min(worst) < 0.945
+
+
+def test_the_limit_of_a_mean_counts_the_dearest_error_of_a_label():
+    """Perfect labels have no other error, and all of them have it on the same side."""
+    y = np.column_stack([np.arange(200) % 2, np.arange(200) % 20 == 0]).astype(float)
+    found = dmfroc.multilabel(y, y + 0.1, measure="hand_till")
+    alone = [x["classifier"] for x in found.by_label.values()]
+    [mean] = found.estimates.values()
+    assert [x.value for x in alone] == [1, 1]
+    assert 1 - mean.interval[0] == pytest.approx(max(1 - x.interval[0] for x in alone) / 2)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "brier_score", "log_loss"])
+def test_a_judge_without_information_leaves_the_verified_rows(name):
+    """Their exact limits too, which a value that is put together used to lack."""
+    y = np.arange(N) % 2
+    p = np.clip(y + np.where(np.arange(N) < N_VERIFIED, 0.0, 0.6) * RNG.random(N), 0.03, 0.97)
+    p = np.where(y == 1, np.maximum(p, 0.9), np.minimum(p, 0.1))
+    hidden, scores = np.where(IS_VERIFIED, y, np.nan), np.column_stack([1 - p, p])
+    plain = dmfroc.estimate(name, y[IS_VERIFIED], scores[IS_VERIFIED])
+    found = dmfroc.estimate(name, hidden, scores, judge=np.zeros(N, int))
+    assert found.judge.lambda_ == 0
+    assert found.value == pytest.approx(plain.value)
+    assert found.interval == pytest.approx(plain.interval, rel=1e-6)
+    assert found.exact_limit == plain.exact_limit
+
+
+def test_copies_of_a_label_are_one_label():
+    y, scores = np.column_stack([TRUE] * 3), np.column_stack([P] * 3)
+    for name in (*CHOOSE, *BIASED, "specificity_at", "accuracy_at_coverage"):
+        [found] = dmfroc.multilabel(y, scores, measure=name, y_pred=scores > 0.5).estimates.values()
+        alone = dmfroc.estimate(name, TRUE, P, y_pred=(P > 0.5).astype(int), method="jackknife")
+        assert found.value == pytest.approx(alone.value)
+        assert found.bias_corrected == pytest.approx(alone.bias_corrected)
+        width = np.ptp(alone.interval)
+        assert found.interval == pytest.approx(alone.interval, abs=0.06 * width), name
+
+
+def test_degrees_of_freedom_of_a_mean():
+    """Satterthwaite's for independent values, and those of one for copies of it."""
+    variances, freedoms = np.array([1.0, 4.0, 0.5]), np.array([5.0, 30.0, 8.0])
+    expected = variances.sum() ** 2 / (variances**2 / freedoms).sum()
+    assert freedom_of_mean(np.diag(variances), freedoms) == pytest.approx(expected)
+    assert freedom_of_mean(np.full((3, 3), 2.0), np.full(3, 7.0)) == pytest.approx(7)
+    assert freedom_of_mean(np.zeros((2, 2)), np.full(2, np.inf)) == np.inf
