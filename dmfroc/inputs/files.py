@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dmfroc._kit.files import checked_path
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
@@ -110,7 +111,7 @@ def _read_rows(
         return found
     import pyarrow.compute as pc
 
-    source = Path(names.truth)
+    source = checked_path("truth", names.truth)
     if not source.is_file():
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
     table, truth = found.table, _read_table(source, names.format, texts, numbers).table
@@ -137,6 +138,8 @@ def _kept_rows(table: Any, names: Names) -> Any:
     """Return a table without the rows of the labels to be dropped."""
     if names.drop_label is None:
         return table
+    if isinstance(names.drop_label, Mapping):
+        raise TypeError("drop_label must be a label or a list of labels, but it is a dict")
     import pyarrow.compute as pc
 
     label = names.columns["label"]

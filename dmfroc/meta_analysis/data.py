@@ -192,10 +192,10 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
             f"table must have columns of one length, each with a name of its own: {error}"
         ) from error
     wanted = {role: name for role, name in columns.items() if name is not None}
-    for role in [role for role, name in wanted.items() if name == role and name not in names]:
-        alike = [
-            x for x in names if str(x).strip().casefold() == role
-        ]  # as mada has TP, FN, FP, TN
+    missing = [role for role, x in wanted.items() if is_one_of(x, [role]) and role not in names]
+    for role in missing:
+        # As mada has TP, FN, FP and TN
+        alike = [x for x in names if str(x).strip().casefold() == role]
         if len(alike) == 1:
             wanted[role] = alike[0]
         elif role == "study" and not alike and not {"threshold", "pair"} & wanted.keys():

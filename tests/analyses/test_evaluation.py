@@ -94,11 +94,9 @@ def test_plot_agrees_with_the_table(stratify):
     assert display.estimate is result.estimates["mine"]
     assert display.curve is result.curve
     options = OPTIONS | {"groups": groups, "level": 0.8}
-    expected = curve_band(result.predictions, **options, stratify=stratify is not False)
+    expected = curve_band(result.predictions, **options, stratify=stratify)
     np.testing.assert_array_equal(display.band.high, expected.high)
-    drawn = MulticlassROCDisplay.from_predictions(
-        result.predictions, **options, stratify=stratify is not False
-    )
+    drawn = MulticlassROCDisplay.from_predictions(result.predictions, **options, stratify=stratify)
     np.testing.assert_array_equal(drawn.band.low, expected.low)
     assert drawn.estimate.interval == result.estimates["mine"].interval
     assert result.plot(plot_band=False).band_ is None
