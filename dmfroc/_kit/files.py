@@ -17,7 +17,12 @@ from platform import node
 from typing import Any, BinaryIO
 
 _STRAY = re.compile(r"\.dmfroc-([0-9a-f]{8})-([0-9]+)-[0-9a-f]{16}\.partial")
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _OLD = 86_400  # seconds; what another machine left may be in use until then
+
+
+class NotWrittenError(OSError):
+    """A file that cannot be written."""
 
 
 @contextmanager
@@ -26,34 +31,26 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A link stays a link, and a file that is overwritten keeps its mode. The data go to a file of a
     random name beside it, which is removed if the block fails; those that killed processes left
-    there are removed too.
+    there are removed too. Other errors of the block are passed on as they are.
 
     Raises
     ------
-    OSError
+    NotWrittenError
         If the file cannot be written, or is none: devices and pipes are not replaced.
     """
-    target = Path(os.path.realpath(path))
-    before = _regular(target)
-    remove_strays(target.parent)
-    partial = target.with_name(
-        f".dmfroc-{_host():08x}-{os.getpid()}-{secrets.token_hex(8)}.partial"
-    )
-    mode = 0o666 if before is None else stat.S_IMODE(before.st_mode)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(partial, flags, mode)
+    with _writing(path):
+        target = Path(os.path.realpath(path))
+        before = _regular(target)
+        remove_strays(target.parent)
+        descriptor, partial = _opened_beside(target, before)
     try:
-        with os.fdopen(descriptor, "wb") as stream:
-            if before is not None:
-                _like(before, descriptor)
+        with _writing(path, among_others=True), os.fdopen(descriptor, "wb") as stream:
             yield stream
-            stream.flush()
-            os.fsync(descriptor)
-        os.replace(partial, target)
-    except OSError as error:
-        if error.filename is None:  # such as that of a full disk
-            error.filename = os.fspath(path)
-        raise
+            with _writing(path):
+                stream.flush()
+                os.fsync(descriptor)
+        with _writing(path):
+            os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -64,9 +61,21 @@ def written(path: Path, name: str) -> Iterator[BinaryIO]:
     try:
         with written_whole(path) as stream:
             yield stream
-    except (OSError, ValueError) as error:  # a name with NUL is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise ValueError(f"{name} {path} cannot be written: {reason}") from error
+    except NotWrittenError as error:
+        raise ValueError(f"{name} {path} cannot be written: {error.strerror}") from error
+
+
+@contextmanager
+def _writing(path: str | os.PathLike[str], *, among_others: bool = False) -> Iterator[None]:
+    """Name the file in errors of writing it: among others only those of a full disk."""
+    try:
+        yield
+    except (OSError, ValueError) as error:  # a path with NUL is a ValueError
+        number = getattr(error, "errno", None)
+        if among_others and (number not in _FULL or getattr(error, "filename", None) is not None):
+            raise
+        reason = getattr(error, "strerror", None) or str(error)
+        raise NotWrittenError(number, reason, os.fspath(path)) from error
 
 
 def checked_path(name: str, path: Any) -> Path:
@@ -95,9 +104,9 @@ def remove_strays(directory: Path) -> None:
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             found = _STRAY.fullmatch(entry.name)
-            if found and _is_abandoned(entry, int(found[1], 16), int(found[2])):
+            if found and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
+                    _remove_abandoned(entry, int(found[1], 16), int(found[2]))
 
 
 def _regular(target: Path) -> os.stat_result | None:
@@ -127,13 +136,46 @@ def _host() -> int:
     return zlib.crc32(node().encode())
 
 
-def _is_abandoned(entry: os.DirEntry[str], host: int, process: int) -> bool:
-    if host != _host():
-        return time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
+def _opened_beside(target: Path, before: os.stat_result | None) -> tuple[int, Path]:
+    """Create a file beside one to be written, locked as long as it is open."""
+    mode = 0o666 if before is None else stat.S_IMODE(before.st_mode)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    name = f".dmfroc-{_host():08x}-{os.getpid()}-{secrets.token_hex(8)}.partial"
+    beside = target.with_name(name)
+    descriptor = os.open(beside, flags, mode)
+    with contextlib.suppress(OSError):  # file systems without locks
+        _lock(descriptor)
+    if os.fstat(descriptor).st_nlink == 0:  # taken for a stray just before it was locked
+        os.close(descriptor)
+        return _opened_beside(target, before)
+    if before is not None:
+        _like(before, descriptor)
+    return descriptor, beside
+
+
+def _lock(descriptor: int, *, waits: bool = True) -> None:
+    with contextlib.suppress(ImportError):  # on Windows, where no open file can be removed
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX if waits else fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _remove_abandoned(entry: os.DirEntry[str], host: int, process: int) -> None:
+    """Remove a partial file unless somebody may be writing it.
+
+    The number of a process identifies it in one container only, and containers may share the name
+    of the host: a lock tells that the file is in use. Between hosts locks may be lost, so that
+    files of other hosts must be old, too.
+    """
+    if host != _host() and time.time() - entry.stat(follow_symlinks=False).st_mtime < _OLD:
+        return
+    if host == _host():
+        with contextlib.suppress(ProcessLookupError, OverflowError):
+            os.kill(process, 0)
+            return
+    descriptor = os.open(entry.path, os.O_RDWR)
     try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
+        _lock(descriptor, waits=False)
+        os.unlink(entry.path)
+    finally:
+        os.close(descriptor)

@@ -10,10 +10,12 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
 
 import dmfroc
 from dmfroc._kit.files import written
@@ -58,7 +60,7 @@ _HULLS = ("roc", "prg")
 _OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
 _ARGUMENT = re.compile(
     r"\b(labels?|pos_label|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
-    r"|truth|drop_label|alternative|rope|separator|decimal|encoding)="
+    r"|judge|truth|drop_label|alternative|rope|separator|decimal|encoding)="
     r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|-?\d+|(?!\w))"""
     r"(,(?= [a-z_]+=[\[\d'-]))?"
 )
@@ -103,6 +105,7 @@ def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
     if path is None:
         yield lambda *_: None
         return
+    _check_not_read(path, "--output")
     with opened_page(path, "--output") as stream:
         yield lambda result, *named, **title: stream.write(
             renderer(result, "page")(result, *named, **title).encode("utf-8")
@@ -189,13 +192,13 @@ class Picture:
             dmfroc.plots.MulticlassROCDisplay.from_predictions(
                 predictions, folds=folds, name=name, ax=axes, level=level, pair_weights=pair_weights
             )
-        figure.savefig(self.stream, format=self.format, dpi=150)
+        self.save(figure)
 
     def draw_scan(self, evaluation: dmfroc.Evaluation) -> None:
         """Draw the curve of a scan, whose scores are counted."""
         figure = _new_figure(6.0, 6.0)
         evaluation.plot(ax=figure.add_subplot())
-        figure.savefig(self.stream, format=self.format, dpi=150)
+        self.save(figure)
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:
         """Draw the curves of all classes on one kind of chart, or on nine of them."""
@@ -209,7 +212,13 @@ class Picture:
             getattr(plots, CHARTS[kind]).from_predictions(
                 predictions, ax=figure.add_subplot(), **options
             )
-        figure.savefig(self.stream, format=self.format, dpi=150)
+        self.save(figure)
+
+    def save(self, figure: Figure) -> None:
+        """Write a figure at once: of some formats, libraries hide that a disk is full."""
+        stream = io.BytesIO()
+        figure.savefig(stream, format=self.format, dpi=150)
+        self.stream.write(stream.getvalue())
 
 
 def _new_figure(width: float, height: float) -> Figure:
@@ -228,5 +237,20 @@ def open_picture(path: Path | None, option: str = "--plot") -> Iterator[Picture 
     suffix = path.suffix.lower()
     if suffix not in _PICTURES:
         raise ValueError(f"{option} must name a file with one of {', '.join(_PICTURES)}: {path}")
+    _check_not_read(path, option)
     with written(path, option) as stream:
         yield Picture(stream, suffix.removeprefix("."))
+
+
+def _check_not_read(path: Path, option: str) -> None:
+    """Refuse to overwrite what the command reads, by whatever links it is named."""
+    from dmfroc.counted.sources import files_named
+
+    context = click.get_current_context(silent=True)
+    given = context.params if context is not None and path.exists() else {}
+    for name in filter(
+        None, [*given.get("files", ()), given.get("file"), given.get("pair_weights")]
+    ):
+        with suppress(FileNotFoundError):
+            if any(path.samefile(file) for file in files_named(str(name))):
+                raise ValueError(f"{option} {path} is an input, {name}: name another file")

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from dmfroc._kit.files import written
+from dmfroc._kit.files import checked_path, written
 from dmfroc.results.table import Column, Name, Table, printed
 from dmfroc.results.text import format_table
 
@@ -83,9 +82,10 @@ def as_json(facts: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]
 @contextmanager
 def opened_page(path: str | PathLike[str], name: str = "path") -> Iterator[BinaryIO]:
     """Open an HTML file for writing; it appears under its name if all goes well, or not at all."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
+    file = checked_path(name, path)
+    if file.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{name} must name a file with .html, but it is {str(path)!r}")
-    with written(Path(path), name) as stream:
+    with written(file, name) as stream:
         yield stream
 
 

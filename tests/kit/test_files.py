@@ -149,6 +149,118 @@ def entry_of(path):
     return found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ValueError("no number"),
+        OSError(),
+        ConnectionRefusedError(errno.ECONNREFUSED, "refused"),
+        FileNotFoundError(errno.ENOENT, "no such file", "in.csv"),
+        OSError(errno.ENOSPC, "No space left", "elsewhere"),
+    ],
+)
+def test_errors_of_the_block_are_its_own(tmp_path, error):
+    target = tmp_path / "file"
+    target.write_bytes(b"old")
+
+    def fail(opened):
+        with opened as stream:
+            stream.write(b"new")
+            raise error
+
+    for opened in (written_whole(target), written(target, "path")):
+        with pytest.raises(type(error)) as caught:
+            fail(opened)
+        assert caught.value is error
+    assert contents(tmp_path) == {"file": b"old"}
+
+
+# No file can be larger than 2,000 bytes, as on a disk that is full
+FULL = """
+import resource, sys
+from pathlib import Path
+import numpy as np
+from matplotlib.figure import Figure
+from dmfroc import Accumulator
+from dmfroc.cli.outputs import open_picture
+figure = Figure()
+figure.add_subplot().plot(np.random.default_rng(0).random(2000))
+accumulator = Accumulator([0, 1], cuts=np.linspace(0, 1, 500))
+accumulator.update(np.arange(60) % 2, np.random.default_rng(0).random((60, 2)))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+for name in ("png", "jpg", "webp", "tif", "pdf", "svg", "eps", "npz"):
+    path = Path(sys.argv[1], f"x.{name}")
+    try:
+        if name == "npz":
+            accumulator.save(path)
+        else:
+            with open_picture(path) as picture:
+                picture.save(figure)
+    except ValueError as error:
+        print(name, error)
+"""
+
+
+def test_no_format_hides_that_the_disk_is_full(tmp_path):
+    """Pillow wrote a part of a JPEG file without an error."""
+    run = [sys.executable, "-c", FULL, str(tmp_path)]
+    found = subprocess.run(run, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split(maxsplit=1)[0] for line in found] == [
+        *("png", "jpg", "webp", "tif", "pdf", "svg", "eps", "npz"),
+    ]
+    assert all(line.endswith("cannot be written: File too large") for line in found)
+    assert contents(tmp_path) == {}
+
+
+@pytest.mark.parametrize("process", [0, 1, 2**31, 10**30])
+def test_no_stray_name_stops_a_write(tmp_path, process):
+    """A file that anybody has named so, a pipe, a directory or a link to one's own."""
+    with written_whole(tmp_path / "x"):
+        [partial] = tmp_path.glob("*.partial")
+    name, host, *_ = partial.name.split("-")
+    stray = tmp_path / f"{name}-{host}-{process}-{'0' * 16}.partial"
+    stray.write_bytes(b"half")
+    (tmp_path / "notes").write_bytes(b"mine")
+    for digit, make in enumerate((os.mkfifo, os.mkdir, lambda path: os.symlink("notes", path))):
+        make(tmp_path / f"{name}-{host}-{10**9}-{'1' * 15}{digit}.partial")
+    with written_whole(tmp_path / "x") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "x").read_bytes() == b"new"
+    assert (tmp_path / "notes").read_bytes() == b"mine"
+    assert stray.exists() == (process < 2)
+
+
+def test_the_files_of_other_containers_are_left_alone(tmp_path, monkeypatch):
+    """Their processes have numbers that mean nothing here, and perhaps the same host name."""
+
+    def unknown(*_):
+        raise ProcessLookupError
+
+    monkeypatch.setattr("os.kill", unknown)
+    with written_whole(tmp_path / "x") as stream:
+        stream.write(b"new")
+        remove_strays(tmp_path)
+        with written_whole(tmp_path / "y") as other:
+            other.write(b"other")
+    assert contents(tmp_path) == {"x": b"new", "y": b"other"}
+
+
+def test_a_file_that_is_taken_for_a_stray_before_it_is_locked(tmp_path, monkeypatch):
+    import dmfroc._kit.files as module
+
+    lock, calls = module._lock, []
+
+    def late(descriptor, **options):
+        if not calls:
+            calls.append(next(tmp_path.glob("*.partial")).unlink())
+        lock(descriptor, **options)
+
+    monkeypatch.setattr(module, "_lock", late)
+    with written_whole(tmp_path / "x") as stream:
+        stream.write(b"new")
+    assert contents(tmp_path) == {"x": b"new"}
+
+
 # Every writer of the package
 
 
