@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dmfroc._kit.files import written_whole
 from dmfroc.simulation._study_workers import Rows
@@ -32,6 +32,27 @@ def write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
         pq.write_table(table.replace_schema_metadata(metadata), stream)
 
 
+def check_columns(columns: Mapping[str, list[Any]], what: str) -> None:
+    """Refuse columns that a file cannot hold as they are, each by its name."""
+    import pyarrow as pa
+
+    for name, values in columns.items():
+        try:
+            array = pa.array(values, from_pandas=True)
+            pa.table({name: array})
+            while pa.types.is_list(array.type):
+                array = array.flatten()
+            if pa.types.is_struct(array.type):
+                raise TypeError(
+                    "there are objects with names, but tables have a value in each cell"
+                )
+            if pa.types.is_integer(array.type) and array.null_count:
+                array.cast("float64")  # as readers do, where large integers change
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise ValueError(f"{what}, in the column {name!r}: {reason}") from error
+
+
 class DamagedError(ValueError):
     """A file of a study that cannot be read."""
 
@@ -41,20 +62,22 @@ class DamagedError(ValueError):
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a file by Python, since Arrow takes no names that are not UTF-8."""
     import pyarrow as pa
 
-    try:
-        yield
-    except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
-        # What the system refuses has a number, what Arrow finds in a file has none
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        with path.open("rb") as stream:
-            start = stream.read(4)
-        if start not in (b"PAR1", b""):
-            raise ValueError(f"{path} was not written by a study: it is no Parquet file") from error
-        raise DamagedError(path, error) from error
+    with path.open("rb") as stream:
+        try:
+            yield stream
+        except (pa.ArrowException, OSError, KeyError, ValueError, TypeError) as error:
+            # What the system refuses has a number, what Arrow finds in a file has none
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            stream.seek(0)
+            if stream.read(4) not in (b"PAR1", b""):
+                message = f"{path} was not written by a study: it is no Parquet file"
+                raise ValueError(message) from error
+            raise DamagedError(path, error) from error
 
 
 def set_aside(damage: DamagedError) -> None:
@@ -66,8 +89,8 @@ def set_aside(damage: DamagedError) -> None:
 def schema_of(path: Path) -> Any:
     import pyarrow.parquet as pq
 
-    with _reading(path):
-        return pq.read_schema(path)
+    with _reading(path) as stream:
+        return pq.read_schema(stream)
 
 
 def kinds_of(schema: Any) -> dict[str, str]:
@@ -91,8 +114,8 @@ def kinds_of(schema: Any) -> dict[str, str]:
 def read(path: Path) -> tuple[pd.DataFrame, Any]:
     import pyarrow.parquet as pq
 
-    with _reading(path):
-        table = pq.read_table(path, partitioning=None)
+    with _reading(path) as stream:
+        table = pq.read_table(stream)
         if REPLICATION not in table.column_names:
             raise KeyError(REPLICATION)
         return table.to_pandas(), json.loads(table.schema.metadata[PROVENANCE])

@@ -35,6 +35,7 @@ from dmfroc.simulation._study_files import (
     PROVENANCE,
     REPLICATION,
     DamagedError,
+    check_columns,
     kinds_of,
     read,
     schema_of,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 
 _PART_NAME = re.compile(r"([0-9]{1,18})-([0-9]{1,18})\.parquet")
 _LARGEST_CHUNK = 50
+_LONGEST_NAME = 247  # bytes; file systems take 255, with the suffix
 _CHUNKS_PER_WORKER = 20
 
 
@@ -154,8 +156,13 @@ class Study:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if Path(instance("name", self.name, str)).name != self.name or self.name == "..":
-            raise ValueError(f"name must be that of a file, without a folder, not {self.name!r}")
+        is_plain = (
+            Path(instance("name", self.name, str)).name == self.name and "\0" not in self.name
+        )
+        if not is_plain or self.name in ("", "..") or len(os.fsencode(self.name)) > _LONGEST_NAME:
+            raise ValueError(
+                f"name must be that of a file, without a folder and not too long, not {self.name!r}"
+            )
         checked_path("directory", self.directory)
         if not callable(self.function):
             raise TypeError(
@@ -178,6 +185,8 @@ class Study:
             if (text := canonical(setting)) in seen:
                 raise ValueError(f"the setting {setting} occurs twice")
             seen.add(text)
+        columns = {name: [x.get(name) for x in settings] for name in set().union(*settings)}
+        check_columns(columns, "settings cannot be written")
         object.__setattr__(self, "replications", integer("replications", self.replications, 1))
         object.__setattr__(self, "seed", integer("seed", self.seed, 0))
 
@@ -260,13 +269,27 @@ class Study:
         made_directory("directory", self.directory)
         for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
             remove_strays(directory)  # of runs that were killed
+        if self._is_finished() and not os.access(self.path.parent, os.W_OK):
+            return read(self.path)[0]
         self._restore_parts()
+        damaged: list[Path] = []
         while True:
             self._compute(n_workers, scheduler, chunk_size, time_limit)
             try:
                 return self._combine()
             except DamagedError as error:
+                if error.path in damaged:
+                    raise
+                damaged.append(error.path)
                 set_aside(error)
+
+    def _is_finished(self) -> bool:
+        """Whether the results hold all that is asked."""
+        if not self.path.exists():
+            return False
+        found = read_provenance(self.path)
+        asked = (self.seed, self._code, self.settings, self.replications)
+        return asked == tuple(found[x] for x in ("seed", "code", "settings", "replications"))
 
     def _compute(
         self,
@@ -372,14 +395,13 @@ class Study:
                     f"the function of the study {self.name!r} returned the column {name!r}, which "
                     f"is the name of {what}: rename it"
                 )
-        try:
-            returned = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
-        except pa.ArrowException as error:
-            reason = " ".join(str(error).split())
-            raise ValueError(
-                f"the function of the study {self.name!r} returned what cannot be written, for "
-                f"the setting {dict(chunk.setting)}: {reason}"
-            ) from error
+        check_columns(
+            # In other parts values may be missing
+            {name: [*(row.get(name) for row in rows), None] for name in set().union(*rows)},
+            f"the function of the study {self.name!r} returned what cannot be written, for the "
+            f"setting {dict(chunk.setting)}",
+        )
+        returned = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
         for name, kind in returned.items():
             before, setting = kinds.setdefault(name, (kind, chunk.setting))
             if kind != before:
@@ -464,7 +486,7 @@ def read_provenance(path: str | os.PathLike[str]) -> dict[str, Any]:
     ValueError
         If the file has no provenance, or is damaged.
     """
-    metadata = schema_of(Path(path)).metadata or {}
+    metadata = schema_of(checked_path("path", path)).metadata or {}
     if PROVENANCE not in metadata:
         raise ValueError(f"{path} was not written by a study: it has no provenance")
     return json.loads(metadata[PROVENANCE])

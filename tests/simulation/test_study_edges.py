@@ -1,5 +1,6 @@
 """Studies at their edges: odd functions, damaged files, several at once, and kills."""
 
+import errno
 import os
 import shutil
 import signal
@@ -10,13 +11,16 @@ import time
 from multiprocessing import get_context
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import study_functions
 from pandas.testing import assert_frame_equal
 from study_samples import SCRIPT, SETTINGS, study_of
 
+from dmfroc.simulation._study_files import DamagedError
 from dmfroc.simulation._study_workers import Chunk, workers
+from dmfroc.simulation.study import Study, read_provenance
 
 TESTS = Path(__file__).parents[1]
 
@@ -39,6 +43,101 @@ def test_columns_are_checked_at_the_first_part(tmp_path, function, message):
     if parts:  # also where the finished parts are those of an earlier run
         with pytest.raises(ValueError, match=message):
             study.run(n_workers=1, chunk_size=1)
+
+
+BIG = 2**53 + 1  # no float
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *([1, "b"], [True, 1], [BIG, 0.5], [BIG, None], [None, BIG, "absent"], [2**63 + 1, 1]),
+        *([2**64, 2**64 + 1], ["\ud800", "a"], [{}, {"b": 1}], [[1], ["b"]], [[1, "b"], [2]]),
+        *([[BIG, None], [1]], [[1], 1], [[{}], []]),
+    ],
+)
+def test_settings_that_a_file_cannot_hold_are_refused(values):
+    settings = [{} if value == "absent" else {"a": value} for value in values]
+    with pytest.raises(ValueError, match="settings cannot be written, in the column 'a': "):
+        study_of(".", settings=settings)
+
+
+def test_settings_that_a_file_can_hold(tmp_path):
+    settings = [{"seed": BIG, "a": 1, "b": None}, {"seed": 1, "a": 0.5, "b": True}, {"seed": -BIG}]
+    table = study_of(tmp_path, lambda _, **__: {"x": 0.5}, settings, replications=1).run(
+        n_workers=1
+    )
+    assert table["seed"].tolist() == [BIG, 1, -BIG]
+    assert table["a"].tolist()[:2] == [1, 0.5]
+    assert table["b"].tolist()[:2] == [None, True]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *([1, "b"], [True, 1], [BIG, 0.5], [BIG, None], [BIG, BIG], [2**64, 1]),
+        *(["\ud800", "a"], [{}, {}], [[1, "b"], [1]], [1j, 2j], [np.longdouble(1) / 3] * 2),
+    ],
+)
+def test_results_that_a_file_cannot_hold_are_refused_at_the_first_part(tmp_path, values):
+    function, calls = (lambda _, n: {"n_times_2": 2 * n, "x": values[len(calls) % 2]}), []
+
+    def counted(generator, n):
+        result = function(generator, n)
+        calls.append(n)
+        return result
+
+    message = r"returned what cannot be written, for the setting {'n': 5}, in the column 'x': "
+    with pytest.raises(ValueError, match=message):
+        study_of(tmp_path, counted, replications=50).run(n_workers=1, chunk_size=2)
+    assert calls == [5, 5]
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a\0b", "a" * 300, "é" * 124])
+def test_names_that_no_file_can_have(name):
+    with pytest.raises(ValueError, match="name must be that of a file, without a folder"):
+        Study(name, study_functions.moments, SETTINGS, replications=1)
+
+
+@pytest.mark.parametrize("name", ["a" * 247, os.fsdecode(b"s\xff"), "..."])
+def test_odd_names(tmp_path, name):
+    """A result under a name that is not UTF-8 could not be read, and was computed for ever."""
+    directory = tmp_path / os.fsdecode(b"d\xff")
+    study = Study(name, study_functions.moments, SETTINGS, replications=2, directory=directory)
+    table = study.run(n_workers=1)
+    assert_frame_equal(study.run(n_workers=1), table, check_exact=True)
+    assert read_provenance(study.path)["study"] == name
+
+
+def test_a_part_that_can_never_be_read_ends_the_study(tmp_path, monkeypatch):
+    def read(path):
+        raise DamagedError(path, "as ever")
+
+    monkeypatch.setattr("dmfroc.simulation.study.read", read)
+    study = study_of(tmp_path)
+    with (
+        pytest.warns(UserWarning, match="it is computed again"),
+        pytest.raises(ValueError, match=r"parquet is damaged: as ever"),
+    ):
+        study.run(n_workers=1)
+
+
+@pytest.mark.parametrize("has_parts", [True, False])
+def test_a_finished_study_opens_where_nothing_can_be_written(tmp_path, monkeypatch, has_parts):
+    table = study_of(tmp_path).run(n_workers=1)
+    if not has_parts:
+        shutil.rmtree(tmp_path / "s.parts")
+
+    def refuse(*_):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr("dmfroc.simulation._study_files.written_whole", refuse)
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert_frame_equal(study_of(tmp_path).run(n_workers=1), table, check_exact=True)
+    for options in ({"replications": 21}, {"seed": 1}, {"settings": SETTINGS[:1]}):
+        with pytest.raises(OSError, match="Read-only file system"):
+            study_of(tmp_path, **options).run(n_workers=1)
 
 
 def test_reserved_names_of_settings_are_refused():
