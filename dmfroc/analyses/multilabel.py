@@ -457,7 +457,8 @@ def _labelled_rows(
     names = tuple(map(str, listed("labels", labels)))
     if len(names) != true.shape[1] or len(set(names)) < len(names):
         raise ValueError(
-            f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"
+            f"labels must name each of the {true.shape[1]} columns of y_true once, not "
+            f"{listing(names)}"
         )
     unit = np.arange(len(true))
     if groups is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ from dmfroc.cli.outputs import show, with_options
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
 _PIPE_CLOSED = 128 + 13  # and SIGPIPE
-_FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError)
+_FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError, ImportError)
 _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
@@ -38,6 +39,8 @@ class _Group(click.Group):
     def _run(self, arguments: list[str]) -> int:
         if sys.stdout is None:
             return _complain("error: stdout is closed, so that nothing can be printed")
+        # Where its cache is and that it is slow to make concern nobody who asks for one picture
+        logging.getLogger("matplotlib").setLevel(logging.ERROR)
         try:
             with self.make_context("dmfroc", arguments) as context:
                 self.invoke(context)

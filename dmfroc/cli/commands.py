@@ -204,7 +204,7 @@ def _read_all(
     if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        names = classifier_names(files)
+        names, units = classifier_names(files), columns.read_units(*files)
         judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(dict(zip(names, files, strict=True)))
@@ -212,7 +212,7 @@ def _read_all(
             predictions = dict(zip(names, map(columns.read, files), strict=True))
         first = next(iter(predictions.values()))
         weights = read_pair_weights(pair_weights, first)
-        units = columns.read_units(*files) | judged
+        units |= judged
         if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
             units["target_prevalence"] = shares
         return predictions, weights, units
@@ -248,12 +248,9 @@ def subgroups(file: Path, as_json: bool, output: Path | None, **options: Any) ->
     _compile_quickly([file])
     columns = Columns.taken_from(options)
     with open_report(output) as write, collected_warnings() as remarks, progress("Computing ..."):
-        result = dmfroc.compare_subgroups(
-            columns.read(file),
-            by=columns.read_others(file, columns.by),
-            groups=columns.read_units(file)["groups"],
-            **options,
-        )
+        by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
+        groups = columns.read_units(file)["groups"]
+        result = dmfroc.compare_subgroups(columns.read(file), by=by, groups=groups, **options)
         write(result)
     facts = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]

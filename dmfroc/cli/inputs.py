@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc.inputs.messages import Source, listing
 
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
@@ -122,9 +123,9 @@ class Columns:
             raise ValueError(
                 "--judge has labels of its own: leave --drop-label, --truth and --threshold out"
             )
-        judged = replace(self, label=self.judge or "", ignore=[*self.ignore, self.label])
-        predictions = judged.read(file)
-        [verified] = self.read_others(file, [self.label]).values()
+        judge = self.judge or ""
+        verified = self.read_others(file, {self.label: "label", judge: "judge"})[self.label]
+        predictions = replace(self, label=judge, ignore=[*self.ignore, self.label]).read(file)
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
         names, scores, is_of_two = given.labels, given.scores, given.n_classes == 2
@@ -169,8 +170,8 @@ class Columns:
         They are those of the first file. Others of the same rows have the same ones.
         """
         named = {"folds": self.fold, "groups": self.groups}
-        columns = list(filter(None, named.values()))
-        found, *others = (self.read_others(file, columns) for file in files)
+        arguments = {name: option for option, name in named.items() if name}
+        found, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
             for name, column in found.items():
                 if self.id is None and len(column) == len(other[name]):
@@ -184,24 +185,27 @@ class Columns:
                         )
         return {option: found[name] if name else None for option, name in named.items()}
 
-    def read_others(self, file: Path, names: Sequence[str]) -> dict[str, Any]:
-        """Read columns that say something of the observations but are no scores."""
+    def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
+        """Read columns, each of one argument, that are about the observations but are no scores."""
+        from dmfroc.inputs.checks import real_weights
         from dmfroc.inputs.delimited import checked_format
         from dmfroc.inputs.files import Names, read_columns
 
-        if not names:
+        if not arguments:
             return {}
+        counts = {} if self.count is None else {self.count: "frequency_weight"}
         try:
             keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
             given = checked_format(self.separator, self.decimal, self.encoding)
             rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
-            if self.count is None:
-                return read_columns(file, names, given, rows)
-            counts, *columns = read_columns(file, [self.count, *names], given, rows).values()
-        except ValueError as error:
+            found = read_columns(file, {**counts, **arguments}, given, rows)
+            for count in counts:
+                source = Source(weight="--count", is_table_file=True)
+                repeats = real_weights(found[count], len(found[count]), source).astype(int)
+                found = {name: column.repeat(repeats) for name, column in found.items()}
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
-        repeats = counts.astype(int)
-        return {name: column.repeat(repeats) for name, column in zip(names, columns, strict=True)}
+        return {name: found[name] for name in arguments}
 
 
 def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
@@ -231,7 +235,10 @@ def _split(texts: Sequence[str]) -> list[str]:
 
 def split_list(text: str) -> list[str]:
     """Split a list at its commas; quotes protect those inside a name, as in a CSV file."""
-    return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
+    try:
+        return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
+    except csv.Error as error:
+        raise ValueError(f"{text[:80]!r} is no list on one line: {error}") from error
 
 
 def split_measures(text: str) -> list[str]:
@@ -310,7 +317,7 @@ def _positions(names: list[str], classes: list[str], what: str) -> dict[str, int
             found = "are several" if label in names else "is none"
             raise ValueError(
                 f"there must be one {what} of costs for class {label!r}, but there {found}; "
-                f"the {what}s are {names}"
+                f"the {what}s are {listing(names)}"
             )
     return {label: names.index(label) for label in classes}
 

@@ -173,7 +173,7 @@ def parts_of(source: Any) -> list[Part]:
         If the source is of another kind, can be read only once, or is empty.
     """
     if isinstance(source, str | os.PathLike):
-        return _parts_of_files(_files(str(source)), None)
+        return _parts_of_files(files_named(str(source)), None)
     if hasattr(source, "get_fragments"):  # a dataset of pyarrow
         if not hasattr(source, "files") or source.format.default_extname != "parquet":
             raise ValueError("source is a dataset, but not one of Parquet files")
@@ -198,7 +198,7 @@ def parts_of(source: Any) -> list[Part]:
             + (": write it to Parquet, or take Predictions.from_arrays" if is_frame else "")
         )
     if isinstance(source, Sequence) and source and all(_is_path(item) for item in source):
-        return _parts_of_files([file for item in source for file in _files(str(item))], None)
+        return _parts_of_files([file for item in source for file in files_named(str(item))], None)
     if isinstance(source, Sequence):
         if not source:
             raise ValueError("source is empty: it must hold at least one batch")
@@ -213,7 +213,7 @@ def _is_path(item: Any) -> bool:
     return isinstance(item, str | os.PathLike)
 
 
-def _files(path: str) -> list[str]:
+def files_named(path: str) -> list[str]:
     """Return the files that a path, a directory or a pattern names."""
     if os.path.exists(path):
         found = _files_in(path)
@@ -291,7 +291,10 @@ def _regular_file(path: str, filesystem: Any) -> tuple[Any, Any]:
     from pyarrow import fs
 
     files = fs.LocalFileSystem() if filesystem is None else filesystem
-    info = files.get_file_info(path)
+    try:
+        info = files.get_file_info(path)
+    except UnicodeError as error:
+        raise ValueError(f"{path}: this name is not UTF-8: rename it") from error
     if info.type == fs.FileType.NotFound:
         raise FileNotFoundError(f"{path}: there is no such file")
     if info.type != fs.FileType.File:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.messages import IN_MEMORY, Source
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def _named_columns(values: Any, what: str) -> Any:
     names = values.coords[values.dims[-1]].to_numpy().tolist()
     columns = dict(zip(names, values.to_numpy().T, strict=True))
     if len(columns) < len(names):
-        raise ValueError(f"{what} has duplicate column names; rename them ({names})")
+        raise ValueError(f"{what} has duplicate column names; rename them ({listing(names)})")
     return from_library(pandas.DataFrame(columns), what)
 
 

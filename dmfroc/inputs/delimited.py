@@ -155,6 +155,7 @@ class _Layout(NamedTuple):
     separator: str
     encoding: str
     names: list[str]  # of all columns
+    line: int  # in which the header begins
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
     has_spaces: bool  # around separators
@@ -218,6 +219,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     ]
     most = max(fits, default=(0, False))
     header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    line = end - len(re.findall(r"\r\n?|\n", ",".join(header)))
     place = fits.index(most) + 1 if rows else 0
     kinds, roles = (
         ({x.strip() for x in cells} for cells, _, _ in rows[place : place + 2])
@@ -247,7 +249,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     last = next(itertools.islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
     fit = (most[0], len(names) > 1, same)
-    return _Layout(separator, "", names, end, has_row_names, has_spaces, None, fit)
+    return _Layout(separator, "", names, line, end, has_row_names, has_spaces, None, fit)
 
 
 def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
@@ -260,8 +262,8 @@ def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
         parts.append("decimal comma")
     if layout.encoding not in ("utf-8", "utf-8-sig"):
         parts.append(f"encoding {layout.encoding}")
-    if layout.n_lines > 1:
-        parts.append(f"header in line {layout.n_lines}")
+    if layout.line > 1:
+        parts.append(f"header in line {layout.line}")
     return f"read with {', '.join(parts)}" if parts else None
 
 
@@ -286,7 +288,8 @@ def _read(file: Path, layout: _Layout, given: Format) -> list[Any] | None:
         return "error"
 
     try:
-        with pyarrow.input_stream(str(file), compression=layout.compression) as stream:
+        # Opened by Python: Arrow takes no names that are not UTF-8
+        with file.open("rb") as raw, pyarrow.input_stream(raw, layout.compression) as stream:
             table = csv.read_csv(
                 stream,
                 csv.ReadOptions(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import gzip
 import json
 import lzma
 import math
@@ -63,25 +64,44 @@ class Names(NamedTuple):
         return replace(Source(), scores=scores, **fields, **others)
 
 
-def read_columns(
-    file: Path, wanted: Sequence[str], given: Format, names: Names | None = None
-) -> dict[str, Any]:
-    """Read columns (``.npz``: arrays) that say something of the rows but are no scores."""
-    names = (names or Names({}))._replace(format=given)
-    columns = [*names.columns.values(), *wanted]
-    if file.name.lower().endswith(".npz"):
-        arrays = _kept_arrays(_read_arrays(file, lambda available: columns), names)
-        return {name: arrays[name] for name in wanted}
-    table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
-    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in wanted}
-
-
-def read(file: Path, names: Names) -> Inputs:
-    """Read what is to be checked."""
+def check_file(file: Path) -> None:
+    """Refuse what cannot be read twice."""
+    if not file.exists():
+        raise FileNotFoundError(f"{file}: there is no such file; check the path")
     if file.is_dir():
         raise ValueError("this is a directory; name one file in it")
     if not file.is_file():
         raise ValueError("this is a pipe or a device; write its contents to a file first")
+
+
+def read_columns(
+    file: Path, arguments: Mapping[str, str], given: Format, names: Names | None = None
+) -> dict[str, Any]:
+    """Read columns (``.npz``: arrays) that say something of the rows but are no scores.
+
+    Each name comes with the argument that errors call it by.
+    """
+    names = (names or Names({}))._replace(format=given)
+    called = {name: argument for argument, name in names.columns.items()} | dict(arguments)
+
+    def chosen(available: Sequence[str], noun: str = "array") -> list[str]:
+        for name, argument in called.items():
+            _check_available(name, available, argument, noun)
+        return [*called]
+
+    check_file(file)
+    if file.name.lower().endswith(".npz"):
+        arrays = _kept_arrays(_read_arrays(file, chosen), names)
+        return {name: arrays[name] for name in arguments}
+    table = _with_nested(_read_rows(file, names, [*called], ()).table, [*called])
+    chosen(table.column_names, "column")
+    table = _kept_rows(table, names)
+    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in arguments}
+
+
+def read(file: Path, names: Names) -> Inputs:
+    """Read what is to be checked."""
+    check_file(file)
     if file.name.lower().endswith(".npz"):
         _check_text(file, names.format)
         return _read_npz(file, names)
@@ -185,7 +205,7 @@ def _read_table(
         if kind == ".parquet":
             from pyarrow import parquet
 
-            with parquet.ParquetFile(file) as reader:
+            with file.open("rb") as stream, parquet.ParquetFile(stream) as reader:
                 table = reader.read()
         elif kind in _READERS:
             table = _READERS[kind](file)
@@ -218,8 +238,9 @@ def _read_json(file: Path) -> Any:
     import pyarrow
     from pyarrow import json as arrow
 
-    with pyarrow.input_stream(str(file), compression="detect") as stream:
-        content = stream.read()
+    content = file.read_bytes()
+    if file.suffix.lower() == ".gz":
+        content = gzip.decompress(content)
     text = content.decode(json.detect_encoding(content))
     try:
         found = json.loads(text)
@@ -263,11 +284,13 @@ def _read_feather(file: Path) -> Any:
     import pyarrow
     from pyarrow import feather, ipc
 
-    try:
-        return feather.read_table(file)
-    except pyarrow.ArrowInvalid:
-        with pyarrow.OSFile(str(file)) as source, ipc.open_stream(source) as stream:
-            return stream.read_all()
+    with file.open("rb") as source:
+        try:
+            return feather.read_table(source)
+        except pyarrow.ArrowInvalid:
+            source.seek(0)
+            with ipc.open_stream(source) as stream:
+                return stream.read_all()
 
 
 def _read_stata(file: Path) -> Any:

@@ -29,6 +29,7 @@ class Source:
         return f"row {index} (counting from 0)"
 
 
+_MOST_LISTED = 8
 IN_MEMORY = Source()
 
 
@@ -39,7 +40,12 @@ def repeated[Item](items: Sequence[Item]) -> list[Item]:
 
 def listing(items: Sequence[Any]) -> str:
     """Labels or names as they are written in Python."""
-    return shortened([repr(item) for item in items], limit=8)
+    return shortened([repr(item) for item in items], limit=_MOST_LISTED)
+
+
+def argument(name: str, items: Sequence[Any]) -> str:
+    """Return a list as an argument is written, without the items if they are many."""
+    return f"{name}={list(items) if len(items) <= _MOST_LISTED else ''}"
 
 
 def shortened(texts: Sequence[str], limit: int = 6) -> str:

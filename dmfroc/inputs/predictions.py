@@ -11,12 +11,12 @@ import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
@@ -320,9 +320,7 @@ class Predictions:
         ...     Predictions.from_file(path, label="species")
         Predictions(2 observations, 2 classes: a 1, b 1 (positive))
         """
-        file = Path(path)
-        if not file.exists():
-            raise FileNotFoundError(f"{file}: there is no such file; check the path")
+        file = checked_path("path", path)
         as_read = None
         try:
             given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}

@@ -33,7 +33,7 @@ from dmfroc.inputs.columns import (
     single_score_classes,
 )
 from dmfroc.inputs.labels import Label, positional_classes
-from dmfroc.inputs.messages import Source, listing
+from dmfroc.inputs.messages import Source, argument, listing
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
@@ -240,11 +240,11 @@ def _rivals_message(
         if len(names) == 1
         else ("them", "name", "they are those of classes")
     )
-    remedy = f" with other_columns={names}" if source.is_table_file else ""
+    remedy = f" with {argument('other_columns', names)}" if source.is_table_file else ""
     return (
         f"{source.scores}: column {listing(names)} {names_} no class of {source.true}, and the "
         f"scores of the classes do not sum to one without {it}: leave {it} out{remedy}, or pass "
-        f"labels={sorted({*labels, *rivals})} if {is_that} without observations"
+        f"{argument('labels', sorted({*labels, *rivals}))} if {is_that} without observations"
     )
 
 
@@ -417,7 +417,7 @@ def numbered_message(
     if min(z) >= _WORSE and is_right:
         return None
     remedy = (
-        f"if they are scores pass scores={list(names)}, else name the scores"
+        f"if they are scores pass {argument('scores', names)}, else name the scores"
         if source.is_table_file
         else "pass an array with labels= if they are scores"
     )

@@ -15,6 +15,7 @@ from dmfroc._kit.options import positive as check_positive
 
 # The functions of tables register themselves.
 from dmfroc._kit.remarks import warn
+from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import agreement as _agreement  # noqa: F401
 from dmfroc.measures import binary
@@ -130,7 +131,7 @@ class ContingencyTable:
             raise TypeError(f"labels must be a list of classes: {error}") from None
         if not len(names) == len(counts) == n_distinct:
             raise ValueError(
-                f"labels must name each of the {len(counts)} classes once, but they are {names}"
+                f"labels must name each of the {len(counts)} classes once, not {listing(names)}"
             )
         return cls(counts if rows == "predicted" else counts.T.copy(), names)
 

@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 import dmfroc
 from dmfroc import Predictions
+from dmfroc._kit.remarks import collected_remarks
 
 CLASSES = ["Köln", "NA", "x y"]
 SAMPLE = np.random.default_rng(0)
@@ -269,7 +270,26 @@ def test_what_labels_spell(tmp_path, texts, labels):
 
     path = tmp_path / "s.csv"
     path.write_text(text)
-    assert tuple(sorted(read_columns(path, ["y"], Format())["y"])) == labels
+    assert tuple(sorted(read_columns(path, {"y": "label"}, Format())["y"])) == labels
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ('p_a,p_b,y,"a\nnote"', None),
+        ('"p\na","p\r\nb",y,z', None),
+        ("a title\np_a,p_b,y,z", 2),
+        ('"a title\nof two lines"\np_a,p_b,y,z', 3),
+        ('"a title"\n\np_a,p_b,y,"a\nnote"', 3),
+    ],
+)
+def test_the_line_in_which_a_header_begins(tmp_path, head, line):
+    path = tmp_path / "s.csv"
+    path.write_bytes(f"{head}\n.7,.3,a,1\n.2,.8,b,2\n.6,.4,a,3\n".encode())
+    with collected_remarks() as remarks:
+        Predictions.from_file(path, label="y", scores="p*")
+    said = f"{path}: read with header in line {line}"
+    assert [text for text in map(str, remarks) if "header" in text] == ([said] if line else [])
 
 
 # JSON lines, lists
