@@ -63,6 +63,7 @@ def in_double_precision() -> Iterator[None]:
         jax.numpy_dtype_promotion("standard"),
         jax.transfer_guard("allow"),
         jax.debug_nans(False),
+        np.errstate(under="ignore"),
     ):
         yield
 

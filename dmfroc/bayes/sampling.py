@@ -6,6 +6,7 @@ compiled for one model and one shape of data, so that further data sets need no 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from operator import attrgetter
@@ -215,6 +216,8 @@ class Sampler:
 
         Other threads compile it until it is called.
         """
+        if sys.flags.optimize > 1:
+            raise RuntimeError("ArviZ, which checks chains, fails under python -OO: use -O")
         if chains in self._programs:
             return self._programs[chains]
         n, m = self.n_apart, self.size_of_each

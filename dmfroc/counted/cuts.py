@@ -47,6 +47,7 @@ class Grid:
         """Number of bins of each column."""
         return self.cuts.shape[1] + 1
 
+    @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
     def is_atom(self) -> Bool[np.ndarray, "k bins"]:
         """Return which bins hold a single number: their scores are truly equal."""
         found = np.zeros((len(self.cuts), self.n_bins), bool)
@@ -97,6 +98,7 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     return grid_of_columns(columns, scores.dtype)
 
 
+@np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def _quantile_cuts(
     values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
 ) -> Shaped[np.ndarray, " cuts"]:

@@ -80,6 +80,7 @@ def pairs_beyond_half(
     return found
 
 
+@np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def refined(
     scores: ScoresOfBins,
     is_chosen: Bool[np.ndarray, "k bins"],

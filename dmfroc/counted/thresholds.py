@@ -102,6 +102,7 @@ def find_thresholds(
     return Thresholds(found, most, least, is_open)
 
 
+@np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def _edges(
     grid: Grid, extent: Shaped[np.ndarray, "2 c"]
 ) -> list[Shaped[np.ndarray, " bins_plus_1"]]:

@@ -56,6 +56,7 @@ def _estimator_has(method: str) -> Callable[[Callable[..., Any]], Any]:
 class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What both classifiers share: out-of-fold scores, and the fit to all of the data."""
 
+    @np.errstate(under="ignore")  # in probabilities near 0
     def _fit_estimator(self, X: Any, y: Any, sample_weight: Any, method: str) -> tuple[Any, Any]:
         """Fit the estimator to all of the data; return its out-of-fold scores and the weights."""
         unmasked("sample_weight", sample_weight)
@@ -82,12 +83,14 @@ class _SelectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         return scores, _check_sample_weight(sample_weight, y, dtype=np.float64)
 
     @_estimator_has("predict_proba")
+    @np.errstate(under="ignore")
     def predict_proba(self, X: Any) -> Float[np.ndarray, "n k"]:
         """Return the probabilities of the fitted estimator; selection leaves them alone."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     @_estimator_has("decision_function")
+    @np.errstate(under="ignore")
     def decision_function(self, X: Any) -> Float[np.ndarray, "*n_and_k"]:
         """Return the decision function of the fitted estimator; selection leaves it alone."""
         check_is_fitted(self)
@@ -395,8 +398,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
 
     def positive_scores(self, X: Any) -> Float[np.ndarray, " n"]:
         """Return the scores of the positive class that `predict` compares with the threshold."""
-        check_is_fitted(self)
-        return self._of_positive(getattr(self.estimator_, self._response)(X))
+        return self._of_positive(getattr(self, self._response)(X))
 
     def _of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> Float[np.ndarray, " n"]:
         if scores.ndim == 2:
@@ -530,6 +532,5 @@ class ClassWeightsClassifierCV(_SelectingClassifier):
 
     def predict(self, X: Any) -> Shaped[np.ndarray, " n"]:
         """Predict the class with the largest product of weight and probability."""
-        check_is_fitted(self)
-        probabilities = self.estimator_.predict_proba(X).astype(float)
+        probabilities = self.predict_proba(X).astype(float)
         return self.classes_[weighted_choice(probabilities, self.class_weights_)]

@@ -13,6 +13,7 @@ from dmfroc.inputs.arrays import Rows, row_index
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
 
 
+@np.errstate(under="ignore")  # in probabilities near 0
 def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     """Return the scores of each class that a fitted classifier gives.
 

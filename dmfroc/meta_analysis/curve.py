@@ -10,6 +10,7 @@ _LOGITS = np.arange(-40.0, 40.001, 0.25)  # the density of the logistic is below
 _N_CORNERS = 200
 
 
+@np.errstate(under="ignore")
 def area_under_line(
     intercept: Float[np.ndarray, "*draw"], slope: Float[np.ndarray, "*draw"]
 ) -> Float[np.ndarray, "*draw"]:

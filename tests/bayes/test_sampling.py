@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 from unittest import mock
 
 import arviz
@@ -156,3 +157,13 @@ def test_chains_end_once_nobody_waits_for_them():
         future = executor.submit(draw)
     with pytest.raises(Stopped):
         future.result()
+
+
+def test_chains_are_refused_without_docstrings(monkeypatch):
+    """ArviZ would fail after the chains have run."""
+    monkeypatch.setattr(
+        "dmfroc.bayes.sampling.sys", SimpleNamespace(flags=SimpleNamespace(optimize=2))
+    )
+    y, scores = np.arange(30) % 3, np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(RuntimeError, match="fails under python -OO"):
+        bayesian_roc(y, scores, n_thresholds=3, n_draws=20)

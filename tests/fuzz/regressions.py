@@ -10,7 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc.analyses.calibration_tests import calibration_tests
-from dmfroc.simulation.study import Study
+from dmfroc.meta_analysis.curve import area_under_line
+from dmfroc.simulation.study import Study, read_provenance
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 10)
@@ -86,6 +87,12 @@ def tuned(**arguments):
     return dmfroc.decisions.IsoPerformanceClassifierCV(GaussianNB(), cv=2).fit(S, B, **arguments)
 
 
+def tuned_on_scale():
+    """Fit to features so far apart that probabilities are too small for all digits."""
+    classifier = dmfroc.decisions.IsoPerformanceClassifierCV(GaussianNB(), cv=2, random_state=0)
+    return classifier.fit(np.exp(5 * S), B).predict(np.exp(5 * S)).tolist()
+
+
 def study(function=len, **options):
     options = {"name": "x", "settings": [{}], "replications": 1, **options}
     return Study(function=function, **options)
@@ -127,6 +134,28 @@ def accuracy_in_folds(share):
     parts = [np.bincount(2 * FOLD + TRUE, x) for x in (HARD == TRUE, None)]
     right = (parts[0] / parts[1]).reshape(2, 2)
     return float((right @ [1 - share, share]).mean())
+
+
+def strict(call):
+    """Let NumPy raise what it ignores or warns of by default, as programs of users may."""
+    with np.errstate(all="raise"):
+        return call()
+
+
+def cut_at_zero():
+    accumulator = dmfroc.Accumulator(range(3), cuts=[-1.0, 0.0, 1.0])
+    accumulator.update(Y, S)
+    return accumulator.compute().estimates["hand_till"].value
+
+
+def columns_of_no_class(n):
+    """Return whether what is said of a table with so many columns can be read."""
+    names = ["p_a", "p_b", *(f"p_{place}" for place in range(n))]
+    shares = np.random.default_rng(0).dirichlet(np.ones(len(names)), size=6)
+    try:
+        dmfroc.Predictions.from_arrays(3 * ["a", "b"], pd.DataFrame(shares, columns=names))
+    except ValueError as error:
+        return "leave them out" in str(error) and len(str(error)) < 1000
 
 
 ROWS, ROC = np.arange(30), dmfroc.curves.roc_curve(B, P)
@@ -283,6 +312,75 @@ CASES = {
     "study in another folder": (
         lambda: study(name="../x"),
         (ValueError, "name must be that of a file, without a folder"),
+    ),
+    "study without a name": (lambda: study(name=""), (ValueError, "name must be that of a file")),
+    "study with a long name": (
+        lambda: study(name=300 * "a"),
+        (ValueError, "name must be that of a file, without a folder and not too long"),
+    ),
+    "settings of two kinds": (
+        lambda: study(settings=[{"a": 1}, {"a": "b"}]),
+        (ValueError, "settings cannot be written, in the column 'a': "),
+    ),
+    "settings of large integers beside None": (
+        lambda: study(settings=[{"a": 2**53 + 1}, {"a": None}]),
+        (ValueError, "in the column 'a': Integer value 9007199254740993 not in range"),
+    ),
+    "settings of large integers": (
+        lambda: study(settings=[{"a": 2**53 + 1}, {"a": 1}]).settings[0]["a"],
+        2**53 + 1,
+    ),
+    "settings of surrogates": (
+        lambda: study(settings=[{"a": "\ud800"}]),
+        (ValueError, "in the column 'a': 'utf-8' codec can't encode"),
+    ),
+    "settings of nothing": (
+        lambda: study(settings=[{"a": {}}]),
+        (ValueError, "settings cannot be written, in the column 'a': "),
+    ),
+    "provenance of a number": (lambda: read_provenance(5), (TypeError, "path must be a path")),
+    "predictions in a number": (
+        lambda: dmfroc.Predictions.from_file(5, label="y"),
+        (TypeError, "path must be a path, but it is 5"),
+    ),
+    "page in a number": (
+        lambda: dmfroc.evaluate(Y, S).to_html(3),
+        (TypeError, "path must be a path, but it is 3"),
+    ),
+    "hundreds of columns that are no classes": (lambda: columns_of_no_class(300), True),
+    "strict arithmetic of a cut at 0": (lambda: strict(cut_at_zero), cut_at_zero()),
+    "strict arithmetic of a posterior": (
+        lambda: strict(
+            lambda: (
+                dmfroc.bayesian_roc(Y, S, n_thresholds=5, n_draws=20, algorithm="laplace")
+                .posterior["posterior"]
+                .dataset["auc"]
+                .size
+            )
+        ),
+        80,
+    ),
+    "strict arithmetic of a prior": (
+        lambda: strict(
+            lambda: (
+                dmfroc.bayesian_roc_prior(Y, S, n_thresholds=5, n_draws=20)["prior"]
+                .dataset["auc"]
+                .size
+            )
+        ),
+        20,
+    ),
+    "strict arithmetic of a line": (
+        lambda: strict(lambda: area_under_line(np.zeros(1), np.full(1, 60.0)).item()),
+        0.5,
+    ),
+    "strict arithmetic of a classifier": (
+        lambda: strict(tuned_on_scale),
+        tuned_on_scale(),
+    ),
+    "strict arithmetic of rates near 0": (
+        lambda: strict(lambda: dmfroc.dmf(np.eye(3) / 3, rank=2).converged),
+        dmfroc.dmf(np.eye(3) / 3, rank=2).converged,
     ),
     "study in a device": (
         lambda: study(directory="/dev/null").run(n_workers=1),
