@@ -269,7 +269,7 @@ class Study:
         made_directory("directory", self.directory)
         for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
             remove_strays(directory)  # of runs that were killed
-        if self._is_finished() and not os.access(self.path.parent, os.W_OK):
+        if not os.access(self.path.parent, os.W_OK) and self._is_finished():
             return read(self.path)[0]
         self._restore_parts()
         damaged: list[Path] = []
