@@ -87,6 +87,16 @@ def checked_path(name: str, path: Any) -> Path:
     return Path(path)
 
 
+def check_readable(file: Path) -> None:
+    """Refuse what cannot be read, or only once."""
+    if not file.exists():
+        raise FileNotFoundError(f"{file}: there is no such file; check the path")
+    if file.is_dir():
+        raise ValueError("this is a directory; name one file in it")
+    if not file.is_file():
+        raise ValueError("this is a pipe or a device; write its contents to a file first")
+
+
 def made_directory(name: str, path: Any) -> Path:
     """Return a directory, which is made where there is none; errors call it by a name."""
     directory = checked_path(name, path)

@@ -128,7 +128,7 @@ def read_delimited(
     read = _read_spaced if layout.has_spaces else _read
     columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head
-        with _opened(file, layout.compression) as stream:
+        with opened(file, layout.compression is not None) as stream:
             layout = layout._replace(encoding=_guessed_encoding(stream.read()))
         columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
@@ -170,7 +170,7 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
         if start.startswith(mark):
             raise ValueError(f"it is {kind}, not text: give it the suffix of its kind, or save CSV")
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
-    with _opened(file, compression) as stream:
+    with opened(file, compression is not None) as stream:
         head = stream.read(_HEAD)
     encoding = given.encoding or sure_encoding(head) or _guessed_encoding(head)
     try:
@@ -200,8 +200,9 @@ def _guessed_encoding(text: bytes) -> str:
     return encoding
 
 
-def _opened(file: Path, compression: str | None) -> Any:
-    return gzip.open(file) if compression else file.open("rb")
+def opened(file: Path, is_compressed: bool) -> Any:
+    """Open a file, perhaps compressed by gzip, for reading."""
+    return gzip.open(file) if is_compressed else file.open("rb")
 
 
 def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _Layout:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import gzip
 import json
 import lzma
 import math
@@ -20,13 +19,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.files import checked_path
+from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
-from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, read_delimited
+from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
@@ -64,23 +63,10 @@ class Names(NamedTuple):
         return replace(Source(), scores=scores, **fields, **others)
 
 
-def check_file(file: Path) -> None:
-    """Refuse what cannot be read twice."""
-    if not file.exists():
-        raise FileNotFoundError(f"{file}: there is no such file; check the path")
-    if file.is_dir():
-        raise ValueError("this is a directory; name one file in it")
-    if not file.is_file():
-        raise ValueError("this is a pipe or a device; write its contents to a file first")
-
-
 def read_columns(
     file: Path, arguments: Mapping[str, str], given: Format, names: Names | None = None
 ) -> dict[str, Any]:
-    """Read columns (``.npz``: arrays) that say something of the rows but are no scores.
-
-    Each name comes with the argument that errors call it by.
-    """
+    """Read columns (``.npz``: arrays) that are no scores, by the arguments that name them."""
     names = (names or Names({}))._replace(format=given)
     called = {name: argument for argument, name in names.columns.items()} | dict(arguments)
 
@@ -89,19 +75,19 @@ def read_columns(
             _check_available(name, available, argument, noun)
         return [*called]
 
-    check_file(file)
+    check_readable(file)
     if file.name.lower().endswith(".npz"):
         arrays = _kept_arrays(_read_arrays(file, chosen), names)
         return {name: arrays[name] for name in arguments}
-    table = _with_nested(_read_rows(file, names, [*called], ()).table, [*called])
+    columns = [*called]
+    table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
     chosen(table.column_names, "column")
-    table = _kept_rows(table, names)
     return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in arguments}
 
 
 def read(file: Path, names: Names) -> Inputs:
     """Read what is to be checked."""
-    check_file(file)
+    check_readable(file)
     if file.name.lower().endswith(".npz"):
         _check_text(file, names.format)
         return _read_npz(file, names)
@@ -238,9 +224,8 @@ def _read_json(file: Path) -> Any:
     import pyarrow
     from pyarrow import json as arrow
 
-    content = file.read_bytes()
-    if file.suffix.lower() == ".gz":
-        content = gzip.decompress(content)
+    with opened(file, file.suffix.lower() == ".gz") as stream:
+        content = stream.read()
     text = content.decode(json.detect_encoding(content))
     try:
         found = json.loads(text)
@@ -289,8 +274,7 @@ def _read_feather(file: Path) -> Any:
             return feather.read_table(source)
         except pyarrow.ArrowInvalid:
             source.seek(0)
-            with ipc.open_stream(source) as stream:
-                return stream.read_all()
+            return ipc.open_stream(source).read_all()
 
 
 def _read_stata(file: Path) -> Any:
