@@ -32,25 +32,25 @@ def write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
         pq.write_table(table.replace_schema_metadata(metadata), stream)
 
 
-def check_columns(columns: Mapping[str, list[Any]], what: str) -> None:
-    """Refuse columns that a file cannot hold as they are, each by its name."""
+def checked_schema(columns: Mapping[str, list[Any]], what: str) -> Any:
+    """Return the schema of columns, and refuse what a file cannot hold as it is, by column."""
     import pyarrow as pa
 
+    schema = pa.schema([])
     for name, values in columns.items():
         try:
             array = pa.array(values, from_pandas=True)
-            pa.table({name: array})
+            schema = schema.append(pa.field(name, array.type))
             while pa.types.is_list(array.type):
                 array = array.flatten()
             if pa.types.is_struct(array.type):
-                raise TypeError(
-                    "there are objects with names, but tables have a value in each cell"
-                )
+                raise TypeError("a cell cannot hold values with names")
             if pa.types.is_integer(array.type) and array.null_count:
                 array.cast("float64")  # as readers do, where large integers change
         except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             reason = " ".join(str(error).split())
             raise ValueError(f"{what}, in the column {name!r}: {reason}") from error
+    return schema
 
 
 class DamagedError(ValueError):

@@ -35,7 +35,7 @@ from dmfroc.simulation._study_files import (
     PROVENANCE,
     REPLICATION,
     DamagedError,
-    check_columns,
+    checked_schema,
     kinds_of,
     read,
     schema_of,
@@ -156,13 +156,10 @@ class Study:
     _code: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        is_plain = (
-            Path(instance("name", self.name, str)).name == self.name and "\0" not in self.name
-        )
-        if not is_plain or self.name in ("", "..") or len(os.fsencode(self.name)) > _LONGEST_NAME:
-            raise ValueError(
-                f"name must be that of a file, without a folder and not too long, not {self.name!r}"
-            )
+        name = instance("name", self.name, str)
+        is_plain = Path(name).name == name and name != ".." and "\0" not in name
+        if not (is_plain and 0 < len(os.fsencode(name)) <= _LONGEST_NAME):
+            raise ValueError(f"name must be that of a file, without a folder, not {name!r}")
         checked_path("directory", self.directory)
         if not callable(self.function):
             raise TypeError(
@@ -185,8 +182,9 @@ class Study:
             if (text := canonical(setting)) in seen:
                 raise ValueError(f"the setting {setting} occurs twice")
             seen.add(text)
-        columns = {name: [x.get(name) for x in settings] for name in set().union(*settings)}
-        check_columns(columns, "settings cannot be written")
+        names = sorted(set().union(*settings))
+        columns = {name: [setting.get(name) for setting in settings] for name in names}
+        checked_schema(columns, "settings cannot be written")
         object.__setattr__(self, "replications", integer("replications", self.replications, 1))
         object.__setattr__(self, "seed", integer("seed", self.seed, 0))
 
@@ -269,8 +267,11 @@ class Study:
         made_directory("directory", self.directory)
         for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
             remove_strays(directory)  # of runs that were killed
-        if not os.access(self.path.parent, os.W_OK) and self._is_finished():
-            return read(self.path)[0]
+        if self.path.exists() and not os.access(self.path.parent, os.W_OK):
+            found, seed, settings = read_provenance(self.path), self.seed, self.settings
+            asked = {"seed": seed, "code": self._code, "settings": settings}
+            if found == found | asked | {"replications": self.replications}:
+                return read(self.path)[0]
         self._restore_parts()
         damaged: list[Path] = []
         while True:
@@ -282,14 +283,6 @@ class Study:
                     raise
                 damaged.append(error.path)
                 set_aside(error)
-
-    def _is_finished(self) -> bool:
-        """Whether the results hold all that is asked."""
-        if not self.path.exists():
-            return False
-        found = read_provenance(self.path)
-        asked = (self.seed, self._code, self.settings, self.replications)
-        return asked == tuple(found[x] for x in ("seed", "code", "settings", "replications"))
 
     def _compute(
         self,
@@ -378,12 +371,10 @@ class Study:
         self, chunk: Chunk, finished: Finished, kinds: dict[str, tuple[str, Setting]]
     ) -> None:
         """Refuse, from the first part on, columns that could not be written beside the others."""
-        import pandas as pd
-        import pyarrow as pa
-
         rows = [row for rows in finished.rows for row in rows]
         taken = {REPLICATION}.union(*self.settings)
-        for name in dict.fromkeys(itertools.chain.from_iterable(rows)):
+        names = dict.fromkeys(itertools.chain.from_iterable(rows))
+        for name in names:
             if not isinstance(name, str):
                 raise ValueError(
                     f"the function of the study {self.name!r} returned a column with the name "
@@ -395,14 +386,11 @@ class Study:
                     f"the function of the study {self.name!r} returned the column {name!r}, which "
                     f"is the name of {what}: rename it"
                 )
-        check_columns(
-            # In other parts values may be missing
-            {name: [*(row.get(name) for row in rows), None] for name in set().union(*rows)},
-            f"the function of the study {self.name!r} returned what cannot be written, for the "
-            f"setting {dict(chunk.setting)}",
-        )
-        returned = kinds_of(pa.Schema.from_pandas(pd.DataFrame(rows), preserve_index=False))
-        for name, kind in returned.items():
+        # In other parts values may be missing
+        columns = {name: [*(row.get(name) for row in rows), None] for name in names}
+        what = f"the function of the study {self.name!r} returned what cannot be written, for the "
+        schema = checked_schema(columns, f"{what}setting {dict(chunk.setting)}")
+        for name, kind in kinds_of(schema).items():
             before, setting = kinds.setdefault(name, (kind, chunk.setting))
             if kind != before:
                 raise ValueError(
