@@ -155,10 +155,7 @@ def _kept_rows(table: Any, names: Names) -> Any:
 
 
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
-    """Return arrays of rows without those of the labels to be dropped.
-
-    Labels of shape (n, m) with scores of shape (n, m, K) become rows.
-    """
+    """Drop rows of some labels; those of shape (n, m), with scores (n, m, K), become rows."""
     if names.drop_label is None:
         return arrays
     kept = _is_kept(arrays[names.columns["label"]], names)
