@@ -22,7 +22,7 @@ def bayesian_table(
     labels: Any = None,
     sample_weight: Any = None,
     y_pred: Any = None,
-    given: Given = "class_sizes",
+    given: Given = "nothing",
     pseudo_count: float | int | None = None,
     n_chains: int = 4,
     n_draws: int = 1000,
@@ -42,9 +42,9 @@ def bayesian_table(
     y_true, y_score, labels, sample_weight, y_pred
         As for `Predictions.from_arrays`. Weighted classes count for as many observations as
         Kish's effective size says.
-    given : {"class_sizes", "nothing"}
-        Whether the class proportions are those of the sample, as for the jackknife, or unknown
-        too: then all cells of the table share one Dirichlet distribution.
+    given : {"nothing", "class_sizes"}
+        Whether the class proportions are unknown, as for the jackknife, so that all cells of the
+        table share one Dirichlet distribution, or those of the sample, if you chose them.
     pseudo_count : float, optional
         Prior observations per cell. By default 1/(K (K - 1)), one error in the whole table, which
         for two classes is Jeffreys' 1/2. What it adds to the errors adds up over the classes: with

@@ -47,8 +47,8 @@ class Bayes(IntervalMethod):
     remedies: ClassVar[Mapping[str, str]] = {
         "groups": f"its observations are independent; {USE_BOOTSTRAP}",
         "stratify": (
-            "it takes the class sizes as fixed; call bayesian_table with given='nothing', or leave "
-            "it out"
+            "it takes the class sizes as random for tables, and as fixed for curves; call "
+            "bayesian_table with given='class_sizes', or leave it out"
         ),
         "interval_type": f"its intervals are quantiles; {USE_BOOTSTRAP}",
         "n_draws": "call bayesian_roc or bayesian_table, which have it, or leave it out",

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray
 from jaxtyping import Float, Int
+from scipy.special import ndtri
 
 from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.compiled import double_precision
@@ -52,6 +53,7 @@ _MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
 _CALIBRATION_STEPS = 4
 _REPLICATES_PER_CHAIN = 100
 _PERFECT = 1e-12
+_ERROR = 0.05  # share of samples from the model that get a warning of unequal pairs
 _FEW_ERRORS = 1.0  # below, intervals cover 86 to 95 % where they say 95 %
 _DIMENSIONS = {
     "threshold_effect": ["rate", "threshold"],
@@ -396,9 +398,31 @@ def _warnings(
             "a posterior standard deviation. It does not expect such pairs or such a curve: try "
             "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
         )
+    remarks += filter(None, [_unequal_pairs_message(posterior)])
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
         remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
+
+
+def _unequal_pairs_message(posterior: xarray.DataTree) -> str | None:
+    """Say which pair's area in the sample is far from those that the model replicates.
+
+    The model has seen the sample, so that areas differ by half as much as those of a new one would.
+    """
+    observed = posterior["observed_data"]["pairwise_auc"].to_numpy()
+    replicated = posterior["posterior_predictive"]["pairwise_auc"].to_numpy()
+    mean, spread = replicated.mean(axis=(0, 1)), replicated.std(axis=(0, 1))
+    gaps = np.abs(observed - mean) / np.maximum(spread, _PERFECT)
+    worst = int(gaps.argmax())
+    if gaps[worst] <= -ndtri(_ERROR / (2 * len(gaps))) / 2:
+        return None
+    pair = posterior["observed_data"]["pair"].to_numpy().tolist()[worst]
+    return (
+        f"pairs of classes differ by more than the model expects: it draws the area of {pair!r} "
+        f"from {observed[worst]:.4f} in the sample to {mean[worst]:.4f}. Intervals of pairs may "
+        "hold in less than half of the samples. Use the jackknife, or structure='hierarchical' if "
+        "that gets no such warning"
+    )
 
 
 def _tree(

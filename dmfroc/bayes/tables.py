@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal, get_args
 
 import arviz_base
@@ -12,11 +13,14 @@ from dmfroc._kit.options import check_level, choice, positive
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import check_size
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.inference.units import effective_sizes
+from dmfroc.inference.limits import pools_classes
+from dmfroc.inference.remarks import few_decide_message, few_units_message
+from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
+_FEW_ERRORS = 5.0  # below, intervals cover 86 to 95 % where they say 95 %
 ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]
 
@@ -24,7 +28,7 @@ Given = Literal["class_sizes", "nothing"]
 def table_posterior(
     measure: Measure,
     predictions: Predictions,
-    given: Given = "class_sizes",
+    given: Given = "nothing",
     pseudo_count: float | int | None = None,
     size: tuple[int, int] = (4, 1000),
     level: float = 0.95,
@@ -64,9 +68,19 @@ def table_posterior(
         dims={"table": ["predicted", "class"]},
         coords={"predicted": labels, "class": labels},
     )
-    absent = absent_classes_message(predictions)
-    remarks = [] if absent is None else [absent]
-    return summarize(measure.name, measure.title, posterior, level, seed, remarks)
+    remarks = absent_classes_message(predictions), *_warnings(measure, predictions)
+    found = filter(None, remarks)
+    return summarize(measure.name, measure.title, posterior, level, seed, found)
+
+
+def _warnings(measure: Measure, predictions: Predictions) -> Iterator[str | None]:
+    """Yield what the prior decides: the rates of small classes, and how rare unseen errors are."""
+    weights = predictions.sample_weight
+    share = weights @ (predictions.predicted != predictions.true) / weights.sum()
+    if share * weights.sum() ** 2 / (weights @ weights) < _FEW_ERRORS:
+        yield few_decide_message("ten points below")
+    if not pools_classes(measure, predictions):
+        yield few_units_message(units_of(predictions), "the posterior of a table")
 
 
 @interruptible
@@ -83,16 +97,14 @@ def _draw_tables(
     assert predictions.predicted is not None
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (predictions.predicted, true), weights)
-    counts *= effective_sizes(
-        predictions.true, predictions.sample_weight, predictions.n_classes
-    ) / np.maximum(counts.sum(axis=0), 1e-300)
+    sizes = effective_sizes(true, weights, n_classes)
+    counts *= sizes / np.maximum(counts.sum(axis=0), 1e-300)
     concentration = counts[:, present] + pseudo_count
-    tables = np.zeros((*size, n_classes, n_classes))
+    shares = np.bincount(true, weights, minlength=n_classes)[present] / weights.sum()
+    columns = [generator.dirichlet(alpha, size) for alpha in concentration.T]
     if given == "nothing":
-        cells = generator.dirichlet(concentration.ravel(), size)
-        tables[..., present] = cells.reshape(*size, *concentration.shape)
-    else:
-        proportions = np.bincount(true, weights, minlength=n_classes) / weights.sum()
-        for column, alpha in zip(present, concentration.T, strict=True):
-            tables[..., column] = proportions[column] * generator.dirichlet(alpha, size)
+        n_effective = weights.sum() ** 2 / (weights @ weights)
+        shares = generator.dirichlet(n_effective * shares + n_classes * pseudo_count, size)
+    tables = np.zeros((*size, n_classes, n_classes))
+    tables[..., present] = np.stack(columns, axis=-1) * shares[..., None, :]
     return tables

@@ -145,13 +145,13 @@ def bias_message(facts: Facts, allowed_for: float) -> str | None:
     )
 
 
-def few_units_message(units: Units) -> str | None:
-    """Say that a class has too few units for a bootstrap."""
+def few_units_message(units: Units, what: str = "a bootstrap") -> str | None:
+    """Say that a class has too few units for a method."""
     if units.n_complete_sets >= _FEW_UNITS:
         return None
     return (
         f"the rarest class has {count(units.n_complete_sets)} independent observations, too few "
-        "for a bootstrap: its intervals are too narrow; those of method='jackknife' account for it"
+        f"for {what}: its intervals are too narrow; those of method='jackknife' account for it"
     )
 
 
@@ -165,13 +165,20 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
 def no_variation_message(facts: Facts) -> str:
     """Say what an interval rests on where no observation makes a difference within its class."""
     measure, moments = facts.measure, facts.moments
-    best = facts.bounds[1 if measure.greater_is_better else 0]
+    best, rare = facts.bounds[1 if measure.greater_is_better else 0], facts.rare
     state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
+    sets, sides = (
+        f"{count(moments.n_complete_sets)} independent sets of one observation per class",
+        "",
+    )
     if abs(facts.value - best) <= PERFECT:
-        state = f"{measure.name} is perfect in this sample"
+        state, sides = f"{measure.name} is perfect in this sample", ", and is one-sided"
+        evidence, is_pooled = facts.units.evidence, len(facts.units.sizes) == 1
+        n_rows = float(evidence.sum()) if is_pooled and evidence is not None else 0.0
+        if rare is not None and abs(rare.n_trials - n_rows) <= PERFECT * n_rows:
+            sets = f"{count(n_rows)} independent observations"
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
         f"{state}, so that its standard error is {error} and says nothing; the interval rests on "
-        f"Clopper and Pearson's exact bound from {count(moments.n_complete_sets)} independent sets "
-        "of one observation per class"
+        f"Clopper and Pearson's exact bound from {sets}{sides}"
     )

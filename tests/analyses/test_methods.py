@@ -40,8 +40,16 @@ GROUPS = {"groups": np.arange(60) // 2}
         ("paper_bootstrap", {"stratify": False}, "class sizes as fixed; use method='bootstrap'"),
         ("paper_bootstrap", {"stratify": True}, "class sizes as fixed; use method='bootstrap'"),
         ("bayes", GROUPS, "independent; use method='bootstrap'"),
-        ("bayes", {"stratify": False}, "class sizes as fixed; call bayesian_table with given="),
-        ("bayes", {"stratify": True}, "class sizes as fixed; call bayesian_table with given="),
+        (
+            "bayes",
+            {"stratify": False},
+            "as random for tables.*call bayesian_table with given=",
+        ),
+        (
+            "bayes",
+            {"stratify": True},
+            "as random for tables.*call bayesian_table with given=",
+        ),
         ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
         ("bayes", {"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
     ],

@@ -1,5 +1,7 @@
 """Posteriors of the curve: spread against the jackknife, likelihoods, degenerate data."""
 
+import re
+
 import arviz
 import jax
 import jax.numpy as jnp
@@ -569,6 +571,18 @@ def test_few_errors_are_told():
 
     assert is_told(4.0)
     assert not is_told(1.5)
+
+
+def test_pairs_that_the_model_draws_together_get_a_warning():
+    """Two classes on a line are near each other and far from the third."""
+    classes, rng = np.arange(300) % 3, np.random.default_rng(2)
+    x = np.array([0, 1, 4])[classes] + rng.normal(size=300)
+    line = -np.abs(np.subtract.outer(x, [0, 1, 4]))
+    equal = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[classes]
+    for scores, is_unequal in ((line, True), (equal, False)):
+        found = bayesian_roc(classes, scores, **FAST)
+        text = "pairs of classes differ by more than the model expects: .* '. from .'"
+        assert any(re.search(text, remark) for remark in found.warnings) == is_unequal
 
 
 def test_a_prior_that_outweighs_the_data_is_told(sample):

@@ -1,5 +1,7 @@
 """Posteriors of tables: exact Dirichlet cases, class sizes, weights."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -42,6 +44,39 @@ def test_tables_keep_class_sizes_or_vary_them():
         of_class = table.sum("predicted")
         np.testing.assert_allclose(of_class.mean(["chain", "draw"]), shares, atol=0.02)
         assert (of_class.std(["chain", "draw"]) > 0.02).all() == varies
+
+
+def test_accuracy_has_the_beta_posterior_of_all_rows():
+    """Its interval includes the chance in the class sizes, as the jackknife's does."""
+    true = np.repeat([0, 1, 2], [60, 30, 10])
+    predicted = np.concatenate(
+        [np.repeat([0, 1], [57, 3]), np.repeat([1, 0], [18, 12]), [2] * 4, [0] * 6]
+    )
+    found = estimate("accuracy", Predictions.from_labels(true, predicted), method="bayes")
+    exact = stats.beta(79 + 3 / 6, 21 + 1)
+    assert stats.kstest(found.draws, exact.cdf).pvalue > 1e-4
+    assert found.standard_error == pytest.approx(exact.std(), rel=0.05)
+
+
+def test_weighted_tables_have_the_class_shares_of_the_weights():
+    classes, scores = normal_scores(10, 200, 2)
+    weights = np.where(classes == 0, 3.0, np.random.default_rng(0).exponential(size=200))
+    shares = np.bincount(classes, weights) / weights.sum()
+    found = bayesian_table("accuracy", classes, scores, sample_weight=weights, given="nothing")
+    drawn = found.posterior["posterior"]["table"].sum("predicted").mean(["chain", "draw"])
+    np.testing.assert_allclose(drawn, shares, atol=0.01)
+
+
+def test_small_classes_and_few_errors_get_a_warning():
+    true = np.repeat([0, 1, 2], [40, 30, 6])
+    wrong = np.where(np.arange(76) % 4 == 0, (true + 1) % 3, true)
+    for predicted, measure, expected in [
+        (wrong, "macro_f1", "the rarest class has 6 .* too few for the posterior of a table"),
+        (true, "accuracy", "only a few observations .* ten points below"),
+    ]:
+        [warning] = bayesian_table(measure, Predictions.from_labels(true, predicted)).warnings
+        assert re.search(expected, warning)
+    assert not bayesian_table("accuracy", Predictions.from_labels(true, wrong)).warnings
 
 
 def test_a_posterior_is_an_estimate_with_all_draws():

@@ -210,7 +210,9 @@ def test_perfect_classifier_has_a_one_sided_interval(measure, level):
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 def test_accuracy_of_a_perfect_sample_has_the_bound_of_clopper_and_pearson(n_classes):
     classes = np.repeat(np.arange(n_classes), 20)
-    low, high = estimate("accuracy", classes, y_pred=classes).interval
+    found = estimate("accuracy", classes, y_pred=classes)
+    low, high = found.interval
+    assert f"bound from {len(classes)} independent observations, and is one" in found.warnings[0]
     exact = stats.binomtest(len(classes), len(classes)).proportion_ci(0.9).low
     assert (low, high) == (pytest.approx(exact, abs=1e-12), 1)
 
