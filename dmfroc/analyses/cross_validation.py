@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
+from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
@@ -263,7 +263,7 @@ def nested_cross_validation(
     error = float(np.clip(error, naive, np.sqrt(cv) * naive))
     low, high = chosen.bounds
     scale = scale_of(chosen.bounds) if low < value < high else IDENTITY
-    half_width = float(ndtri((1 + level) / 2)) * error * scale.slope(value)
+    half_width = float(stdtrit(nested.size - 1, (1 + level) / 2)) * error * scale.slope(value)
     ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
     return NestedCrossValidation(
         Estimate(

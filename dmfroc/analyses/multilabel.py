@@ -19,7 +19,13 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import Term, combined, joint_combined
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.influences import Influences, Moments, freedom_of_mean, moments_of
+from dmfroc.inference.influences import (
+    NO_VARIATION,
+    Influences,
+    Moments,
+    freedom_of_mean,
+    moments_of,
+)
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -88,7 +94,7 @@ class LabelledRows:
             row += np.bincount(self.unit[self.entries(place)[0]], x.influences, self.n_units)
             moments.append(moments_of(x.influences, units))
             plain = float(np.sqrt(row @ row))
-            row *= moments[-1].spread.scale / plain if plain > 0 else 1.0
+            row *= moments[-1].spread.scale / plain if plain > NO_VARIATION else 1.0
         return sums, moments
 
     def mean(

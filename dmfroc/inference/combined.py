@@ -119,7 +119,7 @@ class CombinedFacts(FactsInMemory):
         moved = [x.influences.minus(x.at_fixed_threshold.influences) for x in parts]
         found = (moments_of(x.influences, part.units) for x, part in zip(moved, parts, strict=True))
         apart = np.linalg.norm(np.multiply(weights, [x.standard_error for x in found]))
-        factor = self.gather(moved)[1].standard_error / apart if apart > 0 else 1.0
+        factor = self.gather(moved)[1].standard_error / apart if apart > NO_VARIATION else 1.0
         ends = [
             x.distances_of_threshold(error)[:: 1 if w > 0 else -1]
             for w, x in zip(weights, parts, strict=True)

@@ -87,6 +87,9 @@ def test_nested_cross_validation():
     assert found.estimate.value == pytest.approx(found.cross_validated, abs=0.02)
     error = found.estimate.standard_error
     assert found.naive_standard_error <= error <= 2 * found.naive_standard_error
+    error = found.estimate.standard_error / (found.estimate.value * (1 - found.estimate.value))
+    low, high = np.log(np.divide(found.estimate.interval, np.subtract(1, found.estimate.interval)))
+    assert high - low == pytest.approx(2 * stats.t.ppf(0.975, 4 * 5 - 1) * error, rel=1e-9)
     again = nested_cross_validation(
         GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5, n_jobs=2
     )
@@ -263,7 +266,7 @@ def test_nested_intervals_are_around_the_value():
     ).estimate
     low, high = found.interval
     assert low < found.value < high
-    half_width = stats.norm.ppf(0.975) * found.standard_error
+    half_width = stats.t.ppf(0.975, 3 * 2 - 1) * found.standard_error
     assert high - low == pytest.approx(2 * half_width, rel=0.1)
 
 
