@@ -524,11 +524,11 @@ def with_rare_errors(
         return found
     variance = moments.spread.scale**2
     least, most = rare.worse_limits(value, variance, (error, error / 2))
-    ends, beyond = sorted((rare.best, rare.worst)), rare.beyond(variance, error)
-    found = found._replace(
-        low=min(found.low, max(value - beyond, ends[0])),
-        high=max(found.high, min(value + beyond, ends[1])),
-    )
+    if moments.spread.scale > abs(value - rare.best) + abs(rare.limit - rare.best):
+        most = np.nan  # a value that was put into its range varies more than its loss can
+    (first, last), beyond = sorted((rare.best, rare.worst)), rare.beyond(variance, error)
+    low, high = max(value - beyond, first), min(value + beyond, last)
+    found = found._replace(low=min(found.low, low), high=max(found.high, high))
     if rare.worst < rare.best:
         low = min(max(found.low, most), least, value)
         return found._replace(low=low, exact_limit="lower" if found.low > least else None)

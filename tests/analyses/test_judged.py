@@ -177,6 +177,7 @@ def test_a_value_with_a_judge_stays_in_its_range():
             dmfroc.Predictions.from_arrays(y, np.column_stack([1 - p, p]))
         )
         assert low <= found.interval[0] <= found.value <= found.interval[1] <= high
+        assert np.ptp(found.interval) > found.standard_error
         assert abs(found.judge.lambda_) <= 2.5
 
 

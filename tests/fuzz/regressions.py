@@ -113,6 +113,32 @@ def judged_baseline(scores):
     return [found.value, *found.interval]
 
 
+POINTS = ("sensitivity_at", "specificity_at", "fpr_at", "precision_at", "accuracy_at_coverage")
+
+
+def points_with_a_judge(said, places=slice(10)):
+    """Values at thresholds of 30 rows, of which some are verified."""
+    verified = np.where(np.isin(np.arange(30), np.arange(30)[places]), B, None)
+    scores = np.column_stack([1 - P, P])
+    return [dmfroc.estimate(x, verified, scores, judge=said).value for x in POINTS]
+
+
+def entropy_with_a_judge():
+    """Value and limits where the weight of the judge carries the value beyond ln 2."""
+    rng = np.random.default_rng(5)
+    y = np.tile([0, 1], 60)
+    p = 1 / (1 + np.exp(-(2 * rng.normal(size=120) + 4 * y - 2)))
+    said = np.where(rng.random(120) < 0.8, y, 1 - y)
+    verified, scores = np.where(np.arange(120) < 40, y, None), np.column_stack([1 - p, p])
+    found = dmfroc.estimate("entropy_predicted", verified, scores, judge=said)
+    return [found.value, max(*found.interval, found.value)]
+
+
+def points(places):
+    scores = np.column_stack([1 - P, P])[places]
+    return [dmfroc.estimate(x, B[places], scores).value for x in POINTS]
+
+
 # 70 and 30 rows. The hard labels of 10 and 6 are wrong
 TRUE = np.repeat([0, 1], [70, 30])
 HARD = np.where(np.r_[np.arange(70) < 10, np.arange(30) < 6], 1 - TRUE, TRUE)
@@ -223,6 +249,15 @@ CASES = {
         lambda: estimate(judge=Y, stratify=True),
         (ValueError, "stratify cannot be given together with judge="),
     ),
+    "points with a judge of verified rows": (
+        lambda: points_with_a_judge(B, slice(30)),
+        points(slice(30)),
+    ),
+    "points with a judge that gives one label": (
+        lambda: points_with_a_judge(0 * B, slice(20)),
+        points(slice(20)),
+    ),
+    "a value with a judge beyond its range": (entropy_with_a_judge, [np.log(2)] * 2),
     "the learner with a judge": (
         lambda: estimate(judge=Y, target="learner"),
         (ValueError, "target cannot be given together with judge="),
