@@ -41,6 +41,7 @@ from dmfroc.inference.remarks import (
     kinks_message,
     no_variation_message,
     rare_class_message,
+    small_folds_message,
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.inference.units import Sample
@@ -97,6 +98,7 @@ class Jackknife(IntervalMethod):
             *(few_clusters_message(x.units, x.predictions.n_observations) for x in parts),
             *(of_rare_class := [rare_class_message(part.predictions) for part in parts]),
             *(extreme_threshold_message(measure, part.predictions) for part in parts),
+            *(small_folds_message(part.predictions) for part in parts),
         ]
         if not any(of_rare_class) and np.isfinite(value):
             remarks.append(bias_message(facts, facts.bias))

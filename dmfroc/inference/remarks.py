@@ -12,6 +12,7 @@ from dmfroc.measures.measure import Measure
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_CLUSTERS = 20
+_FEW_IN_FOLD = 15  # of a class
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -124,6 +125,20 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     return (
         f"there are {n_groups} groups of observations, which are few to see how the value varies: "
         "the interval may cover 10 per cent less than it says"
+    )
+
+
+def small_folds_message(predictions: Predictions) -> str | None:
+    """Say that folds have so few observations that fits and test sets depend on each other."""
+    if predictions.folds is None:
+        return None
+    fewest = predictions.class_counts[predictions.present].min() / (predictions.folds.max() + 1)
+    if fewest >= _FEW_IN_FOLD:
+        return None
+    return (
+        f"folds have {count(float(fewest))} observations of the rarest class on average: in folds "
+        "that small values are biased, and depend on the fits of the other folds. The interval may "
+        "hold in up to 15 per cent fewer samples than it states"
     )
 
 

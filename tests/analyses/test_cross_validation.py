@@ -270,6 +270,15 @@ def test_nested_intervals_are_around_the_value():
     assert high - low == pytest.approx(2 * half_width, rel=0.1)
 
 
+@pytest.mark.parametrize(("n_folds", "is_small"), [(3, False), (5, True)])
+def test_small_folds_get_a_warning(n_folds, is_small):
+    """In folds of ten of a class intervals held the risk of the fits in 88 to 95 % of samples."""
+    y = np.arange(100) % 2
+    scores = np.random.default_rng(0).normal(size=100) + y
+    found = estimate("hand_till", y, scores, folds=np.arange(100) // 2 % n_folds)
+    assert any("of the rarest class on average" in x for x in found.warnings) == is_small
+
+
 def test_the_first_class_that_a_training_set_lacks_is_named():
     y = np.repeat([1, 2, 8], 20)
     folds = [(np.arange(20, 40), np.r_[0:20, 40:60]), (np.r_[0:20, 40:60], np.arange(20, 40))]
