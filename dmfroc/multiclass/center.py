@@ -56,6 +56,7 @@ def problem_of_counts(
     return Products(counts, sizes, weights[..., 0], shrinkage)
 
 
+@np.errstate(under="ignore")
 def fit_problem(problem: Problem, max_sweeps: int = _MAX_SWEEPS) -> Center:
     """Fit from where there is no better start."""
     return Center(*map(np.asarray, problem.fit(problem.first_guess(), max_sweeps)))
