@@ -567,7 +567,8 @@ class CurveDisplay(Display):
                     middle, offset = (np.mean(x), np.mean(y)), (3 * outward, 3)
                     side = "left" if outward == 1 else "right"
                     style = {"textcoords": "offset points", "ha": side} | _TEXT
-                    ax.annotate(f"{score:.2g}", middle, offset, **style)
+                    text = f"{score:.2f}" if score == 0 or abs(score) >= 0.01 else f"{score:.2g}"
+                    ax.annotate(text, middle, offset, **style)
 
     def _decorate(self, ax: Axes) -> None:
         curve, look = next(iter(self.curves.values())), self.look
