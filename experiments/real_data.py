@@ -178,7 +178,7 @@ def split_rows(table: pd.DataFrame) -> list[list[str]]:
                 f"{group['probability_of_printed'].mean():.2f}",
                 f"{(group['order_by_paper'] == printed).sum()}, "
                 f"{group['probability_by_paper'].mean():.2f}",
-                f"{counts.index[0]} ({counts.iloc[0]})",
+                f"{counts.index[0]} ({counts.iloc[0]})" if len(counts) else "",  # of a quick run
             ]
         )
     return rows
@@ -420,7 +420,7 @@ def penalty_rows(table: pd.DataFrame) -> list[list[str]]:
             counts = part["order"].value_counts()
             cells += [
                 f"{part['area of multinomial'].mean():.4f}",
-                f"{counts.index[0]} ({counts.iloc[0]})",
+                f"{counts.index[0]} ({counts.iloc[0]})" if len(counts) else "",  # of a quick run
                 f"{counts.get(printed, 0)} of {len(part)}",
             ]
         rows.append(cells)
