@@ -147,10 +147,7 @@ class _Classes(NamedTuple):
     is_turned: bool = False
 
     def some(self) -> _Classes:
-        """Return those of few classes, from the lightest to the heaviest: they often say as much.
-
-        Of many, the samples that we make up may take longer than the one that somebody has.
-        """
+        """Return those of few classes, from the lightest to the heaviest, which take less time."""
         if len(self.present) <= _FEW_CLASSES:
             return self
         steps = np.linspace(0, len(self.present) - 1, _FEW_CLASSES).astype(int)
@@ -351,10 +348,7 @@ def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
 
 
 def _answer(function: Any, measure: Measure) -> Any:
-    """Return the function that keeps its answers: many samples have the same classes.
-
-    Those about a user's measure are not kept, since they would keep the data that it may hold.
-    """
+    """Return the function that keeps its answers, unless a user's measure may hold data."""
     return function.__wrapped__ if measure.family == _USERS else function
 
 
@@ -539,10 +533,7 @@ def with_rare_errors(
 def interval_below(
     value: float, moments: Moments, error: float, bounds: tuple[float, float]
 ) -> Interval:
-    """Return the interval of a value that may lie at the lower end of its range.
-
-    It is symmetric on the logarithmic scale of the distance from the upper end.
-    """
+    """Return an interval that is symmetric in the logarithm of the distance from the upper end."""
     if moments.spread.scale <= NO_VARIATION:
         return without_variation(value, moments.n_complete_sets, error, bounds)
     scale = scale_of((-np.inf, bounds[1])) if value < bounds[1] else IDENTITY
