@@ -650,6 +650,26 @@ CASES = {
         lambda: dmfroc.items({"A": [0, 0, 0, 0, 1], "B": [0] * 5}).differences[0].value,
         0.2,
     ),
+    "options in the name of a measure": (
+        lambda: dmfroc.estimate("partial_auc(max_fpr=0.2)", B, P).measure,
+        "partial_auc(max_fpr=0.2)",
+    ),
+    "flat scores, class after class": (
+        lambda: dmfroc.hand_till_score(Y, S.T.ravel()),
+        (ValueError, "If class follows class, pass y_score.reshape(3, 30).T"),
+    ),
+    "the scores of a forest of several labels": (
+        lambda: dmfroc.hand_till_score(Y, [np.eye(2)[B], np.eye(2)[1 - B]]),
+        (ValueError, "np.stack([p[:, 1] for p in proba], axis=1)"),
+    ),
+    "soft labels": (
+        lambda: dmfroc.hand_till_score(np.full((30, 3), 1 / 3), S),
+        (ValueError, "take argmax(axis=1) of soft labels"),
+    ),
+    "a threshold of a rare event": (
+        lambda: str(dmfroc.decisions.choose_threshold(B, P * 1e-5, n_draws=100)).count("e-0") > 1,
+        True,
+    ),
     "planned O/E at another prevalence": (
         lambda: dmfroc.plan(
             dmfroc.Predictions.from_arrays(B, P),
