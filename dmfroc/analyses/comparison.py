@@ -400,7 +400,8 @@ def _predictions(
     named = _named_predictions(y_true, y_score, y_pred, needs, others)
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
-    named = _with_baselines(named, baselines, whose)
+    if baselines:
+        named = _with_baselines(named, baselines, list(whose))
     _check_names(named, "y_true" if y_score is None else "y_score")
     return matched(named) if paired else named
 
@@ -447,11 +448,9 @@ def _without_baselines(given: Any) -> tuple[Any, dict[str, str | None]]:
 
 
 def _with_baselines(
-    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Iterable[str]
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Sequence[str]
 ) -> dict[str, Predictions]:
     """Add classifiers that give one class the probability 1, whatever the observation."""
-    if not baselines:
-        return named
     if not named:
         raise ValueError("baselines are compared with the scores of at least one classifier")
     first = next(iter(named.values()))

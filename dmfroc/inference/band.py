@@ -162,7 +162,7 @@ def curve_band(
     0.15: 0.55 to 0.69
     0.50: 0.88 to 0.95
     0.85: 0.96 to 0.99
-    1.00: 1.00 to 1.00
+    1.00: 0.96 to 1.00
     """
     check_kind("kind", kind)
     level = check_level(level)
