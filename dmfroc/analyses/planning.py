@@ -20,7 +20,7 @@ from dmfroc.inference.units import units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.inputs.rows import check_same_observations, matched
+from dmfroc.inputs.rows import matched, of_same_observations
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
@@ -472,8 +472,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
             )
     if len(named) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")
-    named = matched(named)
-    check_same_observations(named)
+    named = of_same_observations(matched(named))
     return [as_predictions(one, needs="labels") for one in named.values()]
 
 
