@@ -22,7 +22,6 @@ extensions = [
     "sphinx.ext.viewcode",
     "gallery_pictures",
     "measure_tables",
-    "option_table",
     "paper_table",
     "stale_pages",
 ]

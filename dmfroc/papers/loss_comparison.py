@@ -9,8 +9,6 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import number
 from dmfroc.curves import convex_hull, roc_curve
-from dmfroc.inputs.predictions import as_predictions
-from dmfroc.inputs.rows import of_same_observations
 
 
 def lc_index(
@@ -79,15 +77,13 @@ def lc_index(
             "Costs must satisfy 0 <= lowest_cost <= most_likely_cost <= highest_cost <= 1 with "
             f"lowest_cost < highest_cost, but they are {lowest}, {mode} and {highest}."
         )
-    hulls, named = [], {}
+    hulls = []
     for name, score in (("first_score", first_score), ("second_score", second_score)):
         try:
-            named[name] = as_predictions(y_true, score, sample_weight=sample_weight)
-            curve = roc_curve(named[name], pos_label=pos_label)
+            curve = roc_curve(y_true, score, pos_label=pos_label, sample_weight=sample_weight)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error
         hulls.append(convex_hull(curve))
-    of_same_observations(named)
     cells = hulls[0].points.cells
     prevalence = float((cells.tp + cells.fn)[0] / (cells.tp + cells.fp + cells.fn + cells.tn)[0])
 
