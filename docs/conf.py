@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.viewcode",
     "gallery_pictures",
     "measure_tables",
+    "option_table",
     "paper_table",
     "stale_pages",
 ]

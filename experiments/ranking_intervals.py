@@ -1,14 +1,9 @@
-"""Compare the jackknife's standard errors of the ranking measures with the bootstrap's.
-
-``python -m experiments.ranking_intervals`` prints one row per measure: value, both standard
-errors and their ratio, for one data set of five classes and 1,000 observations (three classes for
-the volumes) and 2,000 bootstrap samples within the classes. A measure with kinks shows here by a
-ratio far from one.
-"""
+"""Compare the jackknife's standard errors of the ranking measures with the bootstrap's."""
 
 from __future__ import annotations
 
 import numpy as np
+from _study import arguments, markdown_table, write_page
 
 from dmfroc import Predictions, estimate
 from dmfroc.measures import MEASURES
@@ -16,39 +11,51 @@ from dmfroc.measures import MEASURES
 N_OBSERVATIONS, N_SAMPLES = 1000, 2000
 
 
-def predictions_of(n_classes: int) -> Predictions:
+def predictions_of(n_classes: int, n: int) -> Predictions:
     """Draw classes of unequal size and scores rounded to two digits."""
     generator = np.random.default_rng(11)
     prior = 0.8 ** np.arange(n_classes)
-    y = generator.choice(n_classes, size=N_OBSERVATIONS, p=prior / prior.sum())
-    scores = generator.normal(size=(N_OBSERVATIONS, n_classes))
-    scores[np.arange(N_OBSERVATIONS), y] += 1.2
+    y = generator.choice(n_classes, size=n, p=prior / prior.sum())
+    scores = generator.normal(size=(n, n_classes))
+    scores[np.arange(n), y] += 1.2
     return Predictions.from_arrays(y, np.round(scores, 2))
 
 
-def main() -> None:
-    """Print the table."""
-    print("| measure | value | jackknife | bootstrap | ratio |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+def rows(n: int, n_samples: int) -> list[list[str]]:
+    """Return for each measure its value, both standard errors and their ratio."""
+    found = []
     for n_classes in (5, 3):
-        predictions = predictions_of(n_classes)
+        predictions = predictions_of(n_classes, n)
         for measure in MEASURES.values():
-            is_volume = "vus" in measure.name
             if measure.family != "ranking" or not measure.applies_to(predictions):
                 continue
-            if is_volume != (n_classes == 3):
+            if ("vus" in measure.name) != (n_classes == 3):
                 continue
-            found = estimate(measure, predictions, method="jackknife")
-            error = estimate(
-                measure, predictions, method="bootstrap", n_draws=N_SAMPLES
-            ).standard_error
-            ratio = found.standard_error / error
-            print(
-                f"| {measure.name} | {found.value:.4f} | {found.standard_error:.5f} "
-                f"| {error:.5f} | {ratio:.3f} |",
-                flush=True,
+            by_jackknife, by_bootstrap = (
+                estimate(measure, predictions, method=method, n_draws=n_draws)
+                for method, n_draws in (("jackknife", None), ("bootstrap", n_samples))
             )
+            errors = by_jackknife.standard_error, by_bootstrap.standard_error
+            cells = f"{by_jackknife.value:.4f}", *(f"{error:.5f}" for error in errors)
+            found.append([f"`{measure.name}`", *cells, f"{errors[0] / errors[1]:.3f}"])
+    return found
+
+
+def page(n: int, n_samples: int) -> str:
+    """Report one data set."""
+    header = ["measure", "value", "jackknife's error", "bootstrap's error", "ratio"]
+    return f"""# Standard errors of ranking measures
+
+Made by `experiments/ranking_intervals.py`: one data set of five classes of unlike sizes and {n:,}
+observations, of three for the volumes, and {n_samples:,} bootstrap samples within the classes. The
+scores have two digits. A measure with kinks would show by a ratio far from one.
+
+{markdown_table(header, rows(n, n_samples))}
+"""
 
 
 if __name__ == "__main__":
-    main()
+    if arguments(__doc__).quick:
+        print(page(100, 100))
+    else:
+        write_page("ranking_intervals", page(N_OBSERVATIONS, N_SAMPLES))

@@ -37,7 +37,7 @@ from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import check_same_observations, matched
+from dmfroc.inputs.rows import matched, of_same_observations
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import Difference
@@ -264,7 +264,6 @@ def _jointly(
             "sample, and use compare_subgroups with by= the sample of each row"
         )
     if paired:
-        check_same_observations(predictions)
         warn([_same_scores_message(predictions)])
     if not method.warns_itself:
         _warn_of_caveats(measure, predictions.values())
@@ -310,13 +309,13 @@ def _judged(
         name: judged_rows(y_true, scores, y_pred=hard, **others)
         for name, (scores, hard) in named.items()
     }
+    order = list(rows if y_score is None else y_score)
     parts = {
-        part: _with_baselines(
-            {x: getattr(one, part) for x, one in rows.items()}, baselines, y_score
-        )
+        part: _with_baselines({x: getattr(one, part) for x, one in rows.items()}, baselines, order)
         for part in ("verified", "judge_on_verified", "judge_on_all")
     }
     _check_names(parts["verified"], "y_score")
+    parts["judge_on_all"] = of_same_observations(parts["judge_on_all"])
     first = next(iter(rows.values()))
     evidence = {}
     for name, verified in parts["verified"].items():
@@ -400,9 +399,10 @@ def _predictions(
     named = _named_predictions(y_true, y_score, y_pred, needs, others)
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
-    named = _with_baselines(named, baselines, whose)
+    if baselines:
+        named = _with_baselines(named, baselines, list(whose))
     _check_names(named, "y_true" if y_score is None else "y_score")
-    return matched(named) if paired else named
+    return of_same_observations(matched(named)) if paired else named
 
 
 def _importance_of_each(given: Any, named: Iterable[str], paired: bool) -> Mapping[str, Any]:
@@ -447,11 +447,9 @@ def _without_baselines(given: Any) -> tuple[Any, dict[str, str | None]]:
 
 
 def _with_baselines(
-    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Iterable[str]
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Sequence[str]
 ) -> dict[str, Predictions]:
     """Add classifiers that give one class the probability 1, whatever the observation."""
-    if not baselines:
-        return named
     if not named:
         raise ValueError("baselines are compared with the scores of at least one classifier")
     first = next(iter(named.values()))

@@ -23,7 +23,7 @@ from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.units import units_of
-from dmfroc.inputs.arrays import row_index, row_names
+from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
@@ -94,9 +94,10 @@ def cross_validate(
     >>> print(found.estimates["hand_till"])
     hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
     """
-    index = row_index(y) if row_index(X) is None else row_index(X)
+    rows, of_y = Rows(X, "X"), y
     check_estimator(estimator)
     X, y = checked(X, y)
+    rows.order(of_y, "y")
     seed = seed_of(random_state)
     n_repeats = integer("n_repeats", n_repeats, 1)
     if n_repeats > 1 and not isinstance(cv, Integral):
@@ -104,7 +105,7 @@ def cross_validate(
             f"n_repeats must be 1 unless cv is a number of folds, but it is {n_repeats}"
         )
     if groups is not None:
-        groups = row_names(groups, "groups", len(y), index, "a group")
+        groups = row_names(groups, "groups", len(y), rows, "a group")
     splits = [
         (f"{repeat}.{fold}", train, test)
         for repeat in range(n_repeats)
@@ -115,18 +116,18 @@ def cross_validate(
     for name, train, test in track(splits, len(splits), "cross-validation"):
         fitted = clone(estimator).fit(rows_of(X, train), rows_of(y, train))
         parts.append((name, test, _class_scores(fitted, rows_of(X, test), labels)))
-    rows = np.concatenate([test for _, test, _ in parts])
+    tested = np.concatenate([test for _, test, _ in parts])
     predictions = Predictions.from_arrays(
-        y[rows], np.concatenate([scores for _, _, scores in parts]), labels=labels
+        y[tested], np.concatenate([scores for _, _, scores in parts]), labels=labels
     )
     units = groups
-    if units is None and len(np.unique(rows)) < len(rows):
+    if units is None and len(np.unique(tested)) < len(tested):
         units = np.arange(len(y))
     return evaluate(
         predictions,
         measures=measures,
         folds=np.repeat([name for name, _, _ in parts], [len(test) for _, test, _ in parts]),
-        groups=None if units is None else units[rows],
+        groups=None if units is None else units[tested],
         target=target,
         method=method,
         level=level,

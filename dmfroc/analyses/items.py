@@ -20,6 +20,7 @@ from dmfroc.inference.interval_method import JointEstimates, joint_noise
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
+from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_by
@@ -275,7 +276,7 @@ def _in_subgroups(
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, int], dict[str, tuple[Difference, ...]]]:
     if by is None:
         return {}, {}, {}
-    names, of_row = crossed(by, given.n_items, given.index)
+    names, of_row = crossed(by, given.n_items, Rows(given))
     parts = {name: given.rows(of_row == place) for place, name in enumerate(names)}
     for name, part in parts.items():
         check_scored(part, f"the subgroup {name!r} of by")

@@ -31,9 +31,12 @@ from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, units_of
-from dmfroc.inputs.arrays import Rows, as_array, as_floats, remedy_for_several, row_names
-from dmfroc.inputs.messages import listing
+from dmfroc.inputs.arrays import Rows, as_floats, remedy_for_several
+from dmfroc.inputs.columns import match_columns
+from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.scores import by_label, chosen_names
+from dmfroc.inputs.subgroups import unit_of_rows
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
@@ -238,18 +241,21 @@ def multilabel(
     Parameters
     ----------
     y_true : array-like or table of shape (n, L)
-        1 where a row has the label, 0 where it has not, missing where that is not known.
-    y_score : array-like of shape (n, L), or dict of str to such
+        1 where a row has the label, 0 where it has not, missing where that is not known. Columns
+        of tables with names are matched by name, as in `Predictions.from_arrays`, all others by
+        position.
+    y_score : array-like or table of shape (n, L), or dict of str to such
         Scores of the labels, of one classifier or of several by name.
     measure : str or Measure, optional
         Any measure of two classes, see `estimate`; by default ``"hand_till"``, which is the area
         under the ROC curve, and without scores ``"f1"``.
-    y_pred : array-like of shape (n, L), or dict of str to such, optional
+    y_pred : array-like or table of shape (n, L), or dict of str to such, optional
         Predicted labels, 0 or 1, for measures of hard labels.
     average : {"macro", "micro"}
         The mean over the labels, or the value of all entries pooled.
     labels : list of str, optional
-        Names of the labels; by default those of the columns, or their numbers.
+        Names of the labels, in the order of columns without names. By default those of the columns
+        of y_true, else of the first other table, else their numbers.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as documents of one author.
     alternative, margin, rope, simultaneous, level
@@ -265,7 +271,8 @@ def multilabel(
     Raises
     ------
     TypeError, ValueError
-        If entries of y_true are neither 0, 1 nor missing, shapes differ, or no label has a value.
+        If entries of y_true are neither 0, 1 nor missing, shapes or names of columns differ, or no
+        label has a value.
 
     Notes
     -----
@@ -436,8 +443,20 @@ def _each_label(
 def _labelled_rows(
     y_true: Any, y_score: Any, y_pred: Any, labels: Any, groups: Any
 ) -> LabelledRows:
-    rows = Rows()
-    true = _matrix(y_true, "y_true", rows)
+    rows, of_scores, of_hard = Rows(), _by_classifier(y_score), _by_classifier(y_pred)
+    tables = (y_true, *of_scores.values(), *of_hard.values())
+    chosen = [chosen_names(table, "y_score") for table in tables]
+    names = chosen[0] if labels is None else list(map(str, listed("labels", labels)))
+    true = _matrix(y_true, "y_true", names, rows)
+    if names is None:
+        numbers = [str(place) for place in range(true.shape[1])]
+        names = next(filter(None, chosen), numbers)
+        # Columns p_1, p_0 are those of the labels 1 and 0
+        names = numbers if match_columns(names, numbers, Source(scores="y_score")) else names
+    if len(names) != true.shape[1] or len(set(names)) < len(names):
+        raise ValueError(
+            f"labels must name each of the {true.shape[1]} columns of y_true once, not {names}"
+        )
     is_wrong = (true != 0) & (true != 1) & ~np.isnan(true)
     if is_wrong.any():
         row, place = np.argwhere(is_wrong)[0]
@@ -447,8 +466,9 @@ def _labelled_rows(
         )
     if y_score is None and y_pred is None:
         raise TypeError("give y_score, or y_pred for measures of hard labels")
-    scores = _named(y_score, "y_score", true, rows)
-    predicted = _named(y_pred, "y_pred", true, rows)
+    read = partial(_matrix, labels=names, rows=rows)
+    scores = _named(of_scores, "y_score", true, read)
+    predicted = _named(of_hard, "y_pred", true, read)
     if scores and predicted and set(scores) != set(predicted):
         raise ValueError(
             f"y_pred has the classifiers {list(predicted)}, but y_score has {list(scores)}: use "
@@ -457,36 +477,25 @@ def _labelled_rows(
     for name, x in predicted.items():
         if not ((x == 0) | (x == 1)).all():
             raise ValueError(f"y_pred of {name!r} must hold 0 and 1 only")
-    if labels is None:
-        columns = getattr(y_true, "columns", range(true.shape[1]))
-        labels = list(columns)
-    names = tuple(map(str, listed("labels", labels)))
-    if len(names) != true.shape[1] or len(set(names)) < len(names):
-        raise ValueError(
-            f"labels must name each of the {true.shape[1]} columns of y_true once, not "
-            f"{listing(names)}"
-        )
-    unit = np.arange(len(true))
-    if groups is not None:
-        of_groups = row_names(groups, "groups", len(true), rows.index, "a group")
-        unit = np.unique(of_groups, return_inverse=True)[1]
-        if unit.max() == 0:
-            raise ValueError("groups has one group only: at least two are needed")
-    return LabelledRows(true, scores, predicted, names, unit)
+    unit = unit_of_rows(groups, len(true), rows)
+    return LabelledRows(true, scores, predicted, tuple(names), unit)
+
+
+def _by_classifier(values: Any) -> Mapping[str, Any]:
+    if values is None or isinstance(values, Mapping):
+        return values or {}
+    return {ONE: values}
 
 
 def _named(
-    values: Any, what: str, true: Float[np.ndarray, "n l"], rows: Rows
+    named: Mapping[Any, Any], what: str, true: Float[np.ndarray, "n l"], read: Callable[..., Any]
 ) -> dict[str, Float[np.ndarray, "n l"]]:
-    if values is None:
-        return {}
-    named = values if isinstance(values, Mapping) else {ONE: values}
     found = {}
     for name, x in named.items():
         if not isinstance(name, str):
             raise TypeError(f"{what} has the key {name!r}, but names must be strings")
-        where = what if named is not values else f"{what}[{name!r}]"
-        found[name] = _matrix(x, where, rows)
+        where = what if name == ONE else f"{what}[{name!r}]"
+        found[name] = read(x, where)
         if found[name].shape != true.shape:
             raise ValueError(
                 f"{where} has shape {found[name].shape}, but y_true has {true.shape}: both must "
@@ -499,9 +508,11 @@ def _named(
     return found
 
 
-def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n l"]:
+def _matrix(
+    values: Any, what: str, labels: list[str] | None, rows: Rows
+) -> Float[np.ndarray, "n l"]:
     # Columns are read one at a time
-    array = as_floats(as_array(values, what), what).astype(np.float64, order="F")
+    array = as_floats(by_label(values, labels, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:
         remedy = remedy_for_several(array.shape) if array.ndim == 3 else ""
         raise ValueError(

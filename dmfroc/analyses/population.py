@@ -12,7 +12,8 @@ from dmfroc._kit.options import numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
-from dmfroc.inputs.arrays import from_library, is_table
+from dmfroc.inputs.arrays import Rows, from_library, is_table
+from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
@@ -22,7 +23,7 @@ from dmfroc.measures.statistics.recalibration import BinaryFit
 _OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
-_LARGE_ERROR = 0.2  # of a share
+_LARGE_ERROR = 0.25  # of a share
 _LEAST_OF_TARGET = 2  # rows, whose variance is needed
 _MOST_CONDITION = 1e4  # of the mean scores of the classes
 
@@ -38,11 +39,17 @@ def in_population(
     """
     estimated = None
     if importance is not None:
+        rows = predictions.given_rows
         if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
-            weights, estimated = _estimated_importance(*importance, predictions)
+            weights, estimated = _estimated_importance(*importance, predictions, rows)
         else:
-            weights = _importance(importance, predictions.n_observations)
-        predictions = predictions.reweighted(predictions.sample_weight * weights)
+            source = Source(weight="importance")
+            weights = real_weights(importance, predictions.n_given, source, rows)
+            if not weights.any():
+                raise ValueError("importance is zero in every row: some observations must count")
+            weights /= weights.mean()
+        weights = predictions.sample_weight * weights
+        predictions = replace(predictions, sample_weight=weights, index=rows.index)
         warn([few_rows_message(predictions.sample_weight)])
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -139,7 +146,7 @@ def _estimated_shares(
 
 
 def _estimated_importance(
-    source: Any, target: Any, predictions: Predictions
+    source: Any, target: Any, predictions: Predictions, rows: Rows
 ) -> tuple[Float[np.ndarray, " n"], EstimatedWeights]:
     """Return how much more often rows like these occur in the target, by their features.
 
@@ -147,7 +154,7 @@ def _estimated_importance(
     target from those of the sample (Bickel, Brückner and Scheffer 2009).
     """
     both = [numbers("importance", x) for x in _with_the_same_columns(source, target)]
-    n = predictions.n_observations
+    n = predictions.n_given
     shapes = [x.shape for x in both]
     if any(x.ndim != 2 for x in both) or len(both[0]) != n or shapes[0][1] != shapes[1][1]:
         raise ValueError(
@@ -162,6 +169,7 @@ def _estimated_importance(
         )
     if not all(np.isfinite(x).all() for x in both):
         raise ValueError("importance must have finite features")
+    both[0], n = rows.arranged(both[0], source, "importance"), predictions.n_observations
     spread = both[0].std(axis=0)
     features = np.concatenate(both) / np.where(spread > 0, spread, 1)
     weights = np.append(predictions.sample_weight, np.ones(len(both[1])))
@@ -206,17 +214,3 @@ def few_rows_message(weights: Float[np.ndarray, " n"]) -> str | None:
         f"few rows carry the weight: {n:,} rows count as {effective:.0f} of equal weight. The "
         "value rests on these; intervals may be too short"
     )
-
-
-def _importance(given: Any, n: int) -> Float[np.ndarray, " n"]:
-    found = numbers("importance", given)
-    if found.shape != (n,):
-        raise ValueError(f"importance must have shape ({n},), but it has {found.shape}")
-    is_wrong = ~((found >= 0) & np.isfinite(found))
-    if is_wrong.any() or not found.any():
-        row = int(is_wrong.argmax())
-        raise ValueError(
-            "importance must be finite, not negative, and not 0 everywhere, but row "
-            f"{row} (counting from 0) has {found[row]:g}"
-        )
-    return found / found.mean()

@@ -11,7 +11,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from dmfroc._kit.options import listed
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import DEFAULT_MEASURES
-from dmfroc.inputs.arrays import Rows, row_index
+from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
@@ -60,9 +60,11 @@ class MeasureScorer(BaseEstimator):  # type: ignore[misc]
             If the classifier gives no score to each class, or as in `Predictions.from_arrays`.
         """
         if self.measure.needs == "labels":
-            Rows(row_index(X), "X").check_same(row_index(y), "y")
+            rows = Rows(X, "X")
+            rows.check_same(y, "y")
+            y_pred = rows.indexed(estimator.predict(X))
             predictions = Predictions.from_labels(
-                y, estimator.predict(X), labels=estimator.classes_, sample_weight=sample_weight
+                y, y_pred, labels=estimator.classes_, sample_weight=sample_weight
             )
         else:
             predictions = Predictions.from_arrays(

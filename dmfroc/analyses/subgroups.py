@@ -28,7 +28,8 @@ from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.units import Sample, Units, group_names, units_of
+from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -191,10 +192,12 @@ def compare_subgroups(
     intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
     predictions = as_predictions(y_true, y_score, needs=measure.needs, by_fold=True, **inputs)
     min_class_size = integer("min_class_size", min_class_size, 2)
+    rows, n = predictions.given_rows, predictions.n_given
+    names, of_row = crossed(by, n, rows)
     if intervals.groups is not None:
-        intervals = replace(intervals, groups=group_names(intervals.groups, predictions))
+        of_rows = row_names(intervals.groups, "groups", n, rows, "a group")
+        intervals = replace(intervals, groups=of_rows)
     clusters = intervals.groups
-    names, of_row = crossed(by, predictions.n_observations, predictions.index)
     [chosen] = choose_methods([measure], predictions, intervals)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:

@@ -26,7 +26,7 @@ from dmfroc.inference.interval_method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, sample_of
-from dmfroc.inputs.arrays import Rows, row_index
+from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -260,7 +260,8 @@ def compare_runs(
     crossed = flag("crossed", crossed)
     choice("covariances", covariances, ("influences", "leave_one_out"))
     n_runs = _n_runs(y_score)
-    rows, values, of_rows, left = Rows(row_index(y_true)), {}, [], []
+    rows, values, of_rows, left = Rows(y_true), {}, [], []
+    rows.order(groups, "groups")
     remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
@@ -268,7 +269,7 @@ def compare_runs(
             predictions = Predictions.from_arrays(
                 y_true, scores, labels=labels, sample_weight=sample_weight
             )
-            rows.check_same(predictions.index, f"run {run} of {name!r}")
+            rows.check_same(predictions, f"run {run} of {name!r}")
             remarks[name] |= dict.fromkeys(caveats([measure], predictions))
             sample = sample_of(predictions, groups)
             bound = bind(measure, sample.predictions)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc.inputs.messages import Source, listing
+from dmfroc.inputs.messages import listing
 
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
@@ -126,6 +126,7 @@ class Columns:
         judge = self.judge or ""
         verified = self.read_others(file, {self.label: "label", judge: "judge"})[self.label]
         predictions = replace(self, label=judge, ignore=[*self.ignore, self.label]).read(file)
+        verified = predictions.given_rows.arranged(verified, None, self.label)
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
         names, scores, is_of_two = given.labels, given.scores, given.n_classes == 2
@@ -187,25 +188,18 @@ class Columns:
 
     def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Read columns, each of one argument, that are about the observations but are no scores."""
-        from dmfroc.inputs.checks import real_weights
         from dmfroc.inputs.delimited import checked_format
         from dmfroc.inputs.files import Names, read_columns
 
         if not arguments:
             return {}
-        counts = {} if self.count is None else {self.count: "frequency_weight"}
         try:
             keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
             given = checked_format(self.separator, self.decimal, self.encoding)
             rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
-            found = read_columns(file, {**counts, **arguments}, given, rows)
-            for count in counts:
-                source = Source(weight="--count", is_table_file=True)
-                repeats = real_weights(found[count], len(found[count]), source).astype(int)
-                found = {name: column.repeat(repeats) for name, column in found.items()}
+            return read_columns(file, arguments, given, rows)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
-        return {name: found[name] for name in arguments}
 
 
 def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:

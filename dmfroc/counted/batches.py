@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Floats, Rows, check_length, row_index, row_names
+from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights
 from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
@@ -263,7 +263,7 @@ class BatchReader:
             source, distinct = inputs.source, list(self.distinct)
             if true is None:
                 observed = factorize(inputs.y_true, source.true, source)
-                rows.order(row_index(inputs.y_true), source.true)
+                rows.order(inputs.y_true, source.true)
                 new = [label for label in observed.distinct if label not in distinct]
                 if new and self.are_of_earlier_pass:
                     raise changed_error(f"it read no labels {listing(new)}")
@@ -284,8 +284,7 @@ class BatchReader:
             if true is None:
                 labels, true = found, encode(observed, found, source.true, source)
                 if inputs.sample_weight is not None:
-                    weights = _moderate(real_weights(inputs.sample_weight, n, source))
-                    weights = rows.arranged(weights, inputs.sample_weight, source.weight)
+                    weights = _moderate(real_weights(inputs.sample_weight, n, source, rows))
             columns: Any = np.ascontiguousarray(matrix.T)
             scores[name] = columns
             scores[name] += 0  # turns -0 into 0
@@ -389,7 +388,7 @@ def _checksum(hashes: NDArray[np.uint64], groups: NDArray[Any] | None) -> int:
 def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
     if groups is None:
         return None
-    array = row_names(groups, "groups", n, rows.index, "a group")
+    array = row_names(groups, "groups", n, rows, "a group")
     is_text = array.dtype.kind == "O" and isinstance(array[0], str)
     return array.astype(np.str_) if is_text else array
 

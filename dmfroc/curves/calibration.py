@@ -16,6 +16,7 @@ from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.inputs.arrays import numbers_of_rows
 from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers
 
 Axes = Literal["standard", "vuk_curk"]
@@ -306,7 +307,7 @@ def roc_from_calibration(
     >>> roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3])
     Curve(roc of 1: 4 points, area 0.836)
     """
-    probability, shares = numbers("true_probability", true_probability), numbers("density", density)
+    probability, shares = numbers_of_rows(true_probability=true_probability, density=density)
     if probability.ndim != 1 or probability.shape != shares.shape or probability.size == 0:
         raise ValueError(
             "true_probability and density must be one-dimensional and of one length, but have "

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import integer, numbers, proportion
 from dmfroc.curves.cases import Number
+from dmfroc.inputs.arrays import Rows
 
 # Numbers that differ by less are tied. The first is a share of the farthest neighbour's distance:
 # weights of less are lost in rounding. The second is one of the largest x, by which sums of
@@ -74,8 +75,10 @@ def loess(
     >>> fit.fitted.round(3), fit.n_neighbors
     (array([0.286, 0.5  ]), 4)
     """
-    xs, ys, points = (_finite(name, v) for name, v in (("x", x), ("y", y), ("at", at)))
-    weights = np.ones(len(xs)) if sample_weight is None else _finite("sample_weight", sample_weight)
+    rows, points = Rows(), _finite("at", at, Rows())
+    xs, ys = _finite("x", x, rows), _finite("y", y, rows)
+    given = np.ones(len(xs)) if sample_weight is None else sample_weight
+    weights = _finite("sample_weight", given, rows)
     if not len(xs) == len(ys) == len(weights):
         raise ValueError(
             f"x, y and sample_weight must be of one length, but have {len(xs)}, {len(ys)} and "
@@ -106,14 +109,14 @@ def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     return x[is_new][np.cumsum(is_new) - 1]
 
 
-def _finite(name: str, values: Any) -> Float[np.ndarray, " n"]:
+def _finite(name: str, values: Any, rows: Rows) -> Float[np.ndarray, " n"]:
     array = numbers(name, values)
     if array.ndim != 1 or not np.all(np.isfinite(array)):
         raise ValueError(
             f"{name} must be a one-dimensional array of finite numbers, but it has the shape "
             f"{array.shape}" + ("" if array.ndim != 1 else " and others among them")
         )
-    return array
+    return rows.arranged(array, values, name)
 
 
 def _fit(

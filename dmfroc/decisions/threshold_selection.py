@@ -35,7 +35,7 @@ from dmfroc.decisions.class_weights import (
     weighted_choice,
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
-from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain, row_index
+from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain
 from dmfroc.inputs.messages import IN_MEMORY
 
 __all__ = ["ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"]
@@ -210,14 +210,14 @@ def _rows(rows: Any, n: int) -> Int[np.ndarray, " rows"]:
     return array.astype(np.intp)
 
 
-def checked(X: Any, y: Any) -> tuple[Any, Any]:
+def checked(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     try:
         X, y = indexable(X, y)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X and y must have one row per observation: {error}") from error
-    rows, of_rows = Rows(row_index(unmasked("X", X)), "X"), y
+    rows, of_rows = Rows(unmasked("X", X), "X"), y
     values = as_array(y, "y")
     if values.dtype.kind == "O":
         missing = [row for row, item in enumerate(values.tolist()) if is_missing(item)]
@@ -227,6 +227,7 @@ def checked(X: Any, y: Any) -> tuple[Any, Any]:
                 "the row"
             )
     y = rows.arranged(column_or_1d(y, warn=True), of_rows, "y")
+    rows.check_same(sample_weight, "sample_weight")
     check_classification_targets(y)
     labels = np.unique(y)
     if len(labels) < 2:
@@ -351,7 +352,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         """
         check_choices(self.tie_break, self.placement)
         check_conditions(self.prevalence, self.cost_fp, self.cost_fn)
-        X, y = checked(X, y)
+        X, y = checked(X, y, sample_weight)
         kind = type_of_target(y)
         if kind != "binary":
             raise ValueError(
@@ -516,7 +517,7 @@ class ClassWeightsClassifierCV(_SelectingClassifier):
 
     def select(self, X: Any, y: Any, sample_weight: Any) -> Float[np.ndarray, "n k"]:
         """Fit as `fit` does, and return the out-of-fold probabilities."""
-        X, y = checked(X, y)
+        X, y = checked(X, y, sample_weight)
         labels, true = np.unique(y, return_inverse=True)
         costs = check_costs(self.cost_matrix, len(labels))
         scores, sample_weight = self._fit_estimator(X, y, sample_weight, "predict_proba")

@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
-from dmfroc.inputs.arrays import as_numpy
+from dmfroc.inputs.arrays import Rows, as_numpy
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
 
@@ -118,6 +118,9 @@ def observations(
     """Check one data set: shapes always, values where they are not traced."""
     n_classes = number_of_classes(n_classes)
     of_y, of_weights = names
+    rows = Rows(y, of_y)
+    for name, given in (("scores", scores), (of_weights, weights)):
+        rows.check_same(given, name)
     y = array(of_y, y)
     if y.ndim != 1 or y.dtype.kind not in "iub" or not y.size:
         raise ValueError(

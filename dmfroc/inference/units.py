@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.subgroups import unit_of_rows
 
 _LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
 
@@ -238,7 +239,7 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         is_random = stratify is None
         of_row = np.arange(len(true), dtype=np.int32)
         return Units(of_row, stratum, sizes, float(evidence.min()), is_random, evidence)
-    of_row = _group_of_row(group_names(groups, predictions))
+    of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
@@ -327,14 +328,4 @@ def sample_of(
 
 def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:
     """Check the names of the groups, one for each observation, in the order of the predictions."""
-    return row_names(groups, "groups", predictions.n_observations, predictions.index, "a group")
-
-
-def _group_of_row(groups: NDArray[Any]) -> Int[np.ndarray, " n"]:
-    names, of_row = np.unique(groups, return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(
-            f"groups has one group only, {names.tolist()[0]!r}: at least two are needed to see how "
-            "the measure varies"
-        )
-    return of_row
+    return row_names(groups, "groups", predictions.n_given, predictions.given_rows, "a group")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.options import numbers
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
@@ -73,12 +74,20 @@ def _named_columns(values: Any, what: str) -> Any:
     columns = dict(zip(names, values.to_numpy().T, strict=True))
     if len(columns) < len(names):
         raise ValueError(f"{what} has duplicate column names; rename them ({listing(names)})")
-    return from_library(pandas.DataFrame(columns), what)
+    return from_library(pandas.DataFrame(columns, row_index(values)), what)
 
 
 def is_table(wrapped: Any) -> bool:
     """Whether what `from_library` wrapped is a table, not a column."""
     return hasattr(wrapped, "columns")
+
+
+def columns_of(values: Any, what: str) -> dict[Any, Any] | None:
+    """Return the columns of a table by name; None if it is no table."""
+    table = from_library(values, what)
+    if table is None or not is_table(table):
+        return None
+    return {column.name: column.to_native() for column in table.iter_columns()}
 
 
 def series_values(series: Any) -> NDArray[Any]:
@@ -272,7 +281,7 @@ def plain(item: Any) -> Any:
 
 
 def row_index(values: Any) -> Any:
-    """Return the index of the rows as one of pandas; None if there is none."""
+    """Return the index of the rows of any input as one of pandas; None if there is none."""
     pandas = _imported("pandas")
     if pandas is None:
         return None
@@ -300,23 +309,35 @@ def positions(keys: Any, wanted: Any) -> NDArray[np.intp] | None:
 
 
 class Rows:
-    """The index that the rows of all inputs so far have, if any.
+    """The index that the rows of all inputs so far have, if any, and how often each row counts.
 
     An index that merely counts the rows names nothing. Its input is matched by position, as one
     without index is, unless another input has the same numbers in another order.
     """
 
-    def __init__(self, index: Any = None, what: str = "y_true") -> None:
-        self.index = index
-        self._what = what
+    def __init__(self, values: Any = None, what: str = "y_true", frequency: Any = None) -> None:
+        self.index, self._what, self._frequency = row_index(values), what, frequency
 
     def arranged(self, array: NDArray[Any], values: Any, what: str) -> NDArray[Any]:
-        """Return what was made of ``values``, with the rows in the order of earlier inputs."""
-        order = self.order(row_index(values), what)
-        return array if order is None else array[order]
+        """Return what was made of ``values``, in the order and number of the rows of earlier ones.
 
-    def order(self, index: Any, what: str) -> NDArray[np.intp] | None:
-        """Return the rows of an index in the order of earlier inputs; None for as they are."""
+        That is the order of the first index, with as many copies of a row as were observed.
+        """
+        order = self.order(values, what)
+        array = array if order is None else array[order]
+        return array if self._frequency is None else array.repeat(self._frequency, axis=0)
+
+    def indexed(self, array: Any) -> Any:
+        """Return an array for the same rows with their index, if there is one, as one of pandas."""
+        if self.index is None or not isinstance(array, np.ndarray):
+            return array
+        import pandas as pd
+
+        return (pd.Series if array.ndim == 1 else pd.DataFrame)(array, self.index)
+
+    def order(self, values: Any, what: str) -> NDArray[np.intp] | None:
+        """Return the rows of an input in the order of earlier ones; None for as they are."""
+        index = row_index(values)
         if index is None or (self.index is not None and index.equals(self.index)):
             return None
         if self.index is None:
@@ -337,10 +358,10 @@ class Rows:
             raise self._mismatch(index, what, "do not name the same rows, each once")
         return order
 
-    def check_same(self, index: Any, what: str) -> None:
-        """Refuse an index whose rows are in another order."""
-        if self.order(index, what) is not None:
-            raise self._mismatch(index, what, "hold the same values in another order")
+    def check_same(self, values: Any, what: str) -> None:
+        """Refuse an input whose rows are in another order."""
+        if self.order(values, what) is not None:
+            raise self._mismatch(row_index(values), what, "hold the same values in another order")
 
     def _mismatch(self, index: Any, what: str, how: str) -> ValueError:
         n = min(len(index), len(self.index))
@@ -360,8 +381,14 @@ def _counts_rows(index: Any) -> bool:
     return bool((index.to_numpy() == np.arange(len(index))).all())
 
 
-def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[Any]:
-    """Check one name for each of n rows, none missing, all of one kind.
+def numbers_of_rows(**given: Any) -> list[NDArray[np.float64]]:
+    """Return numbers that belong together, by name, with their rows in one order."""
+    rows = Rows(what=next(iter(given)))
+    return [rows.arranged(numbers(name, values), values, name) for name, values in given.items()]
+
+
+def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> NDArray[Any]:
+    """Check one name for each of n rows, none missing, all of one kind, and arrange them.
 
     Parameters
     ----------
@@ -371,8 +398,8 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
         The argument.
     n : int
         Number of rows.
-    index : pandas.Index or None
-        Index of the other inputs.
+    rows : Rows
+        Those of the other inputs.
     noun : str
         What is named, as in "a group".
     """
@@ -391,7 +418,7 @@ def row_names(values: Any, what: str, n: int, index: Any, noun: str) -> NDArray[
         array = _of_one_kind(array, what, noun)
     elif (array != array).any():  # NaN or NaT
         raise _missing(what, int((array != array).argmax()), noun)
-    return Rows(index).arranged(array, values, what)
+    return rows.arranged(array, values, what)
 
 
 def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:

@@ -18,7 +18,6 @@ from dmfroc.inputs.arrays import (
     categories_in_order,
     check_ids,
     check_length,
-    row_index,
 )
 from dmfroc.inputs.labels import (
     Factor,
@@ -93,7 +92,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
     if stated and (names is None or is_single):
         check_order(labels, [x for x in stated if x in labels], "categories", source)
-    rows = Rows(row_index(inputs.y_true), source.true)
+    rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
@@ -126,7 +125,7 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     observed, labels = _observed(inputs)
-    rows = Rows(row_index(inputs.y_true), source.true)
+    rows = Rows(inputs.y_true, source.true)
     hard = _hard(inputs, len(observed.codes), rows)
     if labels is None:
         labels = union(observed, hard, source)
@@ -157,7 +156,7 @@ def _completed(
     Returns the fields of `Predictions`.
     """
     source, true = inputs.source, arrays["true"]
-    ids, index = None, rows.index
+    ids, counts = None, None
     if inputs.frequency_weight is None:
         if inputs.id is not None:
             ids = check_ids(inputs.id, len(true), source)
@@ -174,9 +173,9 @@ def _completed(
         check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
         given = {name: x for name, x in arrays.items() if x is not None}
         arrays |= {name: array.repeat(counts, axis=0) for name, array in given.items()}
-        index = None if rows.index is None else rows.index.repeat(counts)
-    unused = inputs.unused if inputs.frequency_weight is None else None
-    return {"labels": tuple(labels), **arrays, "index": index, "ids": ids, "unused": unused}
+    unused = inputs.unused if counts is None else None
+    of_rows = {"index": rows.index, "ids": ids, "unused": unused, "frequency": counts}
+    return {"labels": tuple(labels), **arrays, **of_rows}
 
 
 def one_class_message(what: str, label: Any) -> str:
@@ -223,8 +222,7 @@ def check_weights(
     """Return one weight per observation in a new array; ones where none are given."""
     if values is None:
         return np.ones(len(true))
-    weight = real_weights(values, len(true), source)
-    weight = rows.arranged(weight, values, source.weight)
+    weight = real_weights(values, len(true), source, rows)
     _check_classes(weight, true, labels, source.weight)
     return _scaled(weight, source.weight)
 
@@ -234,8 +232,7 @@ def check_counts(
 ) -> NDArray[np.int64]:
     """Return how often each row was observed."""
     what = source.frequency
-    counts = real_weights(values, len(true), replace(source, weight=what))
-    counts = rows.arranged(counts, values, what)
+    counts = real_weights(values, len(true), replace(source, weight=what), rows)
     is_broken = (counts % 1 != 0) | (counts >= _LARGEST_COUNT)
     if is_broken.any():
         row = int(is_broken.argmax())
@@ -261,8 +258,8 @@ def _check_classes(
         )
 
 
-def real_weights(values: Any, n: int, source: Source) -> NDArray[np.float64]:
-    """Return one finite weight >= 0 for each of n observations, in a new array."""
+def real_weights(values: Any, n: int, source: Source, rows: Rows) -> NDArray[np.float64]:
+    """Return one finite weight >= 0 for each of n rows, arranged, in a new array."""
     what = source.weight
     weight = as_floats(as_array(values, what), what).astype(np.float64)
     if weight.ndim != 1:
@@ -274,7 +271,7 @@ def real_weights(values: Any, n: int, source: Source) -> NDArray[np.float64]:
         raise ValueError(
             f"{what} is {weight[row]} at {source.row(row)}: weights must be finite and >= 0"
         )
-    return weight
+    return rows.arranged(weight, values, what)
 
 
 def _scaled(weight: NDArray[np.float64], what: str) -> NDArray[np.float64]:

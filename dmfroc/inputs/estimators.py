@@ -8,18 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import unmasked
-from dmfroc.inputs.arrays import Rows, row_index
+from dmfroc.inputs.arrays import Rows
 
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
 
 
 @np.errstate(under="ignore")  # in probabilities near 0
 def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
-    """Return the scores of each class that a fitted classifier gives.
+    """Return the scores of each class that a fitted classifier gives, with the index of features.
 
     If there are labels, their index must not be that of the features in another order.
     """
-    Rows(row_index(X), "X").check_same(row_index(y), "y")
+    rows = Rows(X, "X")
+    rows.check_same(y, "y")
     kind = type(estimator).__name__
     method = next(
         (m for m in ("predict_proba", "decision_function") if hasattr(estimator, m)), None
@@ -36,7 +37,7 @@ def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     scores = unmasked(f"y_score, from {kind},", getattr(estimator, method)(X))
     if is_decision and hasattr(estimator, "predict"):
         _check_decisions(np.asarray(scores), estimator, X, kind)
-    return scores
+    return rows.indexed(scores)
 
 
 def _votes_by_pairs(estimator: Any) -> bool:

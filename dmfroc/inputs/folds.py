@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.messages import listing
 
 
 def fold_codes(
-    folds: Any,
+    folds: NDArray[Any],
     true: NDArray[np.int32],
     labels: Sequence[Hashable],
     weight: NDArray[np.float64],
-    index: Any,
 ) -> NDArray[np.int32]:
-    """Return the number of each row's fold, once every fold has every class."""
-    array = row_names(folds, "folds", len(true), index, "a fold")
-    names, codes = np.unique(array, return_inverse=True)
+    """Return the number of each observation's fold, once every fold has every class."""
+    names, codes = np.unique(folds, return_inverse=True)
     if len(names) < 2:
         raise ValueError(
             f"folds has one fold only, {names.tolist()[0]!r}: leave it out where all scores come "

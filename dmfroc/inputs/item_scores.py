@@ -10,8 +10,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.options import number
-from dmfroc.inputs.arrays import Rows, as_array, as_floats, row_names
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, columns_of
 from dmfroc.inputs.judge import probabilities
+from dmfroc.inputs.subgroups import unit_of_rows
 
 FEWEST_ITEMS = 2
 
@@ -89,7 +90,7 @@ def scored_items(
             )
         of_judge = None
     else:
-        by_name = isinstance(judge, Mapping) or hasattr(judge, "columns")
+        by_name = isinstance(judge, Mapping) or columns_of(judge, "judge") is not None
         if not by_name and len(read) > 1:
             raise TypeError("judge must be a dict with the judge's scores of each model")
         named = _named(judge) if by_name else {next(iter(read)): judge}
@@ -103,18 +104,12 @@ def scored_items(
             if len(x) != n:
                 raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
             _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
-    unit = np.arange(n)
-    if groups is not None:
-        named_groups = row_names(groups, "groups", n, rows.index, "a group")
-        unit = np.unique(named_groups, return_inverse=True)[1]
-        if unit.max() == 0:
-            raise ValueError("groups has one group only: at least two are needed")
     given = ScoredItems(
         # An item that lacks one of its repeats has no mean
         {name: x.mean(axis=1) for name, x in read.items()},
         of_judge and {name: x.mean(axis=1) for name, x in of_judge.items()},
-        np.ones(n) if label_probability is None else probabilities(label_probability, n),
-        unit,
+        probabilities(label_probability, n, rows),
+        unit_of_rows(groups, n, rows),
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
         max(x.shape[1] for x in read.values()),
         rows.index,
@@ -124,8 +119,7 @@ def scored_items(
 
 
 def _named(scores: Any) -> dict[str, Any]:
-    if hasattr(scores, "columns"):  # a table
-        scores = {name: scores[name] for name in scores.columns}
+    scores = columns_of(scores, "scores") or scores
     if not isinstance(scores, Mapping):
         raise TypeError(
             "scores must be a dict of scores by name of the model, or a table with a column for "

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.options import numbers
-from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain, row_index, row_names
+from dmfroc.inputs.arrays import Rows, as_array, check_length, is_missing, plain, row_names
+from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
-from dmfroc.inputs.messages import IN_MEMORY, listing
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 _FEWEST_VERIFIED = 2
@@ -67,9 +67,9 @@ def judged_rows(
             "judge= goes with arrays: pass y_true with missing labels where nobody verified"
         )
     true, said = _labels(y_true, "y_true"), _labels(judge, "judge")
-    said = Rows(row_index(y_true)).arranged(said, judge, "judge")
-    if len(true) != len(said):
-        raise ValueError(f"y_true has {len(true)} rows, but judge has {len(said)}")
+    rows = Rows(y_true)
+    said = rows.arranged(said, judge, "judge")
+    check_length("judge", len(said), len(true), IN_MEMORY)
     lacking = np.array([is_missing(x) for x in said.tolist()])
     if lacking.any():
         raise ValueError(
@@ -86,35 +86,36 @@ def judged_rows(
     filled = np.where(is_verified, true, np.resize(true[is_verified], len(true)))
     if others.get("labels") is None:
         others["labels"] = sorted(set(filled.tolist()) | set(said.tolist()))
-    given = as_predictions(_like(y_true, filled.tolist()), y_score, **others)
-    drawn_unlike, stratum = label_probability is not None, np.zeros(len(true), int)
-    weights = given.sample_weight
+    given = as_predictions(rows.indexed(filled), y_score, **others)
+    n, rows = len(true), given.given_rows
+    is_verified = rows.arranged(is_verified, None, "y_true")
+    drawn = probabilities(label_probability, n, rows)
+    drawn_unlike, stratum = label_probability is not None, np.zeros(len(is_verified), int)
     if label_strata is not None:
         if drawn_unlike:
             raise ValueError("label_strata has the probabilities already: leave label_probability")
-        label_probability, stratum = _drawn_in_strata(label_strata, is_verified, given)
-    if label_probability is not None:
-        weights = weights / probabilities(label_probability, len(true))
+        names = row_names(label_strata, "label_strata", n, rows, "a stratum")
+        (drawn, stratum), drawn_unlike = _drawn_in_strata(names, is_verified), True
+    weights, given = given.sample_weight / drawn, replace(given, index=rows.index)
     by_judge = replace(given, true=encoded_judge(judge, given))
     counts = given.sample_weight > 0
-    is_verified, rows = is_verified[counts], counts & is_verified
-    verified, on_verified = (p.rows(rows).reweighted(weights[rows]) for p in (given, by_judge))
+    chosen = counts & is_verified
+    verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))
     return JudgedRows(
         verified,
         on_verified,
         by_judge.rows(counts),
-        is_verified,
+        is_verified[counts],
         stratum[counts],
-        drawn_unlike or label_strata is not None,
+        drawn_unlike,
         given,
     )
 
 
 def _drawn_in_strata(
-    given: Any, is_verified: Bool[np.ndarray, " n"], predictions: Predictions
+    names: NDArray[Any], is_verified: Bool[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """Return the share of verified rows in each row's stratum, and the stratum."""
-    names = row_names(given, "label_strata", len(is_verified), predictions.index, "a stratum")
     found, stratum = np.unique(names, return_inverse=True)
     shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
     if not shares.all():
@@ -128,13 +129,9 @@ def _drawn_in_strata(
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
     said = factorize(_labels(judge, "judge"), "judge", IN_MEMORY)
-    n = predictions.n_observations
-    if len(said.codes) != n:
-        raise ValueError(
-            f"judge must have a label for each of the {n} rows, but it has {len(said.codes)}"
-        )
+    check_length("judge", len(said.codes), predictions.n_given, IN_MEMORY)
     codes = encode(said, predictions.labels, "judge", IN_MEMORY, has_scores=False)
-    return Rows(predictions.index).arranged(codes, judge, "judge")
+    return predictions.given_rows.arranged(codes, judge, "judge")
 
 
 def _labels(values: Any, what: str) -> NDArray[np.object_]:
@@ -149,25 +146,11 @@ def _labels(values: Any, what: str) -> NDArray[np.object_]:
     return found
 
 
-def _like(y_true: Any, labels: list[Any]) -> Any:
-    """Return labels with the index of the rows that the user gave, if there is one."""
-    index = row_index(y_true)
-    if index is None:
-        return labels
-    import pandas as pd
-
-    return pd.Series(labels, index)
-
-
-def probabilities(given: Any, n: int) -> Float[np.ndarray, " n"]:
-    """Check the probabilities with which rows were drawn to be verified."""
-    found = numbers("label_probability", given)
-    if found.shape != (n,):
-        raise ValueError(f"label_probability must have shape ({n},), but it has {found.shape}")
-    is_wrong = ~((found > 0) & (found <= 1))
-    if is_wrong.any():
-        row = int(is_wrong.argmax())
-        raise ValueError(
-            f"label_probability must be above 0 and at most 1, but row {row} has {found[row]}"
-        )
-    return found
+def probabilities(given: Any, n: int, rows: Rows) -> Float[np.ndarray, " n"]:
+    """Check and arrange the probabilities with which rows were drawn; by default they are 1."""
+    given = np.ones(n) if given is None else given
+    found = real_weights(given, n, Source(weight="label_probability"), Rows())
+    if (wrong := np.flatnonzero((found == 0) | (found > 1))).size:
+        which = f"row {wrong[0]} has {found[wrong[0]]}"
+        raise ValueError(f"label_probability must be above 0 and at most 1, but {which}")
+    return rows.arranged(found, given, "label_probability")

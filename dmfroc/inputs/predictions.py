@@ -20,7 +20,7 @@ from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import Floats
+from dmfroc.inputs.arrays import Floats, Rows, row_names
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -53,9 +53,8 @@ class Predictions:
     true : numpy.ndarray of int32, shape (n,)
         The observed class of each observation, as a position in `labels`.
     scores : numpy.ndarray of float32 or float64, shape (n, K)
-        Finite scores, larger for a more likely class; rows need not sum to one. For a
-        one-dimensional score s of one of two classes, that class's column is s and the other
-        column is -s.
+        Finite scores, larger for a more likely class; rows need not sum to one. Of a single score s
+        of one of two classes, that class's column is s and the other column is -s.
     sample_weight : numpy.ndarray of float64, shape (n,)
         Weights >= 0, positive in total within each observed class; ones where none were given.
     predicted : numpy.ndarray of int32, shape (n,), or None
@@ -64,9 +63,11 @@ class Predictions:
         it has no threshold of its own.
     folds : numpy.ndarray of int32, shape (n,), or None
         Of cross-validated predictions: the fold of each observation, see `in_folds`.
-    index : pandas.Index of length n, or None
-        The index that names the rows, if an input had one. Further inputs for the same rows, such
-        as groups, are matched by it.
+    index : pandas.Index, or None
+        The index that names the given rows, if an input had one. Further inputs for the same rows,
+        such as groups, are matched by it.
+    frequency : numpy.ndarray of int64, or None
+        How often each given row was observed. Further inputs are repeated likewise.
     ids : numpy.ndarray of shape (n,), or None
         Names of the rows, by which those of several classifiers are matched.
     unused : pyarrow.Table or None
@@ -101,6 +102,7 @@ class Predictions:
     has_scores: bool = True
     single: int = 1
     is_turned: bool = False
+    frequency: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -138,27 +140,24 @@ class Predictions:
             the class, or the class after a prefix that all columns share, as in ``score_setosa``.
             Columns without names are taken in the order of `labels`, and so are those of a table
             with the default names 0, 1, ... of pandas or ``column_0``, ``column_1``, ... of
-            polars. A single column is the score
-            of the second of two classes, and so must not bear the name of the first. float32
-            stays float32, float16 and bfloat16 become float32, anything else float64.
+            polars. A single column is the score of the second of two classes, and so must not bear
+            the name of the first. Scores of 32 bits or fewer become float32, others float64.
         labels : array-like of shape (K,), optional
             The classes in column order. Default: in the order that ordered categories of `y_true`
             or `y_pred` state (pandas, Enum of polars), else sorted. They are taken from the column
             names if there are names, else from `y_true`. Text that is all numbers is sorted as
-            numbers. Needed if
-            a column without a name belongs to a class that `y_true` lacks. Also needed for columns
-            without names if labels such as ``"2"`` and ``"10"`` have another order as text.
+            numbers. Needed if a column without a name belongs to a class that `y_true` lacks, or if
+            labels of columns without names, such as ``"2"`` and ``"10"``, have two orders.
         sample_weight : array-like of shape (n,), optional
             Finite weights >= 0; the largest at most 1e50 times the smallest positive one. Only
             their ratios matter: extreme ones are scaled by a power of two.
         y_pred : array-like of shape (n,), optional
             Hard labels, where they are not simply the class of the largest score.
         frequency_weight : array-like of shape (n,), optional
-            How often each row was observed, whole numbers >= 0: the result is that of a sample
-            with so many copies of the row, in number of observations and standard errors, too.
+            How often each row was observed, whole numbers >= 0: the result, with standard errors,
+            is that of so many copies. Further arguments, such as groups, have one entry per row.
         id : array-like of shape (n,), optional
-            Names of the rows, all different. Where several classifiers are compared, rows with the
-            same id belong together, in whatever order they are.
+            Names of the rows, all different, by which those of several classifiers are matched.
 
         Returns
         -------
@@ -170,9 +169,8 @@ class Predictions:
         TypeError
             If labels are of mixed or unsupported kinds, or scores or weights are not real numbers.
         ValueError
-            If an input is empty or of the wrong shape or length, holds missing, infinite or
-            negative values where they have no meaning. If fewer than two classes occur, or if
-            classes and columns do not correspond one to one.
+            If an input is empty, of the wrong shape or length, or holds values without a meaning.
+            If fewer than two classes occur, or classes and columns do not correspond one to one.
 
         Examples
         --------
@@ -197,10 +195,8 @@ class Predictions:
 
         Parameters
         ----------
-        y_true : array-like of shape (n,)
-            Observed classes, as in `from_arrays`.
-        y_pred : array-like of shape (n,)
-            Predicted classes, of the same kind.
+        y_true, y_pred : array-like of shape (n,)
+            Observed and predicted classes, as in `from_arrays` and of the same kind.
         labels : array-like of shape (K,), optional
             All classes in column order. Default: the labels of `y_true` and `y_pred`, in the order
             that ordered categories state, else sorted.
@@ -210,18 +206,13 @@ class Predictions:
         Returns
         -------
         Predictions
-            Its scores are one-hot: 1 for the predicted class, 0 for all others. A class that
-            never occurs in `y_true` is kept, see `absent_labels`. All observations may be of one
-            class: only measures of hard labels take that.
+            Its scores are one-hot, 1 for the predicted class. A class that never occurs in `y_true`
+            is kept. All observations may be of one class: only measures of hard labels take that.
 
         Raises
         ------
-        TypeError
-            If labels are of mixed or unsupported kinds, or weights are not real numbers.
-        ValueError
-            If an input is empty or of the wrong shape or length, holds missing, infinite or
-            negative values where they have no meaning. If there are fewer than two classes, or if a
-            label is not in `labels`.
+        TypeError, ValueError
+            As in `from_arrays`, or if a label is not in `labels`.
 
         Examples
         --------
@@ -356,6 +347,16 @@ class Predictions:
         """Number of observations, n."""
         return len(self.true)
 
+    @property
+    def n_given(self) -> int:
+        """Number of rows that were given; with ``frequency_weight`` not that of observations."""
+        return self.n_observations if self.frequency is None else len(self.frequency)
+
+    @property
+    def given_rows(self) -> Rows:
+        """The rows that were given, by which further inputs are arranged."""
+        return Rows(self, frequency=self.frequency)
+
     def has_class(self, label: Any) -> bool:
         """Whether this is one of the labels; it may be anything."""
         # A set compares hashes first: NA is equal to nothing, and says so by an error
@@ -385,15 +386,15 @@ class Predictions:
     def counted(self) -> Predictions:
         """The predictions without the rows of weight zero, which count for nothing."""
         counts = self.sample_weight > 0
-        return self if counts.all() else self.rows(counts)
+        return self if counts.all() and self.frequency is None else self.rows(counts)
 
     def rows(self, chosen: NDArray[Any]) -> Predictions:
         """Return the predictions of some of the observations, unchecked: a class may lack."""
         of_rows = {x: getattr(self, x) for x in ("true", "scores", "sample_weight", "predicted")}
         of_rows |= {"folds": self.folds, "ids": self.ids}
         some = {x: array[chosen] for x, array in of_rows.items() if array is not None}
-        index = None if self.index is None else self.index[chosen]
-        return replace(self, **some, index=index, unused=None)
+        index = None if self.index is None or self.frequency is not None else self.index[chosen]
+        return replace(self, **some, index=index, unused=None, frequency=None)
 
     def in_folds(self, folds: Any) -> Predictions:
         """Return the predictions as those of a cross-validation.
@@ -422,10 +423,12 @@ class Predictions:
         >>> dmfroc.estimate("hand_till", predictions, folds=folds).value  # the mean of 1 and 0
         0.5
         """
-        codes = fold_codes(folds, self.true, self.labels, self.sample_weight, self.index)
+        rows = self.given_rows
+        names = row_names(folds, "folds", self.n_given, rows, "a fold")
+        codes = fold_codes(names, self.true, self.labels, self.sample_weight)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        return replace(self, folds=codes)
+        return replace(self, folds=codes, index=rows.index)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -554,12 +557,9 @@ def as_predictions(
 
     Raises
     ------
-    TypeError
-        If a `Predictions` comes with further arguments, if labels come without `y_score`, or as
-        in `Predictions.from_arrays`.
-    ValueError
-        As in `Predictions.from_arrays`, or if all observations are of one class where scores are
-        to be judged.
+    TypeError, ValueError
+        As in `Predictions.from_arrays`, if a `Predictions` comes with further arguments, or if all
+        observations are of one class where scores are to be judged.
 
     Examples
     --------

@@ -90,10 +90,13 @@ def _is_whole(x: Any) -> bool:
     return isinstance(x, float) and x % 1 == 0
 
 
-def check_same_observations(named: Mapping[str, Predictions]) -> None:
-    """Refuse classifiers whose classes, observed labels or weights differ."""
+def of_same_observations(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
+    """Refuse classifiers whose classes, observed labels or weights differ.
+
+    Returns them with one index, if any of them has one.
+    """
     (first_name, first), *others = named.items()
-    rows = Rows(first.index, repr(first_name))
+    rows = Rows(first, repr(first_name))
     for name, other in others:
         if other.labels != first.labels:
             raise ValueError(
@@ -105,7 +108,7 @@ def check_same_observations(named: Mapping[str, Predictions]) -> None:
                 f"{first_name!r} has {len(first.true)} observations and {name!r} has "
                 f"{len(other.true)}: a paired comparison needs the same observations"
             )
-        rows.check_same(other.index, repr(name))
+        rows.check_same(other, repr(name))
         compared: list[tuple[str, Any, Any]] = [
             ("observed classes", first.true, other.true),
             ("weights", first.sample_weight, other.sample_weight),
@@ -119,3 +122,4 @@ def check_same_observations(named: Mapping[str, Predictions]) -> None:
                     "(counting from 0): a paired comparison needs the same observations in the "
                     "same order"
                 )
+    return {name: replace(one, index=rows.index) for name, one in named.items()}

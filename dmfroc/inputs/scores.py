@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Floats,
+    as_array,
     as_floats,
     check_distinct,
     check_length,
@@ -163,6 +164,26 @@ def _chosen_columns(
         )
     warn([match.warning, ignored_message([names[place] for place in others])])
     return labels, chosen
+
+
+def chosen_names(table: Any, what: str) -> list[str] | None:
+    """Return the names of the columns of a table; None if there are none, or default ones."""
+    wrapped = from_library(table, what)
+    if wrapped is None or not is_table(wrapped) or _are_default(wrapped):
+        return None
+    return list(map(str, wrapped.columns))
+
+
+def by_label(table: Any, labels: Sequence[str] | None, what: str) -> NDArray[Any]:
+    """Return a matrix of any library, with columns that have names in the order of the labels."""
+    names = chosen_names(table, what)
+    if labels is None or names is None or names == labels:
+        return as_array(table, what)
+    match = match_columns(names, labels, Source(scores=what))
+    if match is None or len(names) > len(labels):
+        raise ValueError(mismatch(names, labels, Source(scores=what), ()))
+    warn([match.warning])
+    return as_array(from_library(table, what)[:, match.positions], what)
 
 
 def columns_without_scores(

@@ -8,14 +8,24 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from dmfroc.inputs.arrays import plain, row_names
+from dmfroc.inputs.arrays import Rows, columns_of, plain, row_names
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
 
 
-def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n"]]:
-    """Return the names of the groups, sorted, and the group of each row.
+def unit_of_rows(groups: Any, n: int, rows: Rows) -> Int[np.ndarray, " n_observations"]:
+    """Return the independent unit of each observation: one of n rows, or the group of the row."""
+    if groups is None:
+        return np.arange(n)
+    names, of_row = np.unique(row_names(groups, "groups", n, rows, "a group"), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(f"groups has one group only, {names.tolist()[0]!r}: two are needed")
+    return of_row
+
+
+def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], Int[np.ndarray, " n"]]:
+    """Return the names of the groups, sorted, and the group of each observation.
 
     Parameters
     ----------
@@ -23,8 +33,8 @@ def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n
         Several columns cross: each combination that occurs is a group.
     n : int
         Number of rows.
-    index : pandas.Index or None
-        Index of the other inputs, see `Predictions`.
+    rows : Rows
+        Those of the other inputs.
 
     Raises
     ------
@@ -35,12 +45,12 @@ def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n
 
     if by is None:
         raise ValueError("by is missing: pass the subgroup of each observation")
-    columns = _columns(by)
+    columns = by if isinstance(by, Mapping) else columns_of(by, "by") or {"by": by}
     if not columns:
         raise ValueError("by has no column: pass the subgroup of each observation")
     named = {
-        name: row_names(
-            values, "by" if len(columns) == 1 else f"by[{name!r}]", n, index, "a subgroup"
+        str(name): row_names(
+            values, "by" if len(columns) == 1 else f"by[{name!r}]", n, rows, "a subgroup"
         )
         for name, values in columns.items()
     }
@@ -51,11 +61,3 @@ def crossed(by: Any, n: int, index: Any) -> tuple[list[str], Int[np.ndarray, " n
         entries = [(name, str(plain(values[row]))) for name, values in named.items()]
         names.append(", ".join(map("=".join, entries)) if len(columns) > 1 else entries[0][1])
     return names, of_row
-
-
-def _columns(by: Any) -> dict[str, Any]:
-    if isinstance(by, Mapping):
-        return {str(name): values for name, values in by.items()}
-    if hasattr(by, "columns"):  # a table of pandas or polars
-        return {str(name): by[name] for name in by.columns}
-    return {"by": by}

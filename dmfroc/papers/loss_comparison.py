@@ -9,6 +9,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import number
 from dmfroc.curves import convex_hull, roc_curve
+from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.rows import of_same_observations
 
 
 def lc_index(
@@ -77,13 +79,15 @@ def lc_index(
             "Costs must satisfy 0 <= lowest_cost <= most_likely_cost <= highest_cost <= 1 with "
             f"lowest_cost < highest_cost, but they are {lowest}, {mode} and {highest}."
         )
-    hulls = []
+    hulls, named = [], {}
     for name, score in (("first_score", first_score), ("second_score", second_score)):
         try:
-            curve = roc_curve(y_true, score, pos_label=pos_label, sample_weight=sample_weight)
+            named[name] = as_predictions(y_true, score, sample_weight=sample_weight)
+            curve = roc_curve(named[name], pos_label=pos_label)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error
         hulls.append(convex_hull(curve))
+    of_same_observations(named)
     cells = hulls[0].points.cells
     prevalence = float((cells.tp + cells.fn)[0] / (cells.tp + cells.fp + cells.fn + cells.tn)[0])
 

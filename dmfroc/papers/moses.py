@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import numbers
+from dmfroc.inputs.arrays import numbers_of_rows
 
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 
@@ -89,7 +90,7 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> MosesLittenbergR
     (0.668, 0.628)
     """
     cells = {"tp": tp, "fp": fp, "fn": fn, "tn": tn}
-    counts = [numbers(name, x) for name, x in cells.items()]
+    counts = numbers_of_rows(**cells)
     if counts[0].ndim != 1 or len({x.shape for x in counts}) > 1:
         shapes = ", ".join(str(x.shape) for x in counts)
         raise ValueError(

@@ -54,6 +54,67 @@ def test_errors_are_those_of_a_bootstrap_of_rows(name, average):
     assert found.interval[0] < found.value < found.interval[1]
 
 
+MAKERS = {
+    "pandas": pd.DataFrame,
+    "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
+    "pyarrow": lambda columns: pytest.importorskip("pyarrow").table(columns),
+}
+
+
+def named(maker, array, names="uvwx", order=(0, 1, 2, 3)):
+    return MAKERS[maker]({names[place]: array[:, place] for place in order})
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_columns_of_tables_are_matched_by_name(maker):
+    expected = dmfroc.multilabel(TRUE, SCORES, y_pred=HARD, labels=list("uvwx"))
+    true, scores, hard = named(maker, TRUE), named(maker, SCORES, order=(2, 0, 3, 1)), HARD
+    prefixed = named(maker, SCORES, ["p_u", "p_v", "p_w", "p_x"], (3, 2, 1, 0))
+    hard = named(maker, HARD, order=(1, 0, 2, 3))
+    for given in (
+        dmfroc.multilabel(true, scores),
+        dmfroc.multilabel(true, {"one": scores, "other": prefixed}),
+        dmfroc.multilabel(TRUE, {"one": named(maker, SCORES), "other": scores}),
+        dmfroc.multilabel(TRUE, scores, labels=list("uvwx")),
+        dmfroc.multilabel(named(maker, TRUE, order=(3, 1, 2, 0)), scores, labels=list("uvwx")),
+    ):
+        assert list(given.by_label) == list("uvwx")
+        for one in given.estimates.values():
+            assert one.value == expected.estimates[ONE].value
+    of_labels = dmfroc.multilabel(true, y_pred=hard)
+    assert of_labels.estimates == dmfroc.multilabel(TRUE, y_pred=HARD).estimates
+    # Names in another order than those of the truth
+    turned = dmfroc.multilabel(true, SCORES[:, ::-1], labels=list("xwvu"))
+    assert list(turned.by_label) == list("xwvu")
+    assert turned.estimates[ONE].value == pytest.approx(expected.estimates[ONE].value, rel=1e-12)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_columns_with_other_names_are_refused(maker):
+    true, scores = named(maker, TRUE), named(maker, SCORES, "abcd")
+    wrong = r"columns and classes do not match by name: no column for class 'u', 'v', 'w', 'x'"
+    with pytest.raises(ValueError, match=rf"^y_score: {wrong}"):
+        dmfroc.multilabel(true, scores)
+    with pytest.raises(ValueError, match=rf"^y_score\['one'\]: {wrong}"):
+        dmfroc.multilabel(true, {"one": scores})
+    with pytest.raises(ValueError, match=rf"^y_pred: {wrong}"):
+        dmfroc.multilabel(true, y_pred=named(maker, HARD, "abcd"))
+    with pytest.raises(ValueError, match=r"^y_true: columns and classes do not match"):
+        dmfroc.multilabel(true, SCORES, labels=list("abcd"))
+    with pytest.raises(ValueError, match=r"^y_score: .* no class for column 'w', 'x'"):
+        dmfroc.multilabel(named(maker, TRUE, order=(0, 1)), named(maker, SCORES))
+
+
+def test_numbers_of_columns_are_names():
+    expected = dmfroc.multilabel(TRUE, SCORES).estimates
+    turned = pd.DataFrame(SCORES)[[2, 3, 1, 0]]
+    for scores in (turned, turned.add_prefix("p_")):
+        for true in (TRUE, pd.DataFrame(TRUE)):
+            found = dmfroc.multilabel(true, scores)
+            assert list(found.by_label) == list("0123")
+            assert found.estimates == expected
+
+
 def test_labels_that_are_copies_are_one():
     twice = dmfroc.multilabel(TRUE[:, [0, 0]], SCORES[:, [0, 0]])
     once = dmfroc.estimate("hand_till", TRUE[:, 0], SCORES[:, 0])

@@ -102,6 +102,41 @@ def test_subgroups(folder):
     assert "all groups equal: F(1," in text
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["evaluate", "good", "--measures", "hand_till", "--groups", "group"],
+        ["evaluate", "good", "--measures", "hand_till", "--fold", "fold"],
+        ["evaluate", "good", "--measures", "accuracy", "--judge", "judge"],
+        ["compare", "good", "fair", "--measure", "accuracy", "--groups", "group"],
+        ["compare", "good", "fair", "--measure", "accuracy", "--fold", "fold"],
+        ["compare", "good", "fair", "--measure", "accuracy", "--judge", "judge"],
+        ["subgroups", "good", "--measure", "accuracy", "--by", "site", "--groups", "group"],
+    ],
+    ids=lambda arguments: f"{arguments[0]} {arguments[-2]}",
+)
+def test_counted_rows_are_rows_repeated(folder, tmp_path, arguments):
+    generator = np.random.default_rng(1)
+    group, counts = generator.integers(40, size=120), generator.integers(4, size=120)
+    for name in ("good", "fair"):
+        table = pd.read_csv(folder / f"{name}.csv").assign(group=group, judge="a", n=counts)
+        if "--judge" in arguments:
+            table["judge"] = np.where(np.arange(120) % 5, table["tree"], "b")
+            table.loc[group > 25, "tree"] = None
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        repeated = table.loc[np.repeat(table.index, counts)].assign(n=1)
+        repeated.to_csv(tmp_path / f"{name}-repeated.csv", index=False)
+    options = ["--label", "tree", "--scores", ",".join(SCORES), "--count", "n", "--json"]
+
+    def numbers(suffix):
+        files = {name: tmp_path / f"{name}{suffix}.csv" for name in ("good", "fair")}
+        status, out, error = run(*(files.get(x, x) for x in arguments), *options)
+        assert (status, error) == (0, "")
+        return re.sub(r"(?m)^.*[.]csv.*$|good-repeated|fair-repeated|good|fair", "", out)
+
+    assert numbers("") == numbers("-repeated")
+
+
 def test_plan(folder):
     file = folder / "good.csv"
     status, out, _ = run("plan", file, *OPTIONS, "--half-width", "0.02", "--json")

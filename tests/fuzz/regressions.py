@@ -20,6 +20,34 @@ T = RNG.normal(size=(30, 3)) + np.eye(3)[Y]
 B, P = (Y > 0).astype(int), 1 / (1 + np.exp(-S[:, 1]))
 
 
+IMPORTANCE = (1 + np.arange(30) % 7) / 8
+COUNTS = 1 + np.arange(30) % 3
+VERIFIED = np.where(np.arange(30) % 4, Y, None)
+
+
+def indexed_accuracy(true=Y, target=None, **further):
+    """Return an accuracy where one further argument has its rows in another order."""
+    index = pd.Index([f"row {place}" for place in ROWS])
+    name = next(iter(further))
+    given = pd.DataFrame(further.pop(name), index)[::-1].squeeze(axis=1)
+    given = given if target is None else (given.to_frame(), target)
+    return dmfroc.estimate("accuracy", pd.Series(true, index), S, **{name: given}, **further).value
+
+
+def of_labels(names, of_scores):
+    """Return the mean area of two labels whose scores are perfect."""
+    true, order = np.eye(3)[Y][:, :2], ["uv".find(name) for name in of_scores]
+    scores = pd.DataFrame(true[:, order], columns=list(of_scores))
+    found = dmfroc.multilabel(pd.DataFrame(true, columns=list(names)), scores)
+    return found.estimates["classifier"].value
+
+
+def arrow(array):
+    import pyarrow as pa
+
+    return pa.table(dict(zip("uvw", array.T, strict=False)))
+
+
 def estimate(**options):
     return dmfroc.estimate("hand_till", Y, S, **options).level
 
@@ -650,6 +678,26 @@ CASES = {
         lambda: dmfroc.items({"A": [0, 0, 0, 0, 1], "B": [0] * 5}).differences[0].value,
         0.2,
     ),
+    "options in the name of a measure": (
+        lambda: dmfroc.estimate("partial_auc(max_fpr=0.2)", B, P).measure,
+        "partial_auc(max_fpr=0.2)",
+    ),
+    "flat scores, class after class": (
+        lambda: dmfroc.hand_till_score(Y, S.T.ravel()),
+        (ValueError, "If class follows class, pass y_score.reshape(3, 30).T"),
+    ),
+    "the scores of a forest of several labels": (
+        lambda: dmfroc.hand_till_score(Y, [np.eye(2)[B], np.eye(2)[1 - B]]),
+        (ValueError, "np.stack([p[:, 1] for p in proba], axis=1)"),
+    ),
+    "soft labels": (
+        lambda: dmfroc.hand_till_score(np.full((30, 3), 1 / 3), S),
+        (ValueError, "take argmax(axis=1) of soft labels"),
+    ),
+    "a threshold of a rare event": (
+        lambda: str(dmfroc.decisions.choose_threshold(B, P * 1e-5, n_draws=100)).count("e-0") > 1,
+        True,
+    ),
     "planned O/E at another prevalence": (
         lambda: dmfroc.plan(
             dmfroc.Predictions.from_arrays(B, P),
@@ -682,6 +730,51 @@ CASES = {
         ),
         1.0,
     ),
+    "importance in another order": (
+        lambda: indexed_accuracy(importance=IMPORTANCE),
+        dmfroc.estimate("accuracy", Y, S, importance=IMPORTANCE).value,
+    ),
+    "features in another order": (
+        lambda: indexed_accuracy(importance=T[:, :1], target=S[::2, :1]),
+        dmfroc.estimate("accuracy", Y, S, importance=(T[:, :1], S[::2, :1])).value,
+    ),
+    "probabilities of labels in another order": (
+        lambda: indexed_accuracy(true=VERIFIED, label_probability=IMPORTANCE, judge=Y),
+        dmfroc.estimate("accuracy", VERIFIED, S, judge=Y, label_probability=IMPORTANCE).value,
+    ),
+    "columns of several labels in another order": (lambda: of_labels("uv", "vu"), 1.0),
+    "columns of several labels with other names": (
+        lambda: of_labels("uv", "ab"),
+        (ValueError, "y_score: columns and classes do not match by name"),
+    ),
+    "several labels of pyarrow": (
+        lambda: list(dmfroc.multilabel(*map(arrow, (np.eye(3)[Y], S))).by_label),
+        ["u", "v", "w"],
+    ),
+    "subgroups of pyarrow": (
+        lambda: list(dmfroc.compare_subgroups(Y, S, arrow(ROWS[:, None] % 2)).estimates),
+        ["0", "1"],
+    ),
+    **{
+        f"rows that were observed several times, with {name}": (
+            lambda given=given: (
+                dmfroc.estimate("accuracy", Y, S, frequency_weight=COUNTS, **given).standard_error
+            ),
+            dmfroc.estimate(
+                "accuracy",
+                Y.repeat(COUNTS),
+                S.repeat(COUNTS, axis=0),
+                **{option: values.repeat(COUNTS) for option, values in given.items()},
+            ).standard_error,
+        )
+        for name, given in {
+            "groups": {"groups": ROWS // 2},
+            "folds": {"folds": ROWS % 2},
+            "importance": {"importance": IMPORTANCE},
+            "a judge": {"judge": (Y + (ROWS % 7 == 0)) % 3},
+            "probabilities of labels": {"judge": Y, "label_probability": IMPORTANCE},
+        }.items()
+    },
     "rows in another order": (
         lambda: dmfroc.hand_till_score(pd.Series(Y), pd.DataFrame(S).iloc[::-1]),
         (ValueError, "hold the same values in another order"),

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-FUZZ, ABUSE, STATE = (
-    Path(__file__).with_name(name) for name in ("fuzz.py", "abuse.py", "persistent_state.py")
+FUZZ, ABUSE, STATE, ROWS = (
+    Path(__file__).with_name(f"{name}.py") for name in ("fuzz", "abuse", "persistent_state", "rows")
 )
 
 
@@ -25,6 +25,13 @@ def test_wrong_options_are_errors_that_name_them():
     assert done.returncode == 0, done.stdout + done.stderr
     n, _ = done.stdout.split(maxsplit=1)
     assert int(n) > 900
+
+
+def test_all_arguments_with_rows_are_matched_by_index_and_repeated():
+    done = subprocess.run([sys.executable, ROWS], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    n, _ = done.stdout.split(maxsplit=1)
+    assert int(n) > 500
 
 
 def test_persistent_state_gives_the_right_number_or_says_what_is_wrong():
