@@ -14,8 +14,10 @@ from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
+from dmfroc.inference.jackknife import SYMMETRIC_FROM
 from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.sign_flips import uses_sign_flips
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.judge import encoded_judge
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
+_FEW_DECIDE = (
+    "few observations decide the difference, and compare(margin=...) then takes the limits of both "
+    "values: its power is less than that of the t test that is planned. Plan with more cases"
+)
 _MOST_CASES = 10**9
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
 _LEAST_OF_CLASS = 2
@@ -265,8 +271,6 @@ def plan(
     first, shares = pilots[0], _shares(prevalence, pilots[0])
     remarks = [remark for one in pilots for remark in caveats([measure], one)]
     remarks += filter(None, [_other_shares_message(measure, first, shares)])
-    warnings = tuple(dict.fromkeys(remarks))
-    warn(warnings)
     if margin is not None and len(pilots) != 2:
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     labels = [first.labels[place] for place in first.present]
@@ -277,6 +281,10 @@ def plan(
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
     best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
+    if margin is not None and design.planned(n).spread.degrees_of_freedom < SYMMETRIC_FROM:
+        remarks.append(_FEW_DECIDE)
+    warnings = tuple(dict.fromkeys(remarks))
+    warn(warnings)
     if n_optimal > n:  # if few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(
@@ -439,8 +447,14 @@ class _Design:
         return (ends.high - ends.low) / 2
 
     def power(self, n: int, difference: float, margin: float | int | None) -> float:
-        """Return the probability that a t test rejects: of no difference, or of inferiority."""
-        scale, freedom = self.planned(n).spread
+        """Return the probability that a t test rejects: of no difference, or of inferiority.
+
+        Where `compare` flips signs instead, that has the power of a test whose variance is known.
+        """
+        planned = self.planned(n)
+        scale, freedom = planned.spread
+        if margin is None and uses_sign_flips(planned, planned):
+            scale, freedom = planned.standard_error, np.inf
         freedom = min(freedom, 1e6)  # beyond, the t distribution is normal
         critical = stdtrit(freedom, (1 + self.level) / 2)
         if margin is not None:

@@ -23,7 +23,7 @@ from dmfroc.measures.statistics.recalibration import BinaryFit
 _OF_TARGET = Source(scores="target_prevalence")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
-_LARGE_ERROR = 0.25  # of a share
+_LARGE_ERROR = 0.2  # of a share
 _LEAST_OF_TARGET = 2  # rows, whose variance is needed
 _MOST_CONDITION = 1e4  # of the mean scores of the classes
 

@@ -122,8 +122,8 @@ class Facts(ABC):
     @cached_property
     def bounds(self) -> tuple[float, float]:
         """The range of the measure, given the class sizes; a point for those of these alone."""
-        # Units that are drawn from one stratum are of random classes
-        are_fixed = len(self.units.sizes) > 1
+        # Units that are drawn from one stratum are of random classes; shares may be estimated
+        are_fixed = len(self.units.sizes) > 1 and self.units.weights is None
         bounds = self.measure.range_in(self.predictions, sizes_are_fixed=are_fixed)
         if self.moments.varies_within_strata or not np.isfinite(self.value):
             return bounds

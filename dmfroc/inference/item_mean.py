@@ -18,6 +18,7 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
 
 MEASURE, TITLE = "mean_score", "Mean score"
+_PER_SKEWNESS = 60  # items per squared skewness, below which t intervals cover too little
 _ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
 
 
@@ -117,7 +118,7 @@ class ItemMean:
             interval=limits.interval_at(1 - level)[:2],
             level=level,
             method="effective binomial" if is_bounded else "t",
-            warnings=tuple(filter(None, [self._selection, self._no_variation])),
+            warnings=tuple(filter(None, [self._selection, self._no_variation, self._skewed])),
             judge=self.labels,
         )
 
@@ -134,6 +135,20 @@ class ItemMean:
         return (
             "all scores are the same and have no bounds: this says nothing of other items, and the "
             "interval is empty. Give the bounds= of the scores"
+        )
+
+    @property
+    def _skewed(self) -> str | None:
+        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.limits.variance == 0:
+            return None
+        x, n = self.influences[self._of_unit > 0], self.limits.n_units
+        skewness = (x**3).mean() / (x**2).mean() ** 1.5
+        if skewness**2 * _PER_SKEWNESS < n:
+            return None
+        return (
+            "the scores are skewed and have no bounds: few large ones decide the mean, and the "
+            "interval may cover up to 20 points less than it states. Compare their logarithms, or "
+            "give the bounds= of the scores"
         )
 
     def difference(

@@ -20,7 +20,7 @@ from dmfroc.inference.evidence import (
     joint_facts,
 )
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import NO_VARIATION, Moments
+from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
@@ -51,7 +51,7 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 _N_JOINT_DRAWS = 100_000  # of independent samples
-_SYMMETRIC_FROM = 30  # degrees of freedom, from which on a t limit misses 7 % at a level of 5 %
+SYMMETRIC_FROM = 30  # degrees of freedom, from which on a t limit misses 7 % at a level of 5 %
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,11 @@ class Jackknife(IntervalMethod):
         measure = next(iter(facts.values())).measure
         values = {name: f.value for name, f in facts.items()}
         of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
-        limits = _limits_with_a_margin(joint, of_pairs, hypothesis)
+        limits = {
+            pair: partial(_limits_of_values, joint, pair, of_pairs[pair])
+            for pair, x in moments.items()
+            if hypothesis.margin > 0 and x.spread.degrees_of_freedom < SYMMETRIC_FROM
+        }
         differences = {
             pair: self.difference(
                 *(pair, measure, of_pairs[pair], moments[pair], hypothesis),
@@ -249,34 +253,23 @@ def _jointly(
     )
 
 
-def _limits_with_a_margin(
-    joint: JointFacts, values: Mapping[tuple[str, str], float], hypothesis: Hypothesis
-) -> dict[tuple[str, str], IntervalAt]:
-    """Return the limits of differences that few observations determine, if there is a margin.
+def _limits_of_values(
+    joint: JointFacts, pair: tuple[str, str], value: float, error: float
+) -> Interval:
+    """Return the interval of a difference that is as skewed as the worse of its values is.
 
-    Without one, the two classifiers are alike, and so is the distribution of their difference if
-    they change places. With one, the difference is as skewed as the worse of the values is.
+    That is so with a margin. Without one, the classifiers are alike, and so is the distribution of
+    their difference if they change places.
     """
-    if hypothesis.margin == 0:
-        return {}
-    errors = np.sqrt(joint.covariance.diagonal())
-    correlations = joint.covariance / np.maximum(np.outer(errors, errors), NO_VARIATION**2)
-    place = {name: row for row, name in enumerate(joint.facts)}
-
-    def limits(pair: tuple[str, str], error: float) -> Interval:
-        facts = [joint.facts[name] for name in pair]
-        intervals = [independent.exact_tails(x.unbiased_interval_at)(error) for x in facts]
-        correlation = float(np.clip(correlations[place[pair[0]], place[pair[1]]], -1, 1))
-        of_values = [x.value for x in facts]
-        ends = independent.interval_of_contrast((1.0, -1.0), of_values, intervals, correlation)
-        shift = values[pair] - (of_values[0] - of_values[1])
-        return Interval(ends.low + shift, ends.high + shift)
-
-    return {
-        pair: partial(limits, pair)
-        for pair, x in joint.differences.items()
-        if x.spread.degrees_of_freedom < _SYMMETRIC_FROM
-    }
+    facts, places = [joint.facts[x] for x in pair], [list(joint.facts).index(x) for x in pair]
+    covariance = joint.covariance[np.ix_(places, places)]
+    errors = np.sqrt(covariance.diagonal().prod())
+    correlation = float(np.clip(covariance[0, 1] / errors, -1, 1)) if errors > 0 else 0.0
+    values = [x.value for x in facts]
+    intervals = [independent.exact_tails(x.unbiased_interval_at)(error) for x in facts]
+    ends = independent.interval_of_contrast((1.0, -1.0), values, intervals, correlation)
+    shift = value - values[0] + values[1]
+    return Interval(ends.low + shift, ends.high + shift)
 
 
 def _intervals_of_difference(

@@ -69,12 +69,6 @@ class RareErrors(NamedTuple):
     gross_errors: int = 1
     of_judge: float = 0.0
 
-    @property
-    def n_trials(self) -> float:
-        """Of how many trials without an error a share of the bounded range has this limit."""
-        unseen = abs((self.limit - self.best) / (self.worst - self.best))
-        return float(np.log(_ERROR) / np.log1p(-unseen)) if 0 < unseen < 1 else np.nan
-
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
 
@@ -122,7 +116,7 @@ class RareErrors(NamedTuple):
             limits = self.best + sign * variance / (2 * mean) * chdtri(shape, errors)
             return list(limits.tolist())
         # As a proportion of n trials with one more failure.
-        n = self.n_trials
+        n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
         of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))

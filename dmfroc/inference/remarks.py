@@ -182,18 +182,16 @@ def no_variation_message(facts: Facts) -> str:
     measure, moments = facts.measure, facts.moments
     best, rare = facts.bounds[1 if measure.greater_is_better else 0], facts.rare
     state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
-    sets, sides = (
-        f"{count(moments.n_complete_sets)} independent sets of one observation per class",
-        "",
-    )
+    sets = f"{count(moments.n_complete_sets)} independent sets of one observation per class"
     if abs(facts.value - best) <= PERFECT:
-        state, sides = f"{measure.name} is perfect in this sample", ", and is one-sided"
-        evidence, is_pooled = facts.units.evidence, len(facts.units.sizes) == 1
-        n_rows = float(evidence.sum()) if is_pooled and evidence is not None else 0.0
-        if rare is not None and abs(rare.n_trials - n_rows) <= PERFECT * n_rows:
-            sets = f"{count(n_rows)} independent observations"
+        state, evidence = f"{measure.name} is perfect in this sample", facts.units.evidence
+        if rare is not None and evidence is not None and len(facts.units.sizes) == 1:
+            of_all = rare.best + (rare.worst - rare.best) * (1 - 0.05 ** (1 / evidence.sum()))
+            if abs(rare.limit - of_all) <= PERFECT:
+                sets = f"{count(float(evidence.sum()))} independent observations"
+        sets += ", and is one-sided"
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
         f"{state}, so that its standard error is {error} and says nothing; the interval rests on "
-        f"Clopper and Pearson's exact bound from {sets}{sides}"
+        f"Clopper and Pearson's exact bound from {sets}"
     )

@@ -28,12 +28,12 @@ SignFlips = Float[np.ndarray, " draws"]
 """The difference in the sample, followed by that under each draw of signs."""
 
 
-def has_large_strata(units: Units) -> bool:
+def has_large_strata(units: Units | Moments) -> bool:
     """Whether no stratum is so small that the flips reject too often."""
     return bool(units.sizes.min() >= _FEWEST_OF_STRATUM)
 
 
-def uses_sign_flips(moments: Moments, units: Units) -> bool:
+def uses_sign_flips(moments: Moments, units: Units | Moments) -> bool:
     """Whether so few observations make the variance that signs are flipped, in large strata.
 
     Then the variance has less than half of the degrees of freedom that it has of normal influences.
@@ -41,7 +41,7 @@ def uses_sign_flips(moments: Moments, units: Units) -> bool:
     return bool(
         moments.spread.degrees_of_freedom < min(_MOST_FREEDOM, moments.own.sum() / 2)
         and has_large_strata(units)
-        and len(units.stratum) <= _MOST_UNITS
+        and units.sizes.sum() <= _MOST_UNITS
     )
 
 

@@ -37,6 +37,7 @@ from dmfroc.measures.statistics.recalibration import (
 from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
 
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
+_FEW_HEAVY_ROWS = 5.0
 
 calibration = family("calibration", needs="probabilities", caveats=())
 _of_sums = partial(calibration, adds_rows=True)
@@ -161,6 +162,17 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     return calibration(title, statistic, _last, target=0.0, obstacle=obstacle)
 
 
+def _heavy_rows_message(predictions: Predictions) -> str | None:
+    """Say that a class counts for less than a few of the heaviest rows of another."""
+    rows = predictions.class_totals[predictions.present].min() / predictions.sample_weight.max()
+    if rows >= _FEW_HEAVY_ROWS or not predictions.is_weighted:
+        return None
+    return (
+        f"a class has the weight of {rows:.1f} of the heaviest rows: few of these determine the "
+        "calibration slope, and its interval may cover ten points less than it states"
+    )
+
+
 @register()
 def calibration_slope(pos_label: Any = None) -> Measure:
     """Return the calibration slope: by what the logits have to be multiplied to be right.
@@ -195,7 +207,8 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     """
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=True)
     obstacle = partial(no_logits, no_events, pos_label)
-    return calibration("Calibration slope", statistic, _last, target=1.0, obstacle=obstacle)
+    attributes: dict[str, Any] = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
+    return calibration("Calibration slope", statistic, _last, target=1.0, **attributes)
 
 
 # Sums

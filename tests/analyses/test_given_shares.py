@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dmfroc import compare, estimate, evaluate
-from dmfroc.measures import get_measure, weighted_kappa
+from dmfroc.measures import get_measure, recall_at, weighted_kappa
 
 RNG = np.random.default_rng(3)
 N = 200
@@ -117,3 +117,25 @@ def test_errors_are_those_of_leaving_out(unit, options):
             draws = {"method": "bootstrap", "n_draws": 400}
             found = estimate(measure, Y, A, target_prevalence=SHARES, **options, **draws)
             assert found.standard_error == pytest.approx(np.sqrt(square), rel=0.2)
+
+
+def test_a_recall_is_not_limited_by_an_estimated_share():
+    """At most k / share of the positives are among the first k, but the share is uncertain."""
+    rng = np.random.default_rng(0)
+    scores = rng.beta(0.5, 0.5, size=(2, 300))
+    y, of_target = (rng.random(300) < scores[0]).astype(int), scores[1]
+    target = np.column_stack([1 - of_target, of_target])
+    sharp = np.where(y == 1, 0.6 + 0.4 * scores[0], 0.4 * scores[0])
+    probabilities = np.column_stack([1 - sharp, sharp])
+    found = estimate(recall_at(0.1), y, probabilities, target_prevalence=target)
+    assert found.interval[1] > found.value + found.standard_error
+
+
+def test_the_calibration_slope_of_few_heavy_rows_gets_a_warning():
+    """With target shares of .98 and .02 two of the heaviest rows outweigh the other class."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 1, size=200)
+    y, both = (rng.random(200) < p).astype(int), np.column_stack([1 - p, p])
+    with pytest.warns(UserWarning, match="of the heaviest rows: few of these determine"):
+        estimate("calibration_slope", y, both, target_prevalence=[0.98, 0.02])
+    assert estimate("calibration_slope", y, both, target_prevalence=[0.6, 0.4]).warnings == ()

@@ -47,6 +47,19 @@ def test_power_is_that_of_the_t_test():
     assert found.power(found.n) == pytest.approx(expected, abs=0.005)
 
 
+def test_few_observations_are_planned_for_sign_flips_and_get_a_warning_with_a_margin():
+    """Near perfection the t test of few degrees of freedom planned 80 % power, and it was 97 %."""
+    pilots = two_pilots(3000, (4.4, 3.8))
+    found = plan(pilots, measure="hand_till", difference=0.016, power=0.8)
+    assert found._design.planned(found.n).spread.degrees_of_freedom < 30
+    error = found.curve([found.n])["standard_error"].iloc[0]
+    power = stats.norm.sf(1.959964 - 0.016 / error) + stats.norm.cdf(-1.959964 - 0.016 / error)
+    assert found.power(found.n) == pytest.approx(power, abs=1e-3)
+    with pytest.warns(UserWarning, match="its power is less than that of the t test"):
+        inferior = plan(pilots, measure="hand_till", margin=0.02)
+    assert "Plan with more cases" in inferior.warnings[-1]
+
+
 def test_power_without_a_difference_is_the_level():
     found = plan(two_pilots(), measure="hand_till", difference=0.05)
     assert found._design.power(300, 0.0, None) == pytest.approx(0.05, abs=1e-6)
