@@ -161,12 +161,14 @@ def folds(generator: np.random.Generator, name: str) -> list[Row]:
     return _evaluated(truths(name), chosen, y_true=y, y_score=scores[0], folds=folds)
 
 
-def judge(generator: np.random.Generator, name: str, *, drawn: str) -> list[Row]:
+def judge(
+    generator: np.random.Generator, name: str, *, drawn: str, right: float = 0.95
+) -> list[Row]:
     population = POPULATIONS[name]
     n = 5 * population.n
     y, scores = population.draw(generator, n)
     k = len(population.shares)
-    said = np.where(generator.random(n) < 0.95, y, generator.integers(k, size=n))
+    said = np.where(generator.random(n) < right, y, generator.integers(k, size=n))
     certain = scores[0].max(axis=1)
     given: dict[str, Any] = {}
     if drawn == "random":
@@ -183,6 +185,28 @@ def judge(generator: np.random.Generator, name: str, *, drawn: str) -> list[Row]
     if len(np.unique(y[verified])) < k:
         return []
     return _evaluated(truths(name), MEASURES, y_true=hidden, y_score=scores[0], judge=said, **given)
+
+
+def labels(generator: np.random.Generator, name: str) -> list[Row]:
+    """Estimate the mean over labels, each of which is whether a row is of one of the classes."""
+    y, scores = POPULATIONS[name].draw(generator, POPULATIONS[name].n, 1)
+    true = np.eye(scores.shape[2])[y]
+    rows = []
+    for measure in MEASURES:
+        given = {"y_pred": scores[0] > 0.5} if measure in OF_LABELS else {}
+        found = dmfroc.multilabel(true, scores[0], measure=measure, level=LEVEL, **given)
+        rows.append(_covered(measure, truths_of_labels(name)[measure], *found.estimates.values()))
+    return rows
+
+
+@functools.cache
+def truths_of_labels(name: str) -> dict[str, float]:
+    y, scores = POPULATIONS[name].draw(np.random.default_rng(0), POPULATION, 1)
+    parts = [
+        Predictions.from_arrays(y == label, p, y_pred=p > 0.5)
+        for label, p in enumerate(scores[0].T)
+    ]
+    return {x: float(np.mean([_value(x, part) for part in parts])) for x in MEASURES}
 
 
 def target(generator: np.random.Generator, name: str) -> list[Row]:
@@ -326,6 +350,8 @@ USES: dict[str, Callable[[np.random.Generator, str], list[Row]]] = {
     "judge, random": functools.partial(judge, drawn="random"),
     "judge, by probability": functools.partial(judge, drawn="probability"),
     "judge, by strata": functools.partial(judge, drawn="strata"),
+    "judge that hardly errs": functools.partial(judge, drawn="random", right=0.995),
+    "labels": labels,
     "target prevalence": target,
     "test of two": functools.partial(compared, simultaneous=False),
     "four at once": functools.partial(compared, simultaneous=True),

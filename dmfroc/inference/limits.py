@@ -484,7 +484,7 @@ def interval(
         return without_variation(value, moments.n_complete_sets, error, bounds, rare)
     to_scale = IDENTITY
     if symmetric_on_line and low < value < high:
-        least = 0.0 if np.isfinite(high - low) else moments.spread.scale  # whose logarithm is apt
+        least = moments.spread.scale  # distance from an end whose logarithm has a meaning
         to_scale = scale_of((min(low, value - least), max(high, value + least)))
     found = _symmetric(value, moments, error, to_scale, bounds)
     return with_rare_errors(found, value, moments, error, rare)
