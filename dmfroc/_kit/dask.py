@@ -27,9 +27,10 @@ def dask_client(scheduler: str) -> Iterator[Client]:
             "a scheduler needs Dask: run python -m pip install '.[dask]' in a clone of dmfroc"
         ) from error
     # Closed also if it cannot connect: what is half-built waits a minute when Python ends
-    with closing(Client.__new__(Client)) as client:
+    unconnected: Any = Client.__new__(Client)
+    with closing(unconnected) as client:
         try:
-            client.__init__(scheduler, set_as_default=False)  # type: ignore[misc]
+            client.__init__(scheduler, set_as_default=False)
         except Exception as error:
             raise ValueError(f"scheduler {scheduler} cannot be reached: {error}") from error
         yield client
