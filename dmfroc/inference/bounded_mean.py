@@ -62,7 +62,8 @@ class BoundedMean:
         if largest > _ROUNDING:
             share = min(self.variance / (high - low) ** 2 * n / largest, 1.0)
             freedom = max(self.n_units - 1, 1)
-            factor = (stdtrit(freedom, error / 2) / ndtri(error / 2)) ** 2
+            tail = min(error, 0.999) / 2  # both quantiles become 0, and their ratio does not
+            factor = (stdtrit(freedom, tail) / ndtri(tail)) ** 2
             raised = factor * share * self.n_units / freedom
             n /= min(raised + _PSEUDO / self.n_units * (1 - share), 1.0)
         successes = mean * n

@@ -163,6 +163,9 @@ def error_reaching(
         ends = interval_at(float(np.exp(log_error)))
         return threshold - ends.high if upper else ends.low - threshold
 
+    # Of few rows some quantiles are NaN at tiny errors
+    while smallest < _LARGEST and np.isnan(distance(smallest)):
+        smallest /= 2
     if distance(smallest) > 0:
         return float(np.exp(smallest))
     if distance(_LARGEST) <= 0:

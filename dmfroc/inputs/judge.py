@@ -141,8 +141,7 @@ def _labels(values: Any, what: str) -> NDArray[np.object_]:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
     found = np.empty(len(array), object)
     for place, x in enumerate(map(plain, array.tolist())):
-        is_whole = isinstance(x, bool) or (isinstance(x, float) and x.is_integer())
-        found[place] = int(x) if is_whole else x
+        found[place] = int(x) if isinstance(x, float) and x.is_integer() else x
     return found
 
 

@@ -30,6 +30,12 @@ def test_exact_coverage_of_zeros_and_ones(n):
     assert (probabilities * covers).sum(axis=0).min() >= 0.95
 
 
+def test_limits_at_errors_near_1_go_on_to_those_at_1():
+    """Where the quantile of the normal distribution becomes 0."""
+    mean = BoundedMean(0.3, 0.02, 10, 10.0, (0.0, 1.0))
+    np.testing.assert_allclose(mean.interval_at(1.0)[:2], mean.interval_at(1 - 1e-9)[:2], atol=1e-6)
+
+
 @given(st.integers(2, 60), st.data())
 def test_limits_of_zeros_and_ones_are_clopper_pearson(n, data):
     k = data.draw(st.integers(0, n))

@@ -12,27 +12,19 @@ import sys
 import traceback
 import warnings
 
+import arguments
 import generators
 import numpy as np
 import oracles
+from oracles import Defect, close
 from regressions import CASES
 
 import dmfroc
 
-TOLERANCE = 1e-9
 # What a message may call an argument
 ALIASES = {"groups": "group", "y_score": "classifier", "cost_fp": "cost", "cost_fn": "cost",
            "measure": "measure", "measures": "measure", "multi_class": "classes",
            "pos_label": "class", "rates": "rate", "weights": "weight"}  # fmt: skip
-
-
-class Defect(AssertionError):
-    """What was computed is wrong."""
-
-
-def close(found, expected, what):
-    if not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
-        raise Defect(f"{what}: {found!r}, by brute force {expected!r}")
 
 
 def ordinary(rng):
@@ -175,7 +167,7 @@ def either_class(rng):
         close(found, np.mean(rates @ shares), f"accuracy at {target}")
 
 
-KINDS = (ordinary, odd_option, either_class, odd_option, spoiled)
+KINDS = (ordinary, odd_option, either_class, odd_option, spoiled, *arguments.KINDS)
 
 
 def run_case(seed, number):

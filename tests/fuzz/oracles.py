@@ -4,6 +4,18 @@ import itertools
 
 import numpy as np
 
+TOLERANCE = 1e-9
+
+
+class Defect(AssertionError):
+    """What was computed is wrong."""
+
+
+def close(found, expected, what):
+    """Raise unless numbers are the same but for rounding."""
+    if not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True):
+        raise Defect(f"{what}: {found!r}, by brute force {expected!r}")
+
 
 def auc(positive, negative, weight_positive, weight_negative):
     """Share of weighted pairs in the right order, ties counting half."""
@@ -77,3 +89,76 @@ def operating_cost(points, prevalence, cost_fp, cost_fn):
     """Smallest expected cost of any threshold."""
     fpr, tpr = points.T
     return float((cost_fp * (1 - prevalence) * fpr + cost_fn * prevalence * (1 - tpr)).min())
+
+
+def average_precision(is_positive, scores, weights):
+    """Mean over the positives of the precision among the rows scored at least as high."""
+    total = 0.0
+    for place in np.flatnonzero(is_positive):
+        called = scores >= scores[place]
+        total += (
+            weights[place] * weights[called & is_positive].sum() / weights[called].sum()
+            if weights[place]
+            else 0.0
+        )
+    return total / weights[is_positive].sum()
+
+
+def value(name, codes, p, hard, w, positive, costs, threshold):
+    """Return a measure of weighted rows; costs have the classes in the order of the columns."""
+    k, is_positive = p.shape[1], codes == positive
+    if name == "hand_till":
+        return hand_till(codes, p, w, k)
+    if name == "average_precision":
+        return average_precision(is_positive, p[:, positive], w)
+    if name == "net_benefit":
+        called = p[:, positive] >= threshold
+        lost = w[called & ~is_positive].sum() * threshold / (1 - threshold)
+        return (w[called & is_positive].sum() - lost) / w.sum()
+    if name == "expected_utility":
+        return -np.average(costs[codes, (p @ costs).argmin(axis=1)], weights=w)
+    if name == "accuracy":
+        return np.average(hard == codes, weights=w)
+    if name in ("cohen_kappa", "weighted_kappa"):
+        table = confusion(codes, hard, w, k)
+        return weighted_kappa(table, 1 - np.eye(k) if name == "cohen_kappa" else costs)
+    called = hard == positive
+    tp, fp, fn = (w[x].sum() for x in (called & is_positive, called & ~is_positive,
+                                       ~called & is_positive))  # fmt: skip
+    ends = {"precision": (tp, tp + fp), "recall": (tp, tp + fn), "f1": (2 * tp, 2 * tp + fp + fn)}
+    top, bottom = ends[name]
+    return top / bottom if bottom > 0 else np.nan
+
+
+def rates(called, is_positive, weights):
+    """True and false positive rate."""
+    return [np.average(called[side], weights=weights[side]) for side in (is_positive, ~is_positive)]
+
+
+def criterion(by, tpr, fpr, share):
+    """What a threshold may be chosen by: costs of 2 and 5, and rates of at least .6."""
+    tp, fp, fn = share * tpr, (1 - share) * fpr, share * (1 - tpr)
+    return {
+        "youden": tpr - fpr,
+        "f1": 2 * tp / (2 * tp + fp + fn),
+        "accuracy": 1 - fp - fn,
+        "cost": -2 * fp - 5 * fn,
+        "specificity": tpr if 1 - fpr >= 0.6 - 1e-12 else -np.inf,
+        "sensitivity": 1 - fpr if tpr >= 0.6 - 1e-12 else -np.inf,
+    }[by]
+
+
+def standard_error(value_at, weights, codes, stratify):
+    """Infinitesimal jackknife by differences: class sizes fixed, or classes not told apart."""
+    rows, step = np.flatnonzero(weights > 0), 1e-5
+    phi = []
+    for row in rows:
+        ends = []
+        for end in (1 + step, 1 - step):
+            changed = weights.copy()
+            changed[row] *= end
+            ends.append(value_at(changed))
+        phi.append((ends[0] - ends[1]) / (2 * step))
+    phi, codes = np.array(phi), codes[rows]
+    parts = [phi[codes == k] for k in np.unique(codes)] if stratify else [phi]
+    return np.sqrt(sum(len(part) * part.var(ddof=1) for part in parts))

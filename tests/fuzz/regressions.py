@@ -151,6 +151,14 @@ def points_with_a_judge(said, places=slice(10)):
     return [dmfroc.estimate(x, verified, scores, judge=said).value for x in POINTS]
 
 
+def judged_booleans():
+    """Accuracy of named probabilities, with labels and a judge of True and False."""
+    columns = {"True": [0.2, 0.7, 0.4] * 10, "False": [0.8, 0.3, 0.6] * 10}
+    verified = [True, False, None] * 10
+    judge = [True, True, False] * 10
+    return dmfroc.estimate("accuracy", verified, pd.DataFrame(columns), judge=judge).value
+
+
 def entropy_with_a_judge():
     """Value and limits where the weight of the judge carries the value beyond ln 2."""
     rng = np.random.default_rng(5)
@@ -325,6 +333,7 @@ CASES = {
         lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),
         (TypeError, "judge cannot be given together with a scan"),
     ),
+    "labels True and False with a judge": (judged_booleans, 0.0),
     "a judge of predictions": (
         lambda: dmfroc.compare(PAIR, judge=B),
         (TypeError, "judge= goes with arrays: instead of a dict of Predictions pass y_true"),

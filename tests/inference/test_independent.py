@@ -125,3 +125,12 @@ def test_the_error_that_reaches_a_threshold_is_that_of_the_t_test(freedom, thres
     for upper, side in ((True, 1), (False, -1)):
         found = error_reaching(side * threshold, interval_at, upper=upper)
         assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_error_that_reaches_a_threshold_where_some_errors_have_no_interval():
+    def interval_at(error):
+        half_width = -stdtrit(3, error / 2) if error > 1e-40 else np.nan
+        return Interval(-half_width, half_width)
+
+    found = error_reaching(8.0, interval_at, upper=True)
+    assert found == pytest.approx(2 * stdtr(3, -8.0), rel=1e-6)
