@@ -8,7 +8,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test doctest seen fuzz mutants compat lint docs bench experiments clean
+.PHONY: demo test test-fast doctest seen fuzz mutants compat lint docs bench experiments clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -16,10 +16,14 @@ demo: $(VENV)/.installed
 	$(BIN)/dmfroc demo --plot build/dmfroc-demo.png
 
 # What several processes of the tests compile is compiled once.
-test: export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/build/compiled
-test: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.1
+test test-fast: export JAX_COMPILATION_CACHE_DIR := $(CURDIR)/build/compiled
+test test-fast: export JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS := 0.1
 test: doctest
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+# Without the examples and the tests that are marked as slow.
+test-fast: $(VENV)/.installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m 'not seen and not slow'
 
 # Examples call all that is public; there, what every function takes and returns is checked for the
 # shapes and types that it names. That makes calls several times as slow, too slow for all tests.
@@ -28,7 +32,7 @@ doctest: $(VENV)/.installed-test
 
 # All that users see against what it was: for changes that should change none of it.
 seen: $(VENV)/.installed-test
-	DMFROC_SEEN=1 $(BIN)/python -m pytest $(PYTEST_ARGS) tests/test_what_is_seen.py
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m seen tests/test_what_is_seen.py
 
 # 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 500 damaged state files,
 # 200 sources that change, 100 kills of scans and 200 of studies; interrupts of all long calls.

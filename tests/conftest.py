@@ -30,31 +30,30 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.path.as_posix().endswith(LONGEST))
 
 
+def directory(variable: str, content: str) -> Path:
+    """Return the directory that a variable names, or skip the test."""
+    path = os.environ.get(variable)
+    if not path or not Path(path).is_dir():
+        pytest.skip(f"set {variable} to a directory with {content}, see CONTRIBUTING.md")
+    return Path(path)
+
+
 @pytest.fixture(scope="session")
 def data_directory() -> Path:
     """The real data sets as CSV files, one per name."""
-    directory = os.environ.get("DMFROC_DATA")
-    if not directory or not Path(directory).is_dir():
-        pytest.skip("DMFROC_DATA does not name a directory with the real data sets")
-    return Path(directory)
+    return directory("DMFROC_DATA", "the real data sets")
 
 
 @pytest.fixture(scope="session")
 def external_directory() -> Path:
     """Public predictions, ratings and counts with published analyses, as CSV files."""
-    directory = os.environ.get("DMFROC_EXTERNAL_DATA")
-    if not directory or not Path(directory).is_dir():
-        pytest.skip("DMFROC_EXTERNAL_DATA does not name a directory with published examples")
-    return Path(directory)
+    return directory("DMFROC_EXTERNAL_DATA", "published examples")
 
 
 @pytest.fixture(scope="session")
 def cases_directory() -> Path:
     """Files of predictions as other tools write them, with known right answers."""
-    directory = os.environ.get("DMFROC_CASES_DATA")
-    if not directory or not Path(directory).is_dir():
-        pytest.skip("DMFROC_CASES_DATA does not name a directory with files of other tools")
-    return Path(directory)
+    return directory("DMFROC_CASES_DATA", "files of other tools")
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def data(n=300, effect=1.5, seed=0):
 
 
 def test_callbacks_of_scikit_learn_log_the_measures(monkeypatch):
-    pytest.importorskip("sklearn.callback", reason="scikit-learn has no callbacks yet")
+    pytest.importorskip("sklearn.callback", reason="install a scikit-learn with callbacks")
     from sklearn.datasets import load_iris
     from sklearn.linear_model import LogisticRegression
 

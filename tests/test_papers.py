@@ -10,7 +10,7 @@ import pytest
 import dmfroc
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-pytest.importorskip("sphinx")
+pytest.importorskip("sphinx", reason="install the extra docs")
 sys.path.insert(0, str(DOCS))
 from paper_table import (  # noqa: E402
     VERDICTS,

@@ -7,8 +7,8 @@ themselves are shown by ``every_number.py --write`` and ``--compare``.
 Of each part of a result, a line of ``reference/what_is_seen.tsv`` has a digest of its names, texts
 and whole numbers, and a sum of its floats, each with a random factor and on a scale where a change
 by a millionth shows. Other versions of libraries write texts and draw axes in other ways, and other
-processors may round a number that is printed the other way: the tests are run on demand, by
-``make seen`` and for mutants, and skipped where versions are not those of the first line.
+processors may round a number that is printed the other way: the tests have the marker ``seen``,
+are run by ``make seen`` and for mutants, and skipped if versions are not those of the first line.
 """
 
 import hashlib
@@ -113,8 +113,11 @@ def _as_ever(folder, monkeypatch):
         yield
 
 
-@pytest.mark.skipif("DMFROC_SEEN" not in os.environ, reason="is run by make seen")
-@pytest.mark.skipif(versions() != VERSIONS, reason=f"needs {VERSIONS}, but these are {versions()}")
+@pytest.mark.seen
+@pytest.mark.skipif(
+    versions() != VERSIONS,
+    reason=f"install {VERSIONS}, or run the file as a program: these are {versions()}",
+)
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_seen(name):
     now, before = parts_of(name), KNOWN[name]

@@ -183,13 +183,15 @@ def damage(path, how):
     np.savez(path, **arrays)
 
 
-@pytest.mark.parametrize("name", ["labels", "sample", "counts"])
 @pytest.mark.parametrize(
-    "how", ["cut", "header", "added", "dropped", "swapped", "zeroed", "negated"]
+    ("name", "how"),
+    [
+        *itertools.product(["labels", "sample", "counts"], ["cut", "header", "added"]),
+        # The labels have no arrays but their header
+        *itertools.product(["sample", "counts"], ["dropped", "swapped", "zeroed", "negated"]),
+    ],
 )
 def test_damaged_checkpoints_are_refused(tmp_path, name, how):
-    if name == "labels" and how not in ("cut", "header", "added"):
-        pytest.skip("it has no arrays but its header")
     estimate([A], checkpoint=tmp_path)
     damage(tmp_path / f"{name}.npz", how)
     with pytest.raises(ValueError, match=f"{name}.npz.*(damaged|no file of counts)"):

@@ -206,7 +206,7 @@ def pytest_in(folder, arguments, plugin):
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
-    os._exit(pytest.main(["-q", "-p", "no:cacheprovider", *arguments], plugins=[plugin]))
+    os._exit(pytest.main(["-q", "-p", "no:cacheprovider", "-m", "", *arguments], plugins=[plugin]))
 
 
 def run(folder, arguments, plugin, timeout=None):
@@ -328,7 +328,7 @@ def main():
             print(f"{name}:{line}: {was[:70]} -> {became[:70]}")
         return
     # Before anything imports NumPy and JAX
-    os.environ |= {"MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1", "DMFROC_SEEN": "1"}
+    os.environ |= {"MPLBACKEND": "Agg", "OPENBLAS_NUM_THREADS": "1"}
     compiled = str(Path(tempfile.gettempdir(), "mutants"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", compiled)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")

@@ -16,10 +16,10 @@ import pytest
 import dmfroc
 from dmfroc._kit.text import printable
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+webdriver = pytest.importorskip("selenium.webdriver", reason="install selenium")
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
-    pytest.skip("chromium and chromedriver are not installed", allow_module_level=True)
+    pytest.skip("install chromium and chromium-driver (Debian)", allow_module_level=True)
 
 NASTY = ["<script>document.title='taken'</script>", '"><img src=x onerror=alert(2)>', "plain"]
 
