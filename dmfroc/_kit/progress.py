@@ -49,6 +49,7 @@ def progress_bar(
             bar.update(task, completed=n_finished)
         elif is_watched() and time.monotonic() - start >= patience:
             from rich.console import Console
+            from rich.markup import escape
             from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
             bar = Progress(
@@ -59,7 +60,7 @@ def progress_bar(
                 transient=patience > 0,
             )
             bar.start()
-            task = bar.add_task(description, total=n_total, completed=n_finished)
+            task = bar.add_task(escape(description), total=n_total, completed=n_finished)
 
     try:
         if patience == 0:

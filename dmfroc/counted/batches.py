@@ -11,9 +11,9 @@ from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
-from dmfroc.inputs.checks import Inputs, one_class_message, real_weights
+from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
 from dmfroc.inputs.files import Names, table_inputs
-from dmfroc.inputs.labels import Label, encode, factorize, label_order
+from dmfroc.inputs.labels import Label, check_order, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
@@ -238,6 +238,12 @@ def rows_by_label(raw: Any, fields: Fields) -> dict[Label, int]:
     return dict(zip(factor.distinct, np.bincount(factor.codes).tolist(), strict=True))
 
 
+def stated_order_of_batch(raw: Any, fields: Fields) -> tuple[Label, ...]:
+    """Return the categories of a batch's labels in the order that their column states, if any."""
+    inputs = next(iter(_inputs_of(raw, fields)[0].values()))
+    return tuple(stated_order(inputs, factorize(inputs.y_true, inputs.source.true, inputs.source)))
+
+
 @dataclass(frozen=True)
 class BatchReader:
     """What turns raw batches into checked ones, once the labels of all of them are known."""
@@ -245,6 +251,7 @@ class BatchReader:
     fields: Fields
     distinct: tuple[Label, ...]  # sorted, of all batches
     order: Any = None  # as the user gave it
+    stated: tuple[Label, ...] = ()  # the order of categories
     are_of_earlier_pass: bool = True  # or the user's; batches may lack some
 
     def labels(self, raw: Any) -> tuple[Label, ...]:
@@ -271,9 +278,11 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single, *_ = class_scores(
-                inputs.y_score, n, distinct, order, source, has_all=False
+            found, matrix, is_single, names, _ = class_scores(
+                inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
+            if self.stated and (names is None or is_single):
+                check_order(found, [x for x in self.stated if x in found], "categories", source)
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)
             if labels is not None and found != labels:
                 raise ValueError(

@@ -25,6 +25,7 @@ from dmfroc.counted.batches import (
     check_rows,
     has_rows,
     items_of,
+    stated_order_of_batch,
 )
 from dmfroc.counted.bound import BoundCounts, Valued
 from dmfroc.counted.checkpoint import (
@@ -126,20 +127,26 @@ class Scan:
         return self.checkpoint.kept("labels", find, rows_as_state, rows_from_state)
 
     @cached_property
-    def reader(self) -> BatchReader:
-        """What reads batches: it knows all labels."""
-        return BatchReader(self.fields, tuple(sorted(self._rows_by_label)), self.given_labels)
-
-    @cached_property
-    def labels(self) -> tuple[Label, ...]:
-        """The classes, in column order."""
-        reader = self.reader
+    def _reader_and_labels(self) -> tuple[BatchReader, tuple[Label, ...]]:
+        distinct = tuple(sorted(self._rows_by_label))
         for part in self.parts:
             for raw in part.batches(self.fields):
                 with blaming(part, part.first_row):
                     if has_rows(raw, self.fields):
-                        return reader.labels(raw)
+                        stated = stated_order_of_batch(raw, self.fields)
+                        reader = BatchReader(self.fields, distinct, self.given_labels, stated)
+                        return reader, reader.labels(raw)
         raise changed_error("there are no rows now")
+
+    @property
+    def reader(self) -> BatchReader:
+        """What reads batches: it knows all labels."""
+        return self._reader_and_labels[0]
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes, in column order."""
+        return self._reader_and_labels[1]
 
     @cached_property
     def _drawn(self) -> tuple[Content, RowSample]:

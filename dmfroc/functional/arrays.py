@@ -15,6 +15,8 @@ from jaxtyping import Array, Float, Int
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
 from dmfroc.inputs.arrays import Rows, as_numpy
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.scores import chosen_names
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
 
@@ -128,6 +130,11 @@ def observations(
             f"(n,), but it is {y.dtype} of shape {y.shape}: use jax.vmap for several data sets"
         )
     n = y.shape[0]
+    if (columns := chosen_names(scores, "scores")) not in (None, list(map(str, range(n_classes)))):
+        raise ValueError(
+            f"scores has columns named {listing(columns)}, and the classes here are numbers by "
+            "position: pass an array whose column k has the scores of class k"
+        )
     if scores is not None:
         scores = array("scores", scores)
         if n_classes == 2 and scores.shape == (n,):

@@ -79,7 +79,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
-    stated = [] if order is not None else _stated_order(inputs, observed)
+    stated = [] if order is not None else stated_order(inputs, observed)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
@@ -130,7 +130,7 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     if labels is None:
         labels = union(observed, hard, source)
         warn([look_alikes(labels)])
-        stated = _stated_order(inputs, observed)
+        stated = stated_order(inputs, observed)
         if set(labels) <= set(stated):  # one between others counts for their distance
             used = [place for place, label in enumerate(stated) if label in set(labels)]
             labels = stated[used[0] : used[-1] + 1]
@@ -192,7 +192,7 @@ def _observed(inputs: Inputs) -> tuple[Factor, list[Label] | None]:
     return observed, label_order(inputs.labels, observed.kind, source)
 
 
-def _stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
+def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
     """Return the categories of the labels in the order that their columns state, if they do."""
     source = inputs.source
     given = ((inputs.y_true, source.true), (inputs.y_pred, source.predicted))

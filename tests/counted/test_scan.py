@@ -67,6 +67,28 @@ def test_values_are_within_the_bound(n_bins):
 HARD = {"informedness", "cohen_kappa"}
 
 
+@pytest.mark.parametrize("is_file", [True, False])
+def test_classes_have_the_stated_order_of_their_categories(tmp_path, is_file):
+    names = ["low", "mid", "high"]
+    rows = pd.DataFrame(SCORES, columns=names)
+    rows["y"] = pd.Categorical(np.array(names)[Y], categories=names, ordered=True)
+    rows.to_parquet(tmp_path / "ordered.parquet")
+    of_batches = [(part["y"], part[names]) for part in (rows[:9], rows[9:])]
+    scan = dmfroc.scan(tmp_path, label="y") if is_file else dmfroc.scan(of_batches)
+    assert scan.labels == tuple(names)
+    for measure in ("quadratic_kappa", "ranked_probability_score"):
+        here = dmfroc.estimate(measure, rows["y"], rows[names])
+        assert dmfroc.estimate(measure, scan).value == pytest.approx(here.value, rel=1e-6)
+
+
+def test_columns_without_names_are_refused_where_categories_have_another_order():
+    y = pd.Categorical(
+        np.array(["low", "mid", "high"])[Y], categories=["low", "mid", "high"], ordered=True
+    )
+    with pytest.raises(ValueError, match="labels with two orders, and y_score has no column names"):
+        dmfroc.scan([(y, SCORES)]).labels  # noqa: B018
+
+
 def test_bound_is_attained():
     """One bin hides how its scores are ordered: the worst order is as bad as the bound says."""
     y, scores = np.array([0] * 4 + [1] * 4), np.linspace(0.1, 0.8, 8)

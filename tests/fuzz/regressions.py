@@ -334,6 +334,10 @@ CASES = {
         (TypeError, "judge cannot be given together with a scan"),
     ),
     "labels True and False with a judge": (judged_booleans, 0.0),
+    "columns named after classes where those are numbers by position": (
+        lambda: dmfroc.functional.hand_till(B, pd.DataFrame({"b": P, "a": 1 - P}), n_classes=2),
+        (ValueError, "scores has columns named 'b', 'a', and the classes here are numbers"),
+    ),
     "a judge of predictions": (
         lambda: dmfroc.compare(PAIR, judge=B),
         (TypeError, "judge= goes with arrays: instead of a dict of Predictions pass y_true"),
