@@ -58,7 +58,6 @@ _MANY_SCORES = 100_000
 _CHANCE_OF_AREAS = 0.5
 _FEW_VERIFIED = 100  # of a class; with fewer, beside a good judge, 87 to 93 % are covered
 _MOST_WEIGHTS = 5_000_000  # of rows, one of them left out in turn, times classes
-_FEW_ERRORS = 10  # of a judge, from which on one more makes little difference
 _GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
@@ -260,15 +259,14 @@ class JudgedEvidence(EvidenceInMemory):
         for facts, sign in zip(of_judge, (1, -1), strict=False):
             terms.append(Term(facts, sign * judge.weight, is_own=False))
         gather, kept = partial(self.gather, judge, units), tuple(filter(None, remarks))
-        is_rare = len(found) > 1 and self.judge_errs_rarely
-        return combined(terms, units, gather, kept, labels, judge_errs_rarely=is_rare)
+        n_errors = self.judge_errors if of_judge else math.inf
+        return combined(terms, units, gather, kept, labels, n_errors)
 
     @cached_property
-    def judge_errs_rarely(self) -> bool:
-        """Whether the judge errs on few verified rows, by their effective number."""
+    def judge_errors(self) -> float:
+        """On how many verified rows the judge errs, effectively."""
         is_wrong = self.predictions.true != self.rows.judge_on_verified.true
-        n_errors = effective_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1]
-        return bool(n_errors < _FEW_ERRORS)
+        return float(effective_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1])
 
     @cached_property
     def selection_message(self) -> str | None:

@@ -23,7 +23,7 @@ from dmfroc.inference.sign_flips import has_large_strata
 from dmfroc.inference.units import Units
 from dmfroc.results.judge import JudgedLabels
 
-_ERROR = 0.05  # error probability at which errors of a part are rare if they decide its limit
+_FEW_ERRORS = 10  # of a part or of a judge, from which on one more makes little difference
 Gather = Callable[[Sequence[Influences]], tuple[Influences, Moments]]
 """Puts together the values of the parts, and the influences on them, and finds the moments."""
 
@@ -49,13 +49,13 @@ class CombinedFacts(FactsInMemory):
         The parts.
     gather : callable
         What puts them together.
-    judge_errs_rarely : bool
-        Whether a judge errs on so few verified rows that one more would make a difference.
+    judge_errors : float
+        On how many verified rows a judge errs; infinite without one.
     """
 
     terms: tuple[Term, ...]
     gather: Gather
-    judge_errs_rarely: bool
+    judge_errors: float
 
     @cached_property
     def bounds(self) -> tuple[float, float]:
@@ -87,13 +87,14 @@ class CombinedFacts(FactsInMemory):
         """
         found = [(x, t) for t in self.terms if (x := t.facts.rare) is not None]
         own = [x for x, t in found if t.is_own]
-        are_rare = any(x.interval_at(_ERROR).exact_limit is not None for x in self.own_parts)
-        if len(own) < len(self.own_parts) or not (self.judge_errs_rarely or are_rare):
+        judge_errs_rarely = self.judge_errors < _FEW_ERRORS
+        are_rare = any(x.n_errors(t.facts.value) < _FEW_ERRORS for x, t in found if t.is_own)
+        if len(own) < len(self.own_parts) or not (judge_errs_rarely or are_rare):
             return None
         best, worst = (float(np.mean([x[end] for x in own])) for end in (0, 1))
         unseen = [abs(t.coefficient * (x.limit - x.best)) for x, t in found]
         limit = best + math.copysign(max(unseen), worst - best) if are_rare else best
-        of_judge = max(unseen[len(own) :], default=0.0) if self.judge_errs_rarely else 0.0
+        of_judge = max(unseen[len(own) :], default=0.0) if judge_errs_rarely else 0.0
         return RareErrors(best, worst, limit, max(x.gross_errors for x in own), of_judge)
 
     @cached_property
@@ -140,8 +141,7 @@ def combined(
     gather: Gather,
     remarks: tuple[str, ...] = (),
     judge: JudgedLabels | None = None,
-    *,
-    judge_errs_rarely: bool = False,
+    judge_errors: float = math.inf,
 ) -> CombinedFacts:
     """Return what is known of the value of these parts; it is put into the range."""
     first, own = terms[0].facts, [t.facts for t in terms if t.is_own]
@@ -162,7 +162,7 @@ def combined(
         found._replace(value=value),
         tuple(terms),
         gather,
-        judge_errs_rarely,
+        judge_errors,
         can_redraw=False,
         remarks=remarks,
         judge=judge,

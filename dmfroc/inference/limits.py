@@ -69,6 +69,10 @@ class RareErrors(NamedTuple):
     gross_errors: int = 1
     of_judge: float = 0.0
 
+    def n_errors(self, value: float) -> float:
+        """Return how many gross errors a value has lost."""
+        return float(abs((value - self.best) / (self.limit - self.best)) * -np.log(_ERROR))
+
     def worse_limits(self, value: float, variance: float, errors: Sequence[float]) -> list[float]:
         """Return one-sided limits of a value with this variance, counting one more gross error.
 
