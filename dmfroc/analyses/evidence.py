@@ -314,7 +314,9 @@ def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     influences = facts.influences
     if measure.threshold is None:  # which jumps from one row to the next
         influences = _left_out(bound, sample.predictions, influences)
-    return replace(facts, influences=influences, can_redraw=False)
+    _, classes = np.unique([sample.units.of_row, sample.predictions.true], axis=1)
+    n_drawn = np.bincount(classes)[sample.predictions.present].astype(float)
+    return replace(facts, influences=influences, can_redraw=False, n_drawn=n_drawn)
 
 
 def _left_out(bound: BoundMeasures, predictions: Predictions, found: Influences) -> Influences:

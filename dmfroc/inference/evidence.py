@@ -81,6 +81,10 @@ class Facts(ABC):
         Moments of the influences on the value.
     error_bound : float
         By how much the value differs at most from that of all scores.
+    n_drawn : numpy.ndarray of shape (c,), optional
+        How many units of each class were drawn if rows count less where errors are more frequent,
+        as when uncertain rows were verified more often. Errors that may be missed are then counted
+        among so many units, not among the effective number.
     can_redraw : bool
         Whether the user can ask for a bootstrap instead.
     remarks : tuple of str
@@ -99,6 +103,7 @@ class Facts(ABC):
     value: float
     moments: Moments
     error_bound: float = field(default=0.0, kw_only=True)
+    n_drawn: Float[np.ndarray, " c"] | None = field(default=None, kw_only=True)
     can_redraw: bool = field(default=True, kw_only=True)
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     judge: JudgedLabels | None = field(default=None, kw_only=True)
@@ -143,7 +148,8 @@ class Facts(ABC):
         """What a sample without errors would show."""
         if self.bounds[0] == self.bounds[1]:
             return None
-        return rare_errors(self.measure, self.predictions, self.units.evidence, self.bounds)
+        sizes = self.units.evidence if self.n_drawn is None else self.n_drawn
+        return rare_errors(self.measure, self.predictions, sizes, self.bounds)
 
     @property
     def gross_errors(self) -> int:
