@@ -41,7 +41,7 @@ PAGES = [
     *sorted(set((ROOT / "docs").rglob("*.md")) - GENERATED),
 ]
 PROGRAMS = ["dmfroc", "tests", "experiments", "benchmarks", ".ci"]
-QUOTING = {"docs/renamed.md", "docs/papers.md"}  # old names, and titles
+QUOTING = {"docs/papers.md"}  # titles
 NOT_PROSE = re.compile(
     r"^## References\n.*?(?=^## |\Z)|^```.*?^```|^\$\$.*?\$\$|^:::.*?$|^\|.*?$|^#.*?$|^<[^>]*>$",
     re.MULTILINE | re.DOTALL,

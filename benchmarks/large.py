@@ -49,12 +49,12 @@ def make(folder: Path, n: int) -> None:
         partial.rename(path)
 
 
-def measure(folder: Path, *, scheduler: str | None, exact: bool) -> dict[str, object]:
+def measure(folder: Path, *, scheduler: str | None) -> dict[str, object]:
     """Evaluate the files of a folder, and say what it took."""
     import dmfroc
 
     start, cpu = time.perf_counter(), time.process_time()
-    scan = dmfroc.scan(folder, label="y", scheduler=scheduler, exact=exact)
+    scan = dmfroc.scan(folder, label="y", scheduler=scheduler)
     evaluation = dmfroc.evaluate(scan, measures=_MEASURES)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -80,13 +80,12 @@ def main() -> None:
     parser.add_argument("rows", nargs="+", type=int)
     parser.add_argument("--directory", type=Path, required=True)
     parser.add_argument("--scheduler")
-    parser.add_argument("--exact", action="store_true")
     parser.add_argument("--only", action="store_true", help="measure in this process, and no more")
     arguments = parser.parse_args()
     if arguments.only:
         [n] = arguments.rows
         folder = arguments.directory / str(n)
-        found = measure(folder, scheduler=arguments.scheduler, exact=arguments.exact)
+        found = measure(folder, scheduler=arguments.scheduler)
         print(json.dumps(found))
         return
     results = []
@@ -97,7 +96,6 @@ def main() -> None:
             make(partial, n)
             partial.rename(folder)
         options = ["--scheduler", arguments.scheduler] if arguments.scheduler else []
-        options += ["--exact"] if arguments.exact else []
         command = [sys.executable, "-m", "benchmarks.large", str(n), "--only", *options]
         command += ["--directory", str(arguments.directory)]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout

@@ -42,49 +42,10 @@ RENDERERS |= {
 }
 
 
-# Public names that are in a package of their own, by its name.
-_HOMES = {
-    "curves": (
-        "Curve OperatingPoints accuracy_curve bift_curve bird_curve boc_curve bprd_curve "
-        "calibration_curve convex_hull cost_curve cumulative_gains_curve decision_curve "
-        "delta_pn_curve det_curve isometrics isotonic_calibration_curve lift_curve "
-        "loess_calibration_curve log_precision_recall_curve operating_points pn_curve "
-        "precision_recall_curve prg_curve reciprocal_precision_recall_curve "
-        "risk_coverage_curve roc_curve roc_from_calibration"
-    ),
-    "decisions": (
-        "ClassWeights ClassWeightsClassifierCV ExpectedCost IsoPerformanceClassifierCV "
-        "NestedCosts OperatingPoint OptimalOperatingPoints RandomizedThreshold "
-        "ThresholdSelection majority_costs nested_class_weights nested_threshold_selection "
-        "operating_point optimal_operating_points randomized_threshold select_class_weights "
-        "skew_sensitive_accuracy"
-    ),
-    "papers": (
-        "powers_statistics sellke_bayarri_berger chi_squared_test fisher_exact_test "
-        "likelihood_ratio_test"
-    ),
-    "plots": (
-        "AccuracyDisplay BIFTDisplay BIRDDisplay BOCDisplay BPRDDisplay CalibrationDisplay "
-        "ComparisonDisplay CostDisplay CumulativeGainsDisplay DETDisplay DecisionDisplay "
-        "DeltaPNDisplay LiftDisplay LogPrecisionRecallDisplay MulticlassROCDisplay PNDisplay "
-        "PRGDisplay PairwiseAUCDisplay PrecisionRecallDisplay ROCDisplay "
-        "ReciprocalPrecisionRecallDisplay ReliabilityDisplay RiskCoverageDisplay ThresholdDisplay"
-    ),
-    "results": (
-        "CalibrationTests Factorization MulticlassROC NestedCrossValidation Plan Posterior "
-        "RunsComparison SubgroupComparison SummaryROC"
-    ),
-    "simulation": ("datasets study"),
-}
-
-
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("dmfroc")
-    home = next((home for home, names in _HOMES.items() if name in names.split()), None)
-    if home is not None:
-        raise AttributeError(f"dmfroc.{name} is now dmfroc.{home}.{name}")
     with undisturbed():
         return _get(name)

@@ -184,7 +184,7 @@ CALLS = {
     "roc_from_calibration": lambda f: f([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
     "scan": lambda f: [
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
-        dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8, exact=True)),
+        dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8)),
         dmfroc.compare(f([(Y, OTHER)]), measure="hand_till"),
     ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
@@ -277,7 +277,6 @@ KINDS = {
     ),
     "scan": ((None,), {}),
     "scan-groups": ((None,), {}),
-    "scan-exact": ((None,), {}),
 }
 
 
@@ -292,8 +291,8 @@ def of_kind(function, kind, **options):
 
 
 def scanned(kind, scores=None):
-    """Scan a file: with weights and groups, or exactly."""
-    options = {"exact": True} if kind == "scan-exact" else {"n_bins": 16}
+    """Scan a file, perhaps with weights and groups."""
+    options = {"n_bins": 16}
     if kind == "scan-groups":
         options |= {"sample_weight": "weight", "groups": "group"}
     scores = [f"good_{name}" for name in NAMES] if scores is None else scores
@@ -452,7 +451,7 @@ CASES = {
                 simultaneous=True,
             )
         )
-        for kind in ("scan", "scan-groups", "scan-exact")
+        for kind in ("scan", "scan-groups")
     },
     **{
         f"compare_subgroups/{kind}": (

@@ -102,8 +102,6 @@ class Accumulator:
     hand_till 0.8610 (95 % jackknife interval 0.8485 to 0.8725)
     """
 
-    exact = False
-
     def __init__(
         self,
         labels: Any,

@@ -282,7 +282,7 @@ def _jointly(
 def _jointly_of_scan(
     scan: Scan, measure: Measure, options: Options, paired: bool, hypothesis: Hypothesis
 ) -> JointEstimates:
-    method = jackknife_for(scan, [measure], options)
+    method = jackknife_for(options)
     if not paired or len(scan.classifiers) < 2:
         raise ValueError(
             "classifiers of a scan are compared on the same observations: give it the score "

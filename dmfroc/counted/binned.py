@@ -29,15 +29,13 @@ def above_each(cells: Float[np.ndarray, " bins *c"]) -> Float[np.ndarray, " bins
 class BinnedPairs(Statistic):
     """Pairs of classes from counts; the weights are those of the cells, then of the hard labels.
 
-    ``ties`` is what a pair within a bin counts, by column and bin; ``correction`` is added to the
-    pairs won: what is known of those within bins.
+    ``ties`` is what a pair within a bin counts, by column and bin.
     """
 
     shape: tuple[int, int, int]  # columns of classes that occur, bins, classes that occur
     columns: Int[np.ndarray, " columns"]
     is_present: Bool[np.ndarray, " k"]
     ties: Float[np.ndarray, "columns bins"]
-    correction: Float[np.ndarray, "columns c"]
 
     def _parts(
         self, weights: Float[np.ndarray, " cells"]
@@ -49,7 +47,7 @@ class BinnedPairs(Statistic):
         cells, hard = self._parts(weights)
         totals = cells[self.columns[0]].sum(axis=0)
         won = np.stack([self._credit(cells, p) @ cells[i] for p, i in enumerate(self.columns)])
-        won = np.clip(won + self.correction, 0, totals[self.columns][:, None] * totals)
+        won = np.clip(won, 0, totals[self.columns][:, None] * totals)
         predicted = hard.sum(axis=1)[self.is_present]
         return PairTable(won, totals, predicted, self.columns)
 

@@ -105,21 +105,12 @@ class Valued(NamedTuple):
     look_up: LookUp
 
 
-def has_exact_value(measure: Measure) -> bool:
-    """Whether the value is that of all scores, perhaps once some bins are refined."""
-    is_of_pairs = measure.statistic in (pair_counts, confusion_counts)
-    return is_of_pairs or measure.adds_rows or curve_options_of(measure) is not None
-
-
 @dataclass(frozen=True, eq=False)
 class BoundCounts:
     """The counts of one classifier, ready for all measures.
 
     Attributes
     ----------
-    correction : numpy.ndarray of shape (K, K), optional
-        Pairs won within bins beyond one half, where these are known exactly; see
-        `dmfroc.counted.refinement`.
     row_tables : mapping, optional
         By statistic of measures that add rows: the table of all rows. None if rows cannot be read
         again.
@@ -131,7 +122,6 @@ class BoundCounts:
     grid: Grid
     classifier: str
     labels: tuple[Hashable, ...]
-    correction: Float[np.ndarray, "k k"] | None = None
     row_tables: Mapping[Any, Any] | None = None
     typical_probability: float | None = None
 
@@ -249,20 +239,12 @@ class BoundCounts:
         weights = np.concatenate([self.cells.ravel(), confusion.ravel()])
         is_present = self.counts.sizes > 0
 
-        def statistic(ties_open: float, correction: Any) -> BinnedPairs:
+        def statistic(ties_open: float) -> BinnedPairs:
             ties = np.where(self.is_atom[columns], HALF, ties_open)
-            return BinnedPairs(self.cells.shape, columns, is_present, ties, correction)
+            return BinnedPairs(self.cells.shape, columns, is_present, ties)
 
-        none = np.zeros((len(columns), len(self.present)))
-        if self.correction is None:
-            middle = statistic(HALF, none)
-            low, high = (
-                self._value(measure, statistic(ties, none), summary, weights) for ties in (0.0, 1.0)
-            )
-        else:
-            within_bins = self.correction[np.ix_(self.present, self.present)][columns]
-            middle, low, high = statistic(HALF, within_bins), np.nan, np.nan
-        value, gradient = self._value_and_gradient(measure, middle, summary, weights)
+        low, high = (self._value(measure, statistic(ties), summary, weights) for ties in (0.0, 1.0))
+        value, gradient = self._value_and_gradient(measure, statistic(HALF), summary, weights)
         n_cells = self.cells.size
         return Valued(
             value,
@@ -280,13 +262,6 @@ class BoundCounts:
         place = np.zeros(len(self.labels), int)
         place[self.present] = np.arange(len(self.present))
         return place
-
-    def mixed_bins(self) -> Bool[np.ndarray, "k bins"]:
-        """Return the bins of different scores of a column's own class and of others."""
-        cells = self.counts.cells[self.classifier]
-        own = np.stack([cells[k, :, k] for k in range(len(cells))])
-        is_mixed = (own > 0) & (cells.sum(axis=2) > own)
-        return is_mixed & ~self.grid.is_atom()
 
     # One class against the rest
 
@@ -316,7 +291,7 @@ class BoundCounts:
         most, least = thresholds.most, thresholds.least
         value, gradient = self._value_and_gradient(measure, rates, area, weights)
         low = high = value
-        if thresholds.is_open.any():
+        if thresholds.are_open:
             low, high = (
                 self._value(measure, thresholds.statistic(rates, *places), area, weights)
                 for places in ((least, most), (most, least))
@@ -380,6 +355,4 @@ def _no_columns(k: int) -> tuple[Int[np.ndarray, "0 k"], Float[np.ndarray, "0 1 
 
 
 def _error_bound(value: float, low: float, high: float) -> float:
-    if np.isnan(low):  # known exactly
-        return 0.0
     return max(high - value, value - low, 0.0)

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
-from dmfroc.counted.bound import BoundCounts, Valued, has_exact_value
+from dmfroc.counted.bound import BoundCounts, Valued
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
@@ -40,10 +40,6 @@ class Counted(Protocol):
     """A sample whose scores are counted: a scan, or what an accumulator has seen."""
 
     @property
-    def exact(self) -> bool:
-        """Whether values are those of all scores."""
-
-    @property
     def classifiers(self) -> tuple[str, ...]:
         """Names of the classifiers."""
 
@@ -66,7 +62,7 @@ class Counted(Protocol):
         """Return how the influences vary."""
 
 
-def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options) -> Jackknife:
+def jackknife_for(options: Options) -> Jackknife:
     """Return the one method that counts allow.
 
     Raises
@@ -87,14 +83,6 @@ def jackknife_for(sample: Counted, measures: Sequence[Measure], options: Options
         if option in Jackknife.remedies:
             raise ValueError(
                 f"{option} is no option of method='jackknife', the only one of a scan: leave it out"
-            )
-    if sample.exact:
-        inexact = [measure.name for measure in measures if not has_exact_value(measure)]
-        if inexact:
-            raise ValueError(
-                f"{', '.join(inexact)}: exact=True is for measures of pairs of classes, of hard "
-                "labels and of the multiclass ROC curve; leave it out, and the error of binning is "
-                "bounded"
             )
     return Jackknife.from_options(options)
 
@@ -220,14 +208,12 @@ class CountedEvidence:
         return Sample(self.predictions, units)
 
     def possible(self, measures: list[Measure]) -> list[Measure]:
-        """Return the measures that counts give; of an exact scan, those it has exactly."""
-        if self.counted.exact:
-            return [measure for measure in measures if has_exact_value(measure)]
+        """Return the measures that counts give."""
         return [measure for measure in measures if self.bound.refusal(measure) is None]
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the jackknife for each measure."""
-        return [jackknife_for(self.counted, measures, self.options)] * len(measures)
+        return [jackknife_for(self.options)] * len(measures)
 
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]

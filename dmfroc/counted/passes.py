@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.threads import check_stopped
@@ -19,7 +19,6 @@ from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.engine import State
 from dmfroc.counted.influence_sums import InfluenceSums
-from dmfroc.counted.refinement import ScoresOfBins
 from dmfroc.counted.sample import RowSample
 from dmfroc.counted.sources import Part
 from dmfroc.inputs.labels import Label
@@ -216,13 +215,3 @@ def sum_influences(
         of_batch = InfluenceSums.of_batch(combinations @ of_rows, batch, n_classes, times)
         sums = of_batch if sums is None else sums.merged(of_batch)
     return sums
-
-
-def collect_scores(
-    batches: Iterator[Batch], grid: Grid, classifier: str, is_chosen: Bool[np.ndarray, "k bins"]
-) -> ScoresOfBins:
-    """Collect the scores of some bins."""
-    scores = ScoresOfBins([[] for _ in is_chosen])
-    for batch in batches:
-        scores.add(batch, classifier, grid, is_chosen)
-    return scores

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.dask import checked_scheduler
-from dmfroc._kit.options import column_names, flag, instance, integer, numbers
+from dmfroc._kit.options import column_names, instance, integer, numbers
 from dmfroc._kit.version import package_version
 from dmfroc.counted.batches import (
     ONLY,
@@ -45,14 +45,12 @@ from dmfroc.counted.passes import (
     Read,
     add_rows,
     blaming,
-    collect_scores,
     count,
     draw_rows,
     labels_of_part,
     read_part,
     sum_influences,
 )
-from dmfroc.counted.refinement import pairs_beyond_half, portions, refined
 from dmfroc.counted.sample import RowSample, rows_per_class
 from dmfroc.counted.sources import Part, parts_of
 from dmfroc.inference.limits import typical_probability_of_others
@@ -60,11 +58,8 @@ from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.statistics.forecasts import no_probabilities
-from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.multiclass.rates import CurveOptions
 
 _NO_ROWS = "source is empty: at least one of its files or batches must have rows"
-_MOST_ROUNDS = 10  # of refining; one or two are enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +79,6 @@ class Scan:
     given_labels: list[Label] | None
     n_bins: int | None
     cuts: Mapping[str, np.ndarray]
-    exact: bool
     scheduler: str | None
     checkpoint: Checkpoint
 
@@ -258,49 +252,7 @@ class Scan:
             )
             for (name, statistic), table in self._run_again(task, "Rows")[1].tables.items():
                 self._row_tables[name][statistic] = table
-        return [self._value(measure, classifier) for measure in measures]
-
-    def _value(self, measure: Measure, classifier: str) -> Valued:
-        found = self.bound[classifier].value(measure)
-        if not self.exact or found.error_bound == 0:
-            return found
-        exactly = self._refined_for(measure, classifier).value(measure)
-        return found._replace(value=exactly.value, error_bound=exactly.error_bound)
-
-    def _refined_for(self, measure: Measure, classifier: str) -> BoundCounts:
-        options = curve_options_of(measure)
-        if options is not None and len(self.labels) > 2:
-            return self._with_open_bins_refined(options, classifier)
-        return self._with_pairs_within_bins[classifier]
-
-    def _with_open_bins_refined(self, options: CurveOptions, classifier: str) -> BoundCounts:
-        bound = self.bound[classifier]
-        for _ in range(_MOST_ROUNDS):
-            thresholds, _ = bound.rates(options)
-            if not thresholds.is_open.any():
-                break
-            is_open = np.zeros((len(self.labels), bound.grid.n_bins), bool)
-            is_open[bound.present] = thresholds.is_open
-            task = partial(
-                collect_scores, grid=bound.grid, classifier=classifier, is_chosen=is_open
-            )
-            _, scores = self._run_again(task, "Scores at thresholds")
-            counts, grid = refined(scores, is_open, bound.counts, bound.grid, classifier)
-            bound = replace(bound, counts=counts, grid=grid)
-        return bound
-
-    @cached_property
-    def _with_pairs_within_bins(self) -> dict[str, BoundCounts]:
-        found = {}
-        for name, bound in self.bound.items():
-            is_mixed = bound.mixed_bins()
-            total = np.zeros((len(self.labels), len(self.labels)))
-            for portion in portions(is_mixed, self.counts.cells[name].sum(axis=2)):
-                task = partial(collect_scores, grid=bound.grid, classifier=name, is_chosen=portion)
-                _, scores = self._run_again(task, "Pairs within bins")
-                total += pairs_beyond_half(scores, self.counts, bound.grid, name)
-            found[name] = replace(bound, correction=total)
-        return found
+        return [self.bound[classifier].value(measure) for measure in measures]
 
     # Influences
 
@@ -339,7 +291,6 @@ def scan(
     groups: str | None = None,
     n_bins: int | None = None,
     cuts: Any = None,
-    exact: bool = False,
     scheduler: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Scan:
@@ -372,10 +323,6 @@ def scan(
         such that a table by column, bin and class takes at most 256 MB.
     cuts : array-like of shape (K, bins - 1) or (bins - 1,), or dict of them, optional
         Cut points of the score columns, to be used instead of quantiles of a sample.
-    exact : bool
-        Whether to tell the scores apart where it matters, by further passes. Measures of pairs of
-        classes (M, one-vs-rest and one-vs-one AUCs) need those of bins with several classes, the
-        DMF-AUC those at the thresholds. The values are then those of all scores.
     scheduler : str, optional
         Address of a Dask scheduler; by default the cores of this machine do the work.
     checkpoint : path, optional
@@ -412,7 +359,6 @@ def scan(
         n_bins = integer("n_bins", n_bins, 2)
     if n_bins is not None and cuts is not None:
         raise TypeError("n_bins and cuts cannot both be given: cuts decide how many bins there are")
-    exact = flag("exact", exact)
     scheduler = checked_scheduler(scheduler)
     parts = parts_of(source)
     is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
@@ -443,9 +389,7 @@ def scan(
         "labels": labels,
         "n_bins or cuts": [n_bins, of_cuts],
     }
-    return Scan(
-        parts, fields, labels, n_bins, cuts, exact, scheduler, Checkpoint.at(checkpoint, key)
-    )
+    return Scan(parts, fields, labels, n_bins, cuts, scheduler, Checkpoint.at(checkpoint, key))
 
 
 def _checked_cuts(cuts: Any, classifiers: Sequence[str]) -> dict[str, np.ndarray]:

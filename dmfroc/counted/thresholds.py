@@ -30,14 +30,14 @@ class Thresholds:
     ----------
     found, most, least : Place, of arrays of shape (c, c - 1, t)
         Scores within a bin being spread evenly; such that most, and least, is above them.
-    is_open : numpy.ndarray of bool, shape (c, bins)
-        The bins in which a threshold may be and whose scores differ.
+    are_open : bool
+        Whether a threshold may be in a bin whose scores differ.
     """
 
     found: Place
     most: Place
     least: Place
-    is_open: Bool[np.ndarray, "c bins"]
+    are_open: bool
 
     def statistic(self, rates: BinnedRates, of_first: Place, of_second: Place) -> BinnedRates:
         """Return the rates with thresholds for the first and the second class of each pair."""
@@ -81,7 +81,7 @@ def find_thresholds(
     is_atom = grid.is_atom()
     shape = n_classes, n_classes - 1, len(levels)
     found, most, least = (Place(np.empty(shape, np.int64), np.empty(shape)) for _ in range(3))
-    is_open = np.zeros((n_classes, n_bins), bool)
+    are_open = np.zeros(n_classes, bool)
     reference = reference_classes(n_classes)
 
     def of_first(i: int) -> None:
@@ -91,15 +91,16 @@ def find_thresholds(
                 _Column(edges[k], cells[k][:, pair] @ factor[pair], is_atom[k]) for k in pair
             ]
             # Position of the other class among the reference classes of each of the two
-            for k, place in zip(pair, _places(columns, levels), strict=True):
+            places, is_open = _places(columns, levels)
+            are_open[i] |= is_open
+            for k, of_column in zip(pair, places, strict=True):
                 [other] = set(pair) - {k}
                 position = other - (other > k)
-                for target, source in zip((found, most, least), place[:3], strict=True):
+                for target, source in zip((found, most, least), of_column, strict=True):
                     target.bins[k, position], target.shares[k, position] = source
-                is_open[k] |= place[3]
 
     parallel(of_first, range(n_classes - 1), n_classes**2 * n_bins)
-    return Thresholds(found, most, least, is_open)
+    return Thresholds(found, most, least, bool(are_open.any()))
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
@@ -117,7 +118,8 @@ def _edges(
 
 def _places(
     columns: list[_Column], levels: Float[np.ndarray, " t"]
-) -> list[tuple[Place, Place, Place, Bool[np.ndarray, " bins"]]]:
+) -> tuple[list[tuple[Place, Place, Place]], bool]:
+    """Return the places of the thresholds in both columns, and whether any is open."""
     edges = np.unique(np.concatenate([column.edges for column in columns]))
     at_edges = [_at_edges(column, edges) for column in columns]
     likely, most, least = (sum(getattr(x, name) for x in at_edges) for name in _AtEdges._fields[3:])
@@ -128,7 +130,7 @@ def _places(
     # The threshold is surely at or above the first edge, and below the second.
     first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
     both = list(zip(columns, at_edges, strict=True))
-    is_open = sum(_open_between(column, x, first, second) for column, x in both) > 0
+    is_open = np.sum([_open_between(*x, first, second) for x in both], axis=0) > 0
     found = []
     for column, x in both:
         share = x.share[at] + fraction * (x.share_end[at] - x.share[at])
@@ -144,12 +146,8 @@ def _places(
             np.where(is_open, np.maximum(before, 0), place.bins),
             np.where(is_open, np.where(before < 0, 1.0, 0.0), share),
         )
-        in_question = np.zeros(n_bins + 1, np.int64)
-        np.add.at(in_question, x.bins[first][is_open], 1)
-        np.add.at(in_question, np.maximum(before, x.bins[first])[is_open] + 1, -1)
-        covered = np.cumsum(in_question)[:-1] > 0
-        found.append((place, highest, lowest, covered & ~column.is_atom & (column.mass > 0)))
-    return found
+        found.append((place, highest, lowest))
+    return found, bool(is_open.any())
 
 
 def _at_edges(column: _Column, edges: Shaped[np.ndarray, " edges"]) -> _AtEdges:

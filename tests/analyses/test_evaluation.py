@@ -430,16 +430,6 @@ def test_every_public_name_is_found():
     assert sorted(dmfroc.__all__) == sorted(set(dmfroc.__all__))
     with pytest.raises(AttributeError, match="No dmfroc attribute roc_auc"):
         _ = dmfroc.roc_auc
-    for name, home in {
-        "roc_curve": "curves",
-        "ROCDisplay": "plots",
-        "operating_point": "decisions",
-        "chi_squared_test": "papers",
-        "study": "simulation",
-    }.items():
-        assert hasattr(getattr(dmfroc, home), name)
-        with pytest.raises(AttributeError, match=rf"dmfroc\.{name} is now dmfroc\.{home}\.{name}"):
-            getattr(dmfroc, name)
 
 
 def test_configuration_of_jax_is_left_alone():

@@ -284,7 +284,6 @@ def test_function_that_returns_no_batches(found):
         ({"cuts": 5}, "cuts must have one row for each"),
         ({"scheduler": 5}, "scheduler must be the address"),
         ({"scheduler": ""}, "scheduler must be the address"),
-        ({"exact": "no"}, "exact must be True or False"),
         ({"n_bins": 2.5}, "n_bins must be an integer >= 2"),
         ({"n_bins": True}, "n_bins must be an integer >= 2"),
         ({"labels": 5}, "labels must be a one-dimensional array"),

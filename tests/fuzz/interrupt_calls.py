@@ -91,8 +91,6 @@ CALLS = {
     "generator.normal(size=(3000, 300)))",
     "scan of one part": "while True: dmfroc.evaluate(dmfroc.scan([(np.tile(y, 100), "
     "np.tile(s, (100, 1)))]))",
-    "exact scan": "while True: dmfroc.estimate('dmf_auc', dmfroc.scan([(y, s)] * 500, exact=True,"
-    " n_bins=64))",
     "scan of a function": "dmfroc.estimate('hand_till', dmfroc.scan(lambda: ((y, s) for _ in "
     "range(100_000)), labels=range(4)))",
     "accumulator": "a = dmfroc.Accumulator(range(4))\n    while True: a.update(y, s)",
