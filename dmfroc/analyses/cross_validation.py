@@ -93,8 +93,8 @@ def cross_validate(
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
     hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
-    warning: folds have 9.6 observations of the rarest class on average, and their
-    fits depend on each other: 95 % intervals of so small folds hold in 88 to 96 % of samples
+    warning: the rarest class has 48 observations in all folds, whose fits depend on each
+    other: 95 % intervals of so few hold in 88 to 96 % of samples
     """
     rows, of_y = Rows(X, "X"), y
     check_estimator(estimator)

@@ -12,7 +12,7 @@ from dmfroc.measures.measure import Measure
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_CLUSTERS = 20
-_FEW_IN_FOLD = 15  # of a class
+_FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -129,15 +129,13 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
 
 
 def small_folds_message(predictions: Predictions) -> str | None:
-    """Say that folds have so few observations that fits and test sets depend on each other."""
-    if predictions.folds is None:
-        return None
-    fewest = predictions.class_counts[predictions.present].min() / (predictions.folds.max() + 1)
-    if fewest >= _FEW_IN_FOLD:
+    """Say that a class is so small that the fits of the folds depend on each other."""
+    fewest = predictions.class_counts[predictions.present].min()
+    if predictions.folds is None or fewest >= _FEW_IN_FOLDS:
         return None
     return (
-        f"folds have {count(float(fewest))} observations of the rarest class on average, and their "
-        "fits depend on each other: 95 % intervals of so small folds hold in 88 to 96 % of samples"
+        f"the rarest class has {count(float(fewest))} observations in all folds, whose fits depend "
+        "on each other: 95 % intervals of so few hold in 88 to 96 % of samples"
     )
 
 
