@@ -186,6 +186,7 @@ CALLS = {
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
         dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8)),
         dmfroc.compare(f([(Y, OTHER)]), measure="hand_till"),
+        dmfroc.estimate("vus", f([(Y, SCORES)]).predictions(60)),
     ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
     "sellke_bayarri_berger": lambda f: f(0.03),

@@ -38,7 +38,13 @@ from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, mo
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.measures.measure import Measure, absent_classes_message, bind, warn_of_absent_classes
+from dmfroc.measures.measure import (
+    Measure,
+    absent_classes_message,
+    bind,
+    sample_message,
+    warn_of_absent_classes,
+)
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
@@ -385,8 +391,7 @@ def _warnings(
             "the classifier is perfect in this sample: how far its area may be below 1 follows "
             "from sample size and prior"
         )
-    if (absent := absent_classes_message(predictions)) is not None:
-        remarks.append(absent)
+    remarks += filter(None, [absent_classes_message(predictions), sample_message(predictions)])
     if is_perfect:
         return remarks
     value, moments = _value_and_moments(predictions, area)

@@ -17,7 +17,12 @@ from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.remarks import few_decide_message, few_units_message
 from dmfroc.inference.units import effective_sizes, units_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, absent_classes_message, warn_of_absent_classes
+from dmfroc.measures.measure import (
+    Measure,
+    absent_classes_message,
+    sample_message,
+    warn_of_absent_classes,
+)
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
 _FEW_ERRORS = 5.0  # below, intervals cover 86 to 95 % where they say 95 %
@@ -68,8 +73,8 @@ def table_posterior(
         dims={"table": ["predicted", "class"]},
         coords={"predicted": labels, "class": labels},
     )
-    remarks = absent_classes_message(predictions), *_warnings(measure, predictions)
-    found = filter(None, remarks)
+    general = absent_classes_message(predictions), sample_message(predictions)
+    found = filter(None, [*general, *_warnings(measure, predictions)])
     return summarize(measure.name, measure.title, posterior, level, seed, found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from jaxtyping import Int, Shaped
@@ -373,6 +374,19 @@ def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
     found >>= np.uint64(n_bits)
     found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
     return found
+
+
+def hashes_by_place(
+    hashes: NDArray[np.uint64], n_classes: int, where: str, first_row: int
+) -> NDArray[np.uint64]:
+    """Return hashes of rows and of their places; their first bits are the class as before."""
+    places = np.arange(first_row, first_row + len(hashes), dtype=np.uint64)
+    mixed = hashes.copy()
+    for numbers in (np.uint64(crc32(where.encode())), places):
+        _mix(mixed, numbers)
+    n_bits = n_classes.bit_length()
+    is_of_class = ~(np.uint64(_CHECKSUMS - 1) >> np.uint64(n_bits))
+    return (hashes & is_of_class) | (mixed >> np.uint64(n_bits))
 
 
 def _mix(hashes: NDArray[np.uint64], numbers: Shaped[np.ndarray, " n"] | np.uint64) -> None:

@@ -30,6 +30,8 @@ from dmfroc.multiclass.curve import MulticlassROC, area, binary_curve, curve_of_
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, ordered_pairs
 
+_TAKE_SAMPLE = "estimate it from a sample of the rows, dmfroc.scan(...).predictions()"
+
 
 class RowInfluences(NamedTuple):
     """The influences of rows on a summary of what each of them adds to a table."""
@@ -180,20 +182,22 @@ class BoundCounts:
         options = curve_options_of(measure)
         if options is not None:
             if options.rank > 1:
-                return "has rank 1 here: leave rank out"
+                return f"has rank 1 here: leave rank out, or {_TAKE_SAMPLE}"
             is_sample = options.n_pairs is not None
-            return "takes all pairs of classes here: leave n_pairs out" if is_sample else None
+            all_pairs = f"takes all pairs of classes here: leave n_pairs out, or {_TAKE_SAMPLE}"
+            return all_pairs if is_sample else None
         if measure.bind is not None:
             return (
-                "is a function of all observations at once, not a summary of counts: read the "
-                "files with Predictions.from_file and estimate it from them"
+                "is a function of all observations at once, not a summary of counts: "
+                f"{_TAKE_SAMPLE}"
             )
         if measure.adds_rows and self.row_tables is not None:
             return None
         if measure.statistic not in (pair_counts, *CURVES, confusion_counts):
             return (
                 "needs more of each row than in which bin of each column its scores are, such as a "
-                "probability or the scores of several columns together, which counts do not show"
+                "probability or the scores of several columns together, which counts do not show: "
+                f"{_TAKE_SAMPLE}"
             )
         return None
 

@@ -73,7 +73,7 @@ def jackknife_for(options: Options) -> Jackknife:
     if options.method not in (None, Jackknife.name):
         raise ValueError(
             f"method={options.method!r} needs all scores in memory: of a scan there is "
-            "method='jackknife', so leave it out"
+            "method='jackknife', so leave it out, or pass a sample of the rows, scan.predictions()"
         )
     if options.target != "fits":
         raise ValueError(f"target={options.target!r} needs folds=, which need arrays: leave it out")
@@ -82,7 +82,8 @@ def jackknife_for(options: Options) -> Jackknife:
     for option in options.given:
         if option in Jackknife.remedies:
             raise ValueError(
-                f"{option} is no option of method='jackknife', the only one of a scan: leave it out"
+                f"{option} is no option of method='jackknife', the only one of a scan: leave it "
+                "out, or pass a sample of the rows, scan.predictions()"
             )
     return Jackknife.from_options(options)
 

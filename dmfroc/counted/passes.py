@@ -13,7 +13,15 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.threads import check_stopped
-from dmfroc.counted.batches import Batch, BatchReader, Content, Fields, has_rows, rows_by_label
+from dmfroc.counted.batches import (
+    Batch,
+    BatchReader,
+    Content,
+    Fields,
+    has_rows,
+    hashes_by_place,
+    rows_by_label,
+)
 from dmfroc.counted.bound import LookUp, influences
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
@@ -47,9 +55,16 @@ class Read[S: State]:
 
 
 def read_part[S: State](
-    part: Part, reader: BatchReader, task: Callable[[Iterator[Batch]], S | None]
+    part: Part,
+    reader: BatchReader,
+    task: Callable[[Iterator[Batch]], S | None],
+    *,
+    by_place: bool = False,
 ) -> Read[S]:
-    """Read and check the batches of a part for a task, which turns them into a state."""
+    """Read and check the batches of a part for a task, which turns them into a state.
+
+    With ``by_place`` the hashes of equal rows differ.
+    """
     content: Content | None = None
 
     def batches() -> Iterator[Batch]:
@@ -61,6 +76,9 @@ def read_part[S: State](
                 if not has_rows(raw, reader.fields):
                     continue
                 batch, of_batch = reader.read(raw, where)
+            if by_place:
+                hashes = hashes_by_place(batch.hashes, len(of_batch.rows), part.name, row)
+                batch = batch._replace(hashes=hashes)
             content = of_batch if content is None else content.merged(of_batch)
             yield batch
             row += sum(of_batch.rows)
@@ -122,9 +140,12 @@ def labels_of_part(part: Part, fields: Fields) -> LabelSet:
 
 
 def draw_rows(
-    batches: Iterator[Batch], n_classes: int, size: int, limits: NDArray[np.uint64]
+    batches: Iterator[Batch],
+    n_classes: int,
+    size: int | Int[np.ndarray, " k"],
+    limits: NDArray[np.uint64],
 ) -> RowSample | None:
-    """Draw the sample of rows from which the cut points are found.
+    """Draw a sample of rows.
 
     The limits are the largest hashes that may yet enter, by class; they fall while parts are read.
     """

@@ -7,13 +7,16 @@ hash and enter together, with their number.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc.counted.batches import Batch
+from dmfroc.inputs.labels import Label
+from dmfroc.inputs.predictions import Predictions
 
 _MOST_ROWS = 1 << 15  # of a class
 _FEWEST_ROWS = 64
@@ -25,18 +28,30 @@ def rows_per_class(n_classes: int) -> int:
     return max(_FEWEST_ROWS, min(_MOST_ROWS, _NUMBERS // n_classes**2))
 
 
+def even_sizes(n: int, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+    """Divide n rows evenly among the classes; what a small class lacks goes to larger ones."""
+    found = np.zeros_like(sizes)
+    for place, k in enumerate(np.argsort(sizes)):
+        found[k] = min(sizes[k], (n - found.sum()) // (len(sizes) - place))
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class RowSample:
     """Distinct rows, sorted by class and hash, and how often each occurs."""
 
     n_classes: int
-    size: int
+    size: int | Int[np.ndarray, " k"]  # of each class
     batch: Batch
     count: Int[np.ndarray, " m"]
 
     @classmethod
     def of_batch(
-        cls, batch: Batch, n_classes: int, size: int, limits: NDArray[np.uint64]
+        cls,
+        batch: Batch,
+        n_classes: int,
+        size: int | Int[np.ndarray, " k"],
+        limits: NDArray[np.uint64],
     ) -> RowSample:
         """Return the sample of one batch, of rows whose hashes do not exceed their class's limit.
 
@@ -65,6 +80,18 @@ class RowSample:
         limits[is_full] = self.batch.hashes[ends[is_full] - 1]
         return limits
 
+    def predictions(
+        self, classifier: str, labels: Sequence[Label], totals: Float[np.ndarray, " k"], n_rows: int
+    ) -> Predictions:
+        """Return the rows in random order, with weights whose totals by class are those given."""
+        n_bits = np.uint64(self.n_classes.bit_length())  # of the class
+        batch = self.batch.some(np.argsort(self.batch.hashes << n_bits))
+        drawn = np.bincount(batch.true, batch.unit_weights, self.n_classes)
+        weights = batch.unit_weights * (totals / np.maximum(drawn, 1e-300))[batch.true]
+        drawn_from = n_rows if n_rows > len(weights) else None
+        found = batch.predictions(classifier, labels)
+        return replace(found, sample_weight=weights, drawn_from=drawn_from)
+
     def _distinct(self) -> RowSample:
         """Add up equal rows, and keep the first of each class."""
         order = np.argsort(self.batch.hashes, kind="stable")  # merges what is sorted already
@@ -75,5 +102,5 @@ class RowSample:
             return self
         count = np.add.reduceat(self.count[order], firsts)
         place = np.arange(len(firsts)) - np.searchsorted(true[firsts], true[firsts], "left")
-        kept = place < self.size
+        kept = place < np.broadcast_to(self.size, self.n_classes)[true[firsts]]
         return replace(self, batch=self.batch.some(order[firsts[kept]]), count=count[kept])

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from dmfroc._kit.dask import checked_scheduler
 from dmfroc._kit.options import column_names, instance, integer, numbers
@@ -51,11 +52,12 @@ from dmfroc.counted.passes import (
     read_part,
     sum_influences,
 )
-from dmfroc.counted.sample import RowSample, rows_per_class
+from dmfroc.counted.sample import RowSample, even_sizes, rows_per_class
 from dmfroc.counted.sources import Part, parts_of
 from dmfroc.inference.limits import typical_probability_of_others
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.statistics.forecasts import no_probabilities
 
@@ -94,9 +96,13 @@ class Scan:
     # Passes
 
     def _run[S: State](
-        self, task: Callable[[Iterator[Batch]], S | None], description: str
+        self,
+        task: Callable[[Iterator[Batch]], S | None],
+        description: str,
+        *,
+        by_place: bool = False,
     ) -> tuple[Content, S]:
-        reading = partial(read_part, reader=self.reader, task=task)
+        reading = partial(read_part, reader=self.reader, task=task, by_place=by_place)
         read: Read[S] = map_reduce(reading, self.parts, self.scheduler, description)
         if read.content is None or read.state is None:
             raise changed_error("there are no rows now")
@@ -164,8 +170,11 @@ class Scan:
         return content, sample
 
     def _check_first(self, content: Content) -> None:
-        before = [self._rows_by_label.get(label, 0) for label in self.labels]
-        check_rows(self.labels, before, content.rows)
+        check_rows(self.labels, self._rows_of_classes.tolist(), content.rows)
+
+    @property
+    def _rows_of_classes(self) -> Int[np.ndarray, " k"]:
+        return np.array([self._rows_by_label.get(label, 0) for label in self.labels])
 
     @property
     def content(self) -> Content:
@@ -237,6 +246,62 @@ class Scan:
         weights *= (self.counts.totals / np.maximum(drawn, 1e-300))[predictions.true]
         return typical_probability_of_others(replace(predictions, sample_weight=weights))
 
+    def predictions(self, n: int = 1_000_000) -> Predictions | dict[str, Predictions]:
+        """Return a sample of the rows in memory, for all that a scan refuses.
+
+        It has as many rows of each class as of any other, or all rows of a class with fewer. Within
+        a class every row is as likely to be drawn. Weights give the classes the shares that they
+        have among all rows, and add up to the weight of all rows. The same source gives the same
+        sample, whatever the number of cores.
+
+        Standard errors and intervals are those of the rows drawn; results say so in a warning.
+
+        Parameters
+        ----------
+        n : int
+            How many rows to draw, at least 2; all rows if there are fewer. They are held in memory,
+            once for each classifier.
+
+        Returns
+        -------
+        Predictions, or dict of them
+            By name of the classifier if the scan has several, as `compare` takes them.
+
+        Raises
+        ------
+        ValueError
+            If n is too small for a row of each class, or rows belong together in groups.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.choice(3, size=5000, p=[0.8, 0.15, 0.05])
+        >>> import dmfroc
+        >>> scan = dmfroc.scan([(y, rng.normal(size=(5000, 3)) + 1.5 * np.eye(3)[y])])
+        >>> scan.predictions(900)
+        Predictions(900 observations, 3 classes: 0 326, 1 325, 2 249; weighted)
+        """
+        k, rows = len(self.labels), self._rows_of_classes
+        size = even_sizes(integer("n", n, 2), rows)
+        if (size[rows > 0] == 0).any():
+            raise ValueError(f"n must be at least the number of classes, {k}, but it is {n}")
+        no_limits = np.full(k, np.iinfo(np.uint64).max)
+        task = partial(draw_rows, n_classes=k, size=size, limits=no_limits)
+        content, sample = self._run(task, "Sample", by_place=True)
+        self._check_first(content)
+        content.check_weights(sample.sizes)
+        if content.form.has_groups:
+            raise ValueError(
+                "rows of the scan belong together in groups, which a sample of rows would divide: "
+                "estimate what the scan itself has, or read all rows with Predictions.from_file"
+            )
+        totals = self.counts.totals if content.form.has_weights else rows.astype(float)
+        found = {
+            name: sample.predictions(name, self.labels, totals, int(rows.sum()))
+            for name in self.classifiers
+        }
+        return found[ONLY] if self.classifiers == (ONLY,) else found
+
     # Values
 
     def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
@@ -298,7 +363,8 @@ def scan(
 
     `evaluate`, `estimate` and `compare` take the result where they take `Predictions`. Nothing is
     read before that. Scores are counted in bins; every value comes with a guaranteed bound on the
-    error that this makes, and with the jackknife's standard error from all rows.
+    error that this makes, and with the jackknife's standard error from all rows. `Scan.predictions`
+    draws a sample of the rows for all other functions, methods and measures.
 
     Parameters
     ----------

@@ -78,6 +78,8 @@ class Predictions:
         Of a one-dimensional score: the position in `labels` of the class that it belongs to.
     is_turned : bool
         Whether `with_positive_class` has reversed the order of the classes.
+    drawn_from : int or None
+        Of a sample that a scan has drawn: from how many rows.
 
     Examples
     --------
@@ -103,6 +105,7 @@ class Predictions:
     single: int = 1
     is_turned: bool = False
     frequency: NDArray[np.int64] | None = None
+    drawn_from: int | None = None
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -390,9 +393,8 @@ class Predictions:
 
     def rows(self, chosen: NDArray[Any]) -> Predictions:
         """Return the predictions of some of the observations, unchecked: a class may lack."""
-        of_rows = {x: getattr(self, x) for x in ("true", "scores", "sample_weight", "predicted")}
-        of_rows |= {"folds": self.folds, "ids": self.ids}
-        some = {x: array[chosen] for x, array in of_rows.items() if array is not None}
+        names = ("true", "scores", "sample_weight", "predicted", "folds", "ids")
+        some = {x: array[chosen] for x in names if (array := getattr(self, x)) is not None}
         index = None if self.index is None or self.frequency is not None else self.index[chosen]
         return replace(self, **some, index=index, unused=None, frequency=None)
 
@@ -572,12 +574,12 @@ def as_predictions(
         if y_score is None and y_pred is None:
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
+                + (", such as y_true.predictions()" if hasattr(y_true, "predictions") else "")
             )
         check = check_hard_labels if y_score is None else check_scores
         predictions = Predictions(**check(inputs))
     else:
-        given = [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]
-        if given:
+        if given := [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]:
             raise TypeError(
                 f"{', '.join(given)} cannot be given together with a Predictions, which has its "
                 "own; build a new one with Predictions.from_arrays"

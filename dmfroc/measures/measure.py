@@ -119,14 +119,23 @@ def alphabetical_message(title: str, predictions: Predictions) -> str | None:
 def counts_message(predictions: Predictions) -> str | None:
     """Say that weights which are whole numbers may be counts, which errors do not account for."""
     weight = predictions.sample_weight
-    if not 2 <= weight.max() <= _LARGEST_COUNT or not predictions.is_weighted:
-        return None
-    if (weight % 1).any():
+    is_count = 2 <= weight.max() <= _LARGEST_COUNT and not (weight % 1).any()
+    if not is_count or not predictions.is_weighted or predictions.drawn_from:
         return None
     return (
         "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "
         "as frequency_weight= instead: with sample_weight= every row is one observation, whatever "
         "its weight, and standard errors are those of so few"
+    )
+
+
+def sample_message(predictions: Predictions) -> str | None:
+    """Say that the observations are a sample of the rows of a scan."""
+    if not predictions.drawn_from:
+        return None
+    return (
+        f"computed from {predictions.n_observations:,} rows that were drawn from "
+        f"{predictions.drawn_from:,}: standard errors and intervals are those of the rows drawn"
     )
 
 
@@ -444,7 +453,7 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
     """Return what has to be known of estimates of the measures, once each."""
     distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
-    return _messages([*distinct, counts_message], predictions)
+    return _messages([*distinct, counts_message, sample_message], predictions)
 
 
 def _messages(caveats: Iterable[Caveat], predictions: Predictions) -> list[str]:
