@@ -297,9 +297,12 @@ def _provenance(
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
     pair_weights = curve_options.pair_weights
     weights = pair_weights if isinstance(pair_weights, str) else "costs"
+    kind = "one per row, as given" if predictions.is_weighted else "none"
+    if predictions.drawn_from:
+        kind = f"those of a sample of {predictions.drawn_from:,} rows"
     rows = [
         ("Observations", f"{predictions.n_observations:,}, of {predictions.n_classes} classes"),
-        ("Weights", "one per row, as given" if predictions.is_weighted else "none"),
+        ("Weights", kind),
         ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
         ("Weights of the pairs in curve and DMF-AUC", weights),
     ]

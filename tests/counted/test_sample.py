@@ -142,6 +142,13 @@ def test_classifiers_are_compared_on_the_same_rows():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_report_says_it(sample):
+    page = dmfroc.evaluate(sample).to_html()
+    assert "those of a sample of 30,000 rows" in page
+    assert "rows that were drawn from 30,000" in page
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_results_say_that_it_is_a_sample(sample):
     small = dmfroc.scan(batches(Y[:500], SCORES[:500])).predictions(200)
     results = [
