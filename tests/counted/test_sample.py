@@ -142,8 +142,9 @@ def test_classifiers_are_compared_on_the_same_rows():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_a_report_says_it(sample):
-    page = dmfroc.evaluate(sample).to_html()
+def test_a_report_says_it(sample, tmp_path):
+    dmfroc.evaluate(sample).to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
     assert "those of a sample of 30,000 rows" in page
     assert "rows that were drawn from 30,000" in page
 
