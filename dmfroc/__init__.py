@@ -7,6 +7,7 @@ from typing import Any
 import lazy_loader
 
 from dmfroc._kit.global_state import undisturbed
+from dmfroc._kit.habits import NAMES
 from dmfroc.results.renderers import RENDERERS
 
 # Every public name, and where it lives, is listed in `__init__.pyi`. It is imported when it is
@@ -47,5 +48,7 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("dmfroc")
+    if name in NAMES:
+        raise AttributeError(f"dmfroc has no {name}: type dmfroc.{NAMES[name]}", name=name)
     with undisturbed():
         return _get(name)

@@ -183,9 +183,17 @@ def seed_of(random_state: Any) -> int:
     return int(generator_of(random_state).integers(2**31))
 
 
+_LEAST_LEVEL = 0.2  # nobody asks for less, but for error probabilities
+
+
 def check_level(level: Any) -> float:
     """Return the nominal coverage of intervals; refuse one outside (0, 1)."""
     checked = number("level", level)
     if not 0 < checked < 1:
         raise ValueError(f"level must be between 0 and 1, such as 0.95, but it is {level!r}")
+    if checked <= _LEAST_LEVEL:
+        raise ValueError(
+            f"level={level!r} is the coverage of an interval, not its error probability: pass "
+            f"level={1 - checked:g}"
+        )
     return checked

@@ -225,7 +225,7 @@ def get_measure(measure: str | Measure) -> Measure:
     if not isinstance(measure, str):
         raise TypeError(
             "measure must be a name or a Measure, such as dmfroc.measures.hand_till(), but it is a "
-            f"{type(measure).__name__}"
+            f"{type(measure).__name__}; estimate() takes it before y_true"
         )
     if measure in MEASURES:
         return MEASURES[measure]

@@ -30,7 +30,7 @@ from dmfroc.counted.estimates import jackknife_for, joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, check_comparable
-from dmfroc.inference.options import EvaluationOptions, Options
+from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units
@@ -46,6 +46,7 @@ _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
 
 
+@with_options(EvaluationOptions, 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})')
 def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | None = None,

@@ -19,14 +19,14 @@ from dmfroc.results.difference import Difference, differences_table
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import judge_table
 from dmfroc.results.renderers import renderer
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import NamedEstimates, attributed
 from dmfroc.results.table import Column, Name, Table, plain
 
 _MOST_ORDERS = 10  # in tables
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class Comparison(NamedEstimates):
     """Several classifiers on the same observations.
 
     Attributes

@@ -11,12 +11,13 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evidence import evidence_of, warned_estimates
 from dmfroc.inference.influences import influences_of
-from dmfroc.inference.options import EvaluationOptions, Options
+from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import Measure, bind, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 
 
+@with_options(EvaluationOptions, 'put the measure first, estimate("hand_till", y_true, y_score)')
 def estimate(
     measure: str | Measure, y_true: Any, y_score: Any = None, **options: Unpack[EvaluationOptions]
 ) -> Estimate:

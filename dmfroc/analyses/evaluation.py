@@ -14,7 +14,7 @@ from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
 from dmfroc.inference.band import BandKind, CurveBand, check_kind
-from dmfroc.inference.options import EvaluationOptions, Options
+from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
@@ -24,7 +24,7 @@ from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
 from dmfroc.results.judge import agreement_table, judge_table
-from dmfroc.results.result import Result, sample_facts
+from dmfroc.results.result import NamedEstimates, sample_facts
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
@@ -34,7 +34,7 @@ DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlatio
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation(Result):
+class Evaluation(NamedEstimates):
     """Measures of one classifier with their intervals, and its ROC curve.
 
     Attributes
@@ -155,6 +155,7 @@ class Evaluation(Result):
         return exact_limit_line(self.shown)
 
 
+@with_options(EvaluationOptions, "of a fitted model evaluate(y, model.predict_proba(X))")
 def evaluate(
     y_true: Any,
     y_score: Any = None,

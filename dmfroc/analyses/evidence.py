@@ -428,6 +428,10 @@ def choose_methods(
     """
     name = options.method
     if name is not None:
+        if name == "delong":
+            raise ValueError(
+                "method='delong' is the default for areas between two classes: leave method out"
+            )
         choice("method", name, METHODS)
     if options.target == "learner":
         if predictions.folds is None:

@@ -26,7 +26,7 @@ from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_comparable, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import IDENTITY, scale_of
-from dmfroc.inference.options import Options, SubgroupOptions
+from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import row_names
@@ -35,7 +35,7 @@ from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import NamedEstimates, attributed
 from dmfroc.results.table import Column, Table
 
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
@@ -43,7 +43,7 @@ _STEPS = 20  # towards the common value, as errors differ between the sides of a
 
 
 @dataclass(frozen=True, repr=False)
-class SubgroupComparison(Result):
+class SubgroupComparison(NamedEstimates):
     """One classifier in several groups of observations.
 
     Attributes
@@ -121,6 +121,7 @@ class SubgroupComparison(Result):
         return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
 
 
+@with_options(SubgroupOptions, 'name the others, such as measure="hand_till"')
 def compare_subgroups(
     y_true: Any,
     y_score: Any = None,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from inspect import Parameter as _Parameter
+from inspect import signature as signature_of
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
+from dmfroc._kit.habits import unknown_option
 from dmfroc._kit.options import check_level, choice, flag, number, seed_of
-from dmfroc._kit.text import did_you_mean
 from dmfroc.inference.units import EstimatedWeights, Sample, sample_of
 from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.predictions import Predictions
@@ -134,8 +137,7 @@ class Options:
         """
         for name in given:
             if name not in known.__annotations__:
-                hint = did_you_mean(name, known.__annotations__)
-                raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+                raise TypeError(unknown_option(function, name, known.__annotations__))
         own = {name: given[name] for name in given if name in cls.__annotations__}
         inputs = {name: given[name] for name in _INPUTS if name in given}
         return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
@@ -172,3 +174,39 @@ class Options:
             slopes, of_rows = weights.slopes[counted], weights.of_rows[counted]
             units = replace(units, weights=replace(weights, slopes=slopes, of_rows=of_rows))
         return Sample(predictions, units)
+
+
+def with_options[**P, R](known: type, remedy: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Show the options of a typed dict in the signature of a function that takes them by name.
+
+    Parameters
+    ----------
+    known : type
+        The typed dict.
+    remedy : str
+        The call to make if more is given by position than the function takes so.
+    """
+    defaults = {"random_state": 0, **{x.name: x.default for x in fields(Options)}}
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = signature_of(function)
+        *own, _ = signature.parameters.values()
+        shown = [
+            _Parameter(name, _Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
+            for name, kind in known.__annotations__.items()
+        ]
+        n_by_position = sum(x.kind is _Parameter.POSITIONAL_OR_KEYWORD for x in own)
+
+        @functools.wraps(function)
+        def checked(*args: P.args, **options: P.kwargs) -> R:
+            if len(args) > n_by_position:
+                raise TypeError(
+                    f"{function.__name__}() takes {n_by_position} arguments by position, but "
+                    f"{len(args)} were given: {remedy}"
+                )
+            return function(*args, **options)
+
+        vars(checked)["__signature__"] = signature.replace(parameters=[*own, *shown])
+        return checked
+
+    return decorate

@@ -91,6 +91,18 @@ class Estimate(Result):
     gross_errors: int = 1
     judge: JudgedLabels | None = None
 
+    @property
+    def ci(self) -> tuple[float, float]:
+        """The interval."""
+        return self.interval
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __format__(self, digits: str) -> str:
+        """Return the value with these digits, as in ``f"{estimate:.3f}"``; without, the line."""
+        return format(self.value, digits) if digits else str(self)
+
     def to_datatree(self) -> xarray.DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
 

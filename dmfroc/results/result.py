@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.text import printable
+from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.renderers import renderer
 from dmfroc.results.table import Table
 from dmfroc.results.text import warning_lines
-from dmfroc.results.writers import as_frame, as_json, as_text, json_text, opened_page
+from dmfroc.results.writers import (
+    as_frame,
+    as_json,
+    as_latex,
+    as_markdown,
+    as_text,
+    json_text,
+    opened_page,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from dmfroc.inputs.predictions import Predictions
+    from dmfroc.results.estimate import Estimate
 
 
 def sample_facts(predictions: Predictions) -> dict[str, Any]:
@@ -82,6 +91,18 @@ class Result(ABC):
         """Return the lines after the tables in print."""
         return []
 
+    def summary(self) -> str:
+        """Return what is printed."""
+        return str(self)
+
+    def to_markdown(self, table: str | None = None) -> str:
+        """Return a table as Markdown, with the digits that are printed; see `to_pandas`."""
+        return as_markdown(self._table(table))
+
+    def to_latex(self, table: str | None = None) -> str:
+        """Return a table for LaTeX's package booktabs, as printed; see `to_pandas`."""
+        return as_latex(self._table(table))
+
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
         """Return a table as a data frame.
 
@@ -95,11 +116,14 @@ class Result(ABC):
         ValueError
             If there is no such table.
         """
+        return as_frame(self._table(table))
+
+    def _table(self, key: str | None) -> Table:
         tables = {t.key: t for t in self.tables()}
-        key = self.main_table if table is None else table
+        key = self.main_table if key is None else key
         if key not in tables:
-            raise ValueError(f"table must be one of {list(tables)}, but it is {table!r}")
-        return as_frame(tables[key])
+            raise ValueError(f"table must be one of {list(tables)}, but it is {key!r}")
+        return tables[key]
 
     def as_text(self, *, warnings: bool = True) -> str:
         """Return the tables as plain text, with or without the warnings."""
@@ -133,7 +157,9 @@ class Result(ABC):
         """
         return renderer(self, "plot")(self, ax=ax, **options)
 
-    def to_html(self, path: str | PathLike[str], title: str | None = None) -> None:
+    def to_html(
+        self, path: str | PathLike[str] | None = None, title: str | None = None
+    ) -> str | None:
         """Write a report for the browser: one file that needs nothing else.
 
         It says in sentences what was found and what to watch out for, and shows all tables,
@@ -141,8 +167,9 @@ class Result(ABC):
 
         Parameters
         ----------
-        path : str or path-like
-            A file named ``.html``. It appears whole, or not at all.
+        path : str or path-like, optional
+            A file named ``.html``. It appears whole, or not at all. Without it the page is
+            returned as text.
         title : str, optional
             The heading; by default the question that the report answers.
 
@@ -167,12 +194,15 @@ class Result(ABC):
         """
         if not self.has_all_scores:
             raise ValueError(
-                f"{path}: a report needs all scores in memory, and these are counted in bins: use "
-                "rows drawn at random, held as Predictions, for one"
+                f"{path or 'to_html'}: a report needs all scores in memory, and these are counted "
+                "in bins: use rows drawn at random, held as Predictions, for one"
             )
+        if path is None:
+            return str(renderer(self, "page")(self, title=title))
         # Before the page is made: a bad name should not cost the time that it takes.
         with opened_page(path) as stream:
             stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
+        return None
 
     def _repr_html_(self) -> str:
         return renderer(self, "notebook")(self)
@@ -183,3 +213,21 @@ class Result(ABC):
 
     def __str__(self) -> str:
         return self.as_text()
+
+
+class NamedEstimates(Result):
+    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``."""
+
+    estimates: dict[str, Estimate]
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
+            raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _MOST_ROWS = 50  # in print
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+}
 
 
 def as_text(table: Table) -> str:
@@ -28,6 +35,28 @@ def as_text(table: Table) -> str:
     if (more := len(rows) - _MOST_ROWS) > 0:
         text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
     return text
+
+
+def as_markdown(table: Table) -> str:
+    """Return a table as Markdown."""
+    heads, rows = printed(table)
+    lines = [[head.title for head in heads], ["--:" if head.is_number else "---" for head in heads]]
+    lines += [[cell.text.replace("|", r"\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def as_latex(table: Table) -> str:
+    """Return a table for LaTeX's package booktabs."""
+    heads, rows = printed(table)
+    lines = [[head.title for head in heads], *([cell.text for cell in row] for row in rows)]
+    head, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in lines)
+    kinds = "".join("r" if head.is_number else "l" for head in heads)
+    parts = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *body]
+    return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
+
+
+def _in_latex(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
 def as_frame(table: Table) -> pd.DataFrame:

@@ -1,0 +1,130 @@
+"""What people who know other packages try first is answered in one line."""
+
+import inspect
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dmfroc
+from dmfroc._kit.habits import NAMES, OPTIONS
+from dmfroc.inference.options import EvaluationOptions
+
+RNG = np.random.default_rng(0)
+Y = np.arange(90) % 3
+S = RNG.random((90, 3)) + np.eye(3)[Y]
+S /= S.sum(axis=1, keepdims=True)
+EVALUATION = dmfroc.evaluate(Y, S, measures=["hand_till", "accuracy"])
+COMPARISON = dmfroc.compare(Y, {"a_1": S, "b": S**3}, measure="hand_till")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
+    with pytest.raises(AttributeError, match=f"no {name}: type dmfroc") as error:
+        getattr(dmfroc, name)
+    binary = (Y > 0).astype(int)
+    known = {
+        "dmfroc": dmfroc, "y_true": binary, "y_score": S[:, 1:].sum(axis=1), "y_pred": binary,
+        "scores_a": S[:, 1], "scores_b": S[:, 2], "X": S, "y": Y,
+        "pilot": dmfroc.Predictions.from_arrays(Y, S),
+    }  # fmt: skip
+    line = str(error.value).partition("type ")[2].partition(", or ")[0]
+    if "model" in line:
+        from sklearn.naive_bayes import GaussianNB
+
+        known["model"] = GaussianNB()
+    if name != "sample_size":  # which says no size
+        eval(line, known)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("function", [dmfroc.evaluate, dmfroc.compare])
+def test_options_of_other_packages_are_answered(function, name):
+    remedy = re.escape(f"keyword argument {name!r}: pass {OPTIONS[name]}")
+    with pytest.raises(TypeError, match=remedy):
+        function(Y, {"a": S, "b": S} if function is dmfroc.compare else S, **{name: 1})
+
+
+def test_options_that_are_meant_exist():
+    known = {*inspect.signature(dmfroc.evaluate).parameters, "measure", "y_pred"}
+    for remedy in OPTIONS.values():
+        assert set(re.findall(r"\b(\w+)=", remedy)) - {"cv"} <= known
+
+
+@pytest.mark.parametrize(
+    ("call", "remedy"),
+    [
+        (lambda: dmfroc.evaluate(None, S, Y), "evaluate(y, model.predict_proba(X))"),
+        (lambda: dmfroc.estimate(Y, S, "hand_till"), "estimate() takes it before y_true"),
+        (lambda: dmfroc.estimate("hand_till", Y, S, 0.9), 'estimate("hand_till", y_true, y_score)'),
+        (lambda: dmfroc.compare(Y, S, S), 'compare(y, {"a": scores_a, "b": scores_b})'),
+        (lambda: dmfroc.evaluate(Y, S, level=0.05), "pass level=0.95"),
+        (lambda: dmfroc.evaluate(Y, S, method="delong"), "leave method out"),
+    ],
+)
+def test_calls_of_other_packages_are_answered(call, remedy):
+    with pytest.raises((TypeError, ValueError), match=re.escape(remedy)):
+        call()
+
+
+@pytest.mark.parametrize(
+    "function", [dmfroc.estimate, dmfroc.evaluate, dmfroc.compare, dmfroc.compare_subgroups]
+)
+def test_signatures_show_options_with_their_defaults(function):
+    shown = inspect.signature(function).parameters
+    assert "options" not in shown
+    assert shown["level"].default == 0.95
+    assert shown["random_state"].default == 0
+    assert shown["groups"].default is None
+    if function is not dmfroc.compare_subgroups:
+        assert set(EvaluationOptions.__annotations__) <= set(shown)
+        assert shown["target"].default == "fits"
+    explicit = {x: shown[x].default for x in ("level", "random_state", "stratify", "sample_weight")}
+    arguments = {
+        dmfroc.estimate: ("hand_till", Y, S),
+        dmfroc.compare: (Y, {"a": S, "b": S**3}),
+        dmfroc.compare_subgroups: (Y, S, np.arange(90) // 3 % 2),
+    }.get(function, (Y, S))
+    assert str(function(*arguments, **explicit)) == str(function(*arguments))
+
+
+def test_results_answer_to_names_numbers_and_formats():
+    estimate = EVALUATION["hand_till"]
+    assert estimate is EVALUATION.estimates["hand_till"]
+    assert list(EVALUATION) == ["hand_till", "accuracy"]
+    assert len(EVALUATION) == 2
+    assert COMPARISON["b"].value == dmfroc.estimate("hand_till", Y, S**3).value
+    with pytest.raises(KeyError, match=r"no estimate 'hand_til' .did you mean 'hand_till'"):
+        EVALUATION["hand_til"]
+    assert float(estimate) == estimate.value
+    assert f"{estimate:.3f}" == f"{estimate.value:.3f}"
+    assert f"{estimate}" == str(estimate)
+    assert estimate.ci == estimate.interval
+    assert EVALUATION.summary() == str(EVALUATION)
+    assert EVALUATION.to_html().startswith("<!")
+
+
+def test_tables_in_markdown_and_latex_have_the_printed_cells():
+    for key in ("estimates", "differences"):
+        [table] = [t for t in COMPARISON.tables() if t.key == key]
+        markdown = COMPARISON.to_markdown(key).splitlines()
+        assert len(markdown) == 2 + len(table.rows)
+        widths = {line.count(" | ") for line in markdown}
+        assert len(widths) == 1
+        latex = COMPARISON.to_latex(key)
+        assert latex.count(r"\\") == 1 + len(table.rows)
+        assert r"a\_1" in latex
+        assert latex.startswith(r"\begin{tabular}{l")
+        assert latex.endswith(r"\end{tabular}")
+    with pytest.raises(ValueError, match="table must be one of"):
+        COMPARISON.to_latex("none")
+
+
+def test_letters_with_a_meaning_stay_themselves():
+    names = {"a|b": S, r"50 % \ {x}_#&$~^<>": S**3}
+    found = dmfroc.compare(Y, names, measure="hand_till")
+    lines = found.to_markdown("estimates").splitlines()
+    assert r"a\|b" in lines[2]
+    assert r"50 \% \textbackslash{} \{x\}\_\#\&\$\textasciitilde{}" in found.to_latex("estimates")
+    assert isinstance(found.to_pandas("estimates"), pd.DataFrame)
