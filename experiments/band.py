@@ -12,7 +12,7 @@ import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.inference.band import BandKind, CurveBand, curve_band
+from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
 from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95

@@ -13,11 +13,11 @@ import numpy as np
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
-from dmfroc.inference.band import BandKind, CurveBand, check_kind
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc

@@ -19,7 +19,6 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
-from dmfroc.inference.band import BandKind, CurveBand, band_around
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import CombinedFacts, Term, combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
@@ -40,6 +39,7 @@ from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, bind_in_groups, caveats, undefined_message
+from dmfroc.multiclass.band import BandKind, CurveBand, band_around
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions

@@ -10,7 +10,7 @@ import xarray
 from jaxtyping import Float
 
 from dmfroc.bayes.pairs import rates_of_pairs
-from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
 
 
 @dataclass(frozen=True, eq=False)

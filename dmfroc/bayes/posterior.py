@@ -16,7 +16,7 @@ import dmfroc
 from dmfroc._kit.options import check_level, integer
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
-from dmfroc.inference.band import DEFAULT_N_POINTS, CurveBand
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renderer
 from dmfroc.results.text import decimals

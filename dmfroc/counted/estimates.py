@@ -17,7 +17,6 @@ from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BoundCounts, Valued
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
-from dmfroc.inference.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
@@ -28,6 +27,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate

@@ -11,9 +11,9 @@ from jaxtyping import Float, Int, Num
 
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.hull import hull_of_counts
 from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.measures.cells import Cells
+from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 
 _LARGEST_INTEGER = 2.0**63

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from dmfroc._kit.hull import ROUNDING
 from dmfroc._kit.options import generator_of, integer, numbers
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import as_predictions
+from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import probabilities_of
 
 SAME = 1e-10

@@ -14,12 +14,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from dmfroc._kit.hull import ROUNDING
 from dmfroc._kit.options import choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import scores_of_class
 
 TieBreak = Literal["highest", "lowest"]

@@ -1,1 +1,1 @@
-"""Uncertainty: everything here takes functions of weights, and nothing knows any measure."""
+"""Uncertainty of any function of weights; no module asks which measure it is."""

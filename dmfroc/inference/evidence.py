@@ -337,9 +337,8 @@ def notable_bias(biases: Sequence[float], error: float) -> float:
 
 def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
-    # The curve of two classes is that of the sample, and its area as unbiased as M is
-    is_unbiased = measure.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
-    return not is_unbiased and n_classes >= _FEW_OF_MANY * units.n_complete_sets
+    are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets
+    return are_many and not measure.is_unbiased_of(n_classes)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

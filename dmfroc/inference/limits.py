@@ -39,7 +39,6 @@ _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_ANSWERS = 512  # that are kept
 _N_RANKS = 64  # of cases that are predicted right, to see what it costs to rank ahead of them
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
-_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
 _NO_DIFFERENCE = Hypothesis()
@@ -221,7 +220,7 @@ def rare_errors(
     """
     if evidence is None or len(predictions.present) < 2:
         return None
-    judge = _judge(measure, predictions)
+    judge = measure.for_rare_errors(predictions)
     classes = _classes_of(judge, predictions)
     return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
 
@@ -293,7 +292,7 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """
     if len(predictions.present) < 2 or measure.of_sample is not None:
         return False
-    judge = _judge(measure, predictions)
+    judge = measure.for_rare_errors(predictions)
     return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions).some())
 
 
@@ -319,14 +318,6 @@ def _pools_classes(measure: Measure, classes: _Classes) -> bool:
     loss = abs(of_all - best)
     of_average = loss * weights.min() / weights.sum()
     return bool(loss > _ROUNDING and abs(of_rarest - best) <= _HEAVIEST * of_average)
-
-
-def _judge(measure: Measure, predictions: Predictions) -> Measure:
-    """Return the measure that is asked about made-up samples with the classes of a sample."""
-    is_fast = measure.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
-    if is_fast or measure.of_rare_errors is None:
-        return measure.in_sample(predictions)
-    return measure.of_rare_errors
 
 
 def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:

@@ -8,7 +8,8 @@ Each module imports only those below it::
     delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
     checks      the whole check, from what was given or read to the fields of `Predictions`
     weights     observation weights
-    scores      score columns: real, finite, in the order of the classes, and what belies them
+    scores      score columns: real, finite, in the order of the classes
+    score_doubts  warnings that scores may be something else
     columns     which score column belongs to which class
     labels      labels and their encoding
     arrays      columns and tables of any library as NumPy arrays, rows matched by their index

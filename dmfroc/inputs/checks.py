@@ -32,15 +32,13 @@ from dmfroc.inputs.labels import (
     unpredicted_message,
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
-from dmfroc.inputs.scores import (
-    class_scores,
-    columns_without_scores,
+from dmfroc.inputs.score_doubts import (
     hard_label_message,
-    ignored_message,
     numbered_message,
     reversed_message,
     single_score_messages,
 )
+from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 
 _BYTES_OF_ROW = 16  # of its class, hard label and weight
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite

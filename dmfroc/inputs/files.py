@@ -29,7 +29,8 @@ from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, r
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.scores import are_shares, columns_without_scores
+from dmfroc.inputs.score_doubts import are_shares
+from dmfroc.inputs.scores import columns_without_scores
 
 _FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
 _FIELDS |= {"y_pred": "predicted"}

@@ -10,7 +10,7 @@ from typing import Any
 
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import listing
-from dmfroc.inputs.scores import ROUNDING
+from dmfroc.inputs.score_doubts import ROUNDING
 
 _WRAPPED = re.compile(
     r"(?:np\.)?(?:float\d+|array|tensor|DenseVector)\(([^()]*?)(?:, \w+=[^()]*)?\)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Hashable, Iterable, Sequence
 from decimal import Decimal
@@ -35,24 +34,17 @@ from dmfroc.inputs.columns import (
 )
 from dmfroc.inputs.labels import Label, positional_classes
 from dmfroc.inputs.messages import Source, argument, listing
+from dmfroc.inputs.score_doubts import (
+    FEW,
+    NEARLY_ALL,
+    are_shares,
+    names_features,
+    outside_message,
+    same_values_message,
+)
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
-_MOST_ROWS = 0.9  # nearly all
-ROUNDING = 0.02  # of the sum of the probabilities of a row
-_FEW = 4  # scores, which may all differ, or be the same twice, by chance
-_MANY = 20  # rows, whose scores are hardly all above 1/2, or all largest elsewhere, by chance
-_FAIR_KAPPA = 0.5  # which features and the scores of several classifiers hardly reach
-_BETTER = 2.5  # standard errors above chance
-_CLEARLY = 2.0  # standard errors above it, of each of several columns
-_WORSE = -3.0  # standard errors below it, of one of several columns
-_OPPOSITE = -0.5  # correlation of the scores of two classes
-_REVERSED = -2.3  # and of a single score: one in a hundred scores without information
-_SPEAKS_OF_FEATURES = r"\b(x|v|feat\w*|var|variable|attr\w*|input|covariate|predictor)\b"
-_SPEAKS_OF_SCORES = (
-    r"prob|score|pred(?!ictor)|logit|conf|soft|poster|likelihood|decision|vote|margin|class"
-    r"|output|y ?hat|\b(p|pr|pre|pp)\b"
-)
 
 
 class ClassScores(NamedTuple):
@@ -271,7 +263,7 @@ def _rivals_message(
 
 def _is_identifier(values: NDArray[Any]) -> bool:
     """Whether more than a few values are whole and all differ."""
-    return _is_whole(values) and len(values) > _FEW and len(np.unique(values)) == len(values)
+    return _is_whole(values) and len(values) > FEW and len(np.unique(values)) == len(values)
 
 
 def _is_whole(values: NDArray[Any]) -> bool:
@@ -358,7 +350,7 @@ def _checked(
 
 def _remedy(scores: NDArray[Any]) -> str:
     missing = np.isnan(scores)
-    if missing.any(axis=1).mean() < _MOST_ROWS or missing.all(axis=1).any():
+    if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
         return "replace them or drop their rows"
     n_kept = (~missing).sum(axis=1)
     return (
@@ -378,198 +370,3 @@ def _below(scores: NDArray[Any], width: int | None) -> Any:
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore"):
         return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)
-
-
-# Warnings that scores may be something else than they are taken for
-
-
-def are_shares(columns: Sequence[NDArray[np.floating]]) -> bool:
-    """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
-    sums = np.sum(columns, axis=0)
-    is_share = min(column.min() for column in columns) >= 0
-    return bool(is_share and any((abs(sums / total - 1) <= ROUNDING).all() for total in (1, 100)))
-
-
-def _words(name: Hashable) -> str:
-    return re.sub(r"[\d_.-]+", " ", str(name)).casefold()
-
-
-def names_features(name: Hashable) -> bool:
-    """Whether the name of a column speaks of features, as x_1 and V1 do."""
-    return re.search(_SPEAKS_OF_FEATURES, _words(name)) is not None
-
-
-@np.errstate(over="ignore", invalid="ignore")  # of huge scores, and of those that are constant
-def numbered_message(
-    scores: Floats,
-    true: NDArray[np.int32],
-    names: Sequence[Hashable],
-    labels: Sequence[Label],
-    source: Source,
-) -> str | None:
-    """Say that columns with numbers in their names may be no scores of the classes.
-
-    Features and the scores of several classifiers are numbered, too. They do not sum to one, and
-    are hardly the largest in the rows of the class with their number. If the names speak of scores,
-    only a column that is lower in its class than elsewhere shows it.
-    """
-    if not all(re.fullmatch(r"-?\d+(\.0)?", str(label)) for label in labels):
-        return None
-    is_class = not source.is_table_file and set(map(str, names)) <= set(map(str, labels))
-    if is_class or are_shares(list(scores.T)):
-        return None
-    n, k = scores.shape
-    chosen, sizes = scores.argmax(axis=1), np.bincount(true, minlength=k)
-    by_chance = float(np.bincount(chosen, minlength=k) @ sizes) / n**2
-    excess = float(np.mean(chosen == true)) - by_chance
-    if excess >= _FAIR_KAPPA * (1 - by_chance):
-        return None
-    z = [_rank_z(scores[:, code], true == code) for code in range(k) if sizes[code]]
-    is_chance = excess < _BETTER * np.sqrt(by_chance * (1 - by_chance) / n)
-    if is_chance and (chosen == sizes.argmax()).mean() >= _MOST_ROWS:
-        # A cautious classifier nearly always chooses the most frequent class
-        is_chance = not (min(z) > 0 and sum(z) > -_WORSE * np.sqrt(len(z)))
-    if names_features(names[0]):
-        # Several are hardly all larger in their classes by luck, nor two the opposite of each other
-        is_right = np.corrcoef(scores.T)[0, 1] < _OPPOSITE if k == 2 else min(z) > _CLEARLY
-    else:
-        speaks_of_scores = re.search(_SPEAKS_OF_SCORES, _words(names[0])) is not None
-        is_right = speaks_of_scores or n < _MANY or not is_chance
-    if min(z) >= _WORSE and is_right:
-        return None
-    remedy = (
-        f"if they are scores pass {argument('scores', names)}, else name the scores"
-        if source.is_table_file
-        else "pass an array with labels= if they are scores"
-    )
-    return (
-        f"{source.scores}: columns {listing(names)} match classes only by the numbers in their "
-        f"names. Their rows do not sum to one, the largest of a row is that of the right class in "
-        f"{by_chance + excess:.0%} of the rows, as it is in {by_chance:.0%} by chance"
-        + ("" if min(z) >= _WORSE else ", and some are lower in their class than in others")
-        + f". They may be features, or the scores of several classifiers: {remedy}"
-    )
-
-
-def same_values_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
-    """Say which columns are the same, as one that was copied twice is."""
-    with np.errstate(over="ignore"):
-        totals = np.einsum("ij->j", scores)  # in a quarter of the time of `sum`
-    if len(set(totals.tolist())) == len(totals):
-        return None
-    order = np.argsort(totals, kind="stable")
-    for first, second in itertools.pairwise(order):
-        column = scores[:, first]
-        if (
-            totals[first] == totals[second]
-            and np.array_equal(column, scores[:, second])
-            and len(np.unique(column)) > _FEW
-        ):
-            pair = listing([names[place] for place in sorted((int(first), int(second)))])
-            return f"two columns of {source.scores} hold the same values in every row: {pair}"
-    return None
-
-
-def outside_message(scores: Floats, source: Source) -> str | None:
-    """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
-    if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
-        return None
-    with np.errstate(over="ignore"):
-        is_share = np.abs(np.einsum("ij->i", scores) - 1) <= ROUNDING
-    if np.count_nonzero(is_share) < _MOST_ROWS * len(scores):
-        return None
-    is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
-    if float(np.mean(is_share & ~is_outside)) < _MOST_ROWS:
-        return None
-    row = int(is_outside.argmax())
-    return (
-        f"{np.count_nonzero(is_outside)} rows of {source.scores} have scores outside 0 to 1, first "
-        f"{source.row(row)} with {listing(scores[row].tolist())}, although nearly all rows are "
-        "probabilities: if these are codes for missing values, drop the rows"
-    )
-
-
-def hard_label_message(
-    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
-) -> str | None:
-    """Say how often the hard label is not that of the largest score."""
-    chosen = scores[np.arange(len(scores)), predicted]
-    share = float(np.mean(chosen < scores.max(axis=1)))
-    if not share:
-        return None
-    return (
-        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
-        f"measures of hard labels take {source.predicted}, all others the scores. Check that both "
-        "are of the same classifier"
-    )
-
-
-def single_score_messages(
-    score: NDArray[Any],
-    labels: Sequence[Label],
-    predicted: NDArray[np.int32] | None,
-    source: Source,
-) -> list[str]:
-    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
-    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
-    remarks = []
-    if share:
-        remarks.append(
-            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
-            f"{share:.1%} of the rows; check that both are of the same classifier"
-        )
-    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
-    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
-        remarks.append(
-            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted. Measures take it for that of class {labels[1]!r}; if it is "
-            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
-        )
-    return remarks
-
-
-def reversed_message(
-    score: NDArray[np.floating],
-    is_positive: NDArray[np.bool_],
-    labels: Sequence[Label],
-    is_single: bool,
-    source: Source,
-) -> str | None:
-    """Say that the score of the second of two classes is larger in the first."""
-    if not is_positive.any() or is_positive.all():
-        return None
-    if np.median(score[is_positive]) > np.median(score[~is_positive]):
-        return None
-    if _rank_z(score, is_positive) >= _REVERSED:
-        return None
-    first, second = labels
-    remedy = (
-        f"pass labels={[second, first]} if larger ones mean class {first!r}, or "
-        f"labels={[second, first]}, pos_label={second!r} if smaller ones mean class {second!r}"
-        if is_single
-        else "check labels= and the order of the score columns"
-    )
-    return (
-        f"{source.scores} of class {second!r} is larger in class {first!r}, so that thresholds and "
-        f"curves do worse than chance: {remedy}"
-    )
-
-
-def _rank_z(score: NDArray[np.floating], is_inside: NDArray[np.bool_]) -> float:
-    """Return by how many standard errors a score is larger inside a class, by ranks."""
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    n, n_inside = len(score), int(is_inside.sum())
-    variance = n_inside * (n - n_inside) / max(n - 1, 1) * ranks.var()
-    excess = ranks[is_inside].sum() - n_inside * (n + 1) / 2
-    return float(excess / np.sqrt(variance)) if variance else 0.0
-
-
-def _wrong_side(score: NDArray[Any], is_above: NDArray[np.bool_]) -> float:
-    """Share of rows on the wrong side of the best threshold."""
-    order = np.argsort(score)
-    is_above, distinct = is_above[order], np.flatnonzero(np.diff(score[order])) + 1
-    places = np.array([0, *distinct, len(score)])
-    above_before = np.concatenate([[0], np.cumsum(is_above)])[places]
-    below_after = (~is_above).sum() - (places - above_before)
-    return float((above_before + below_after).min() / len(score))

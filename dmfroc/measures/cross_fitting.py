@@ -19,9 +19,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import value_and_derivatives
-from dmfroc._kit.hull import upper_hulls
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.measure import ValueAndInfluences
 from dmfroc.measures.statistics.curves import (
     CurveCounts,

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, after, before, constant, last, take
-from dmfroc._kit.hull import upper_hulls
+from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurvePoints
 
 # Closer to 0 than this, log1p(z)/z and what follows from it come from their series.

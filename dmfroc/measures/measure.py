@@ -35,6 +35,7 @@ UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
+_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 
@@ -312,6 +313,18 @@ class Measure:
         if self.of_sample is None or predictions.folds is not None:
             return self
         return self.of_sample(predictions)
+
+    def for_rare_errors(self, predictions: Predictions) -> Measure:
+        """Return the measure that shows what rare errors in such predictions cost."""
+        is_fast = self.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
+        if is_fast or self.of_rare_errors is None:
+            return self.in_sample(predictions)
+        return self.of_rare_errors
+
+    def is_unbiased_of(self, n_classes: int) -> bool:
+        """Whether the mean over samples of so many classes is the value in the population."""
+        # The curve of two classes is that of the sample, and its area as unbiased as M is
+        return self.is_unbiased or (self.is_dmf_auc and n_classes == 2)
 
     def range_in(
         self, predictions: Predictions, *, sizes_are_fixed: bool = False

@@ -17,11 +17,11 @@ from scipy.stats import chi2
 
 import dmfroc
 from dmfroc.bayes.posterior import estimate_from_draws, interval_of_draws, r_hat
-from dmfroc.inference.band import CurveBand
 from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
 from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
+from dmfroc.multiclass.band import CurveBand
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renderer
 from dmfroc.results.result import Result

@@ -13,7 +13,6 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.band import CurveBand, band_of_draws
 from dmfroc.inference.interval_method import USE_BOOTSTRAP
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
@@ -22,6 +21,7 @@ from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure
+from dmfroc.multiclass.band import CurveBand, band_of_draws
 from dmfroc.multiclass.curve import MulticlassROC, SummaryOfRank, fit, rates_at_thresholds
 from dmfroc.multiclass.rank_one import sigmoid
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable

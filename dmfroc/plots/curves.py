@@ -13,8 +13,8 @@ from dmfroc._kit.options import flag, positive
 from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
-from dmfroc.inference.band import CurveBand, curve_band
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.multiclass.band import CurveBand, curve_band
 from dmfroc.plots._base import CurveDisplay, Limits, Look
 from dmfroc.plots._style import BASELINE_ID, Self
 

@@ -10,7 +10,7 @@ import numpy as np
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.decisions.threshold_choice import ThresholdChoice
-from dmfroc.inference.band import BandKind, check_kind
+from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,

@@ -11,10 +11,10 @@ from dmfroc._kit.options import choice, flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
-from dmfroc.inference.band import BandKind, CurveBand, check_kind, curve_band
 from dmfroc.inference.options import Options
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
+from dmfroc.multiclass.band import BandKind, CurveBand, check_kind, curve_band
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multiclass_roc
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions

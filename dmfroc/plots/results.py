@@ -11,7 +11,7 @@ from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.sequences import ConfidenceSequence, Drift
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
-from dmfroc.inference.band import BandKind
+from dmfroc.multiclass.band import BandKind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.comparison import ComparisonDisplay

@@ -13,7 +13,6 @@ from dmfroc.analyses.evidence import estimates_of
 from dmfroc.curves import calibration_curve, roc_curve
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Line
-from dmfroc.inference.band import CurveBand, band_around
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.arrays import Floats
@@ -21,6 +20,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till
 from dmfroc.measures.statistics.forecasts import scores_of_class
+from dmfroc.multiclass.band import CurveBand, band_around
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, curve_of, mean_curve_of, vertical_mean
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.pairs import areas_of_pairs

@@ -25,8 +25,8 @@ from dmfroc import (
     informedness_score,
     multiclass_roc,
 )
-from dmfroc.inference.band import curve_band
 from dmfroc.measures import dmf_auc, informedness
+from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import MulticlassROC
 

@@ -15,7 +15,7 @@ import dmfroc
 from dmfroc import measures
 from dmfroc.counted.cuts import Finder, Grid, default_n_bins
 from dmfroc.counted.scan import Scan
-from dmfroc.inference.band import curve_band
+from dmfroc.multiclass.band import curve_band
 
 MEASURES = (
     *("dmf_auc", "hand_till", "one_vs_rest_auc", "one_vs_one_auc_prevalence", "informedness"),

@@ -12,10 +12,10 @@ from sklearn.calibration import calibration_curve as sklearn_calibration_curve
 from sklearn.isotonic import IsotonicRegression
 
 from dmfroc import curves
-from dmfroc._kit.hull import _scan
 from dmfroc.analyses.catalogue import FACTORIES
 from dmfroc.curves.cases import Cases
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.hull import _scan
 
 N_MOST = 40
 

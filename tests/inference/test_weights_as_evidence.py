@@ -5,8 +5,8 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Predictions, bayesian_table, compare, estimate, evaluate, influences
-from dmfroc.inference.band import curve_band
 from dmfroc.inference.units import sample_of
+from dmfroc.multiclass.band import curve_band
 
 N_ADDED = 25
 

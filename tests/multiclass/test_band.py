@@ -9,8 +9,8 @@ from scipy.special import expit, logit, ndtr, ndtri
 from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.inference.band import curve_band
 from dmfroc.measures.bound import values_and_influences
+from dmfroc.multiclass.band import curve_band
 from dmfroc.multiclass.curve import rates_at_thresholds
 from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 

@@ -6,8 +6,8 @@ from scipy.special import expit
 from simulations import cyclic_scores
 
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
-from dmfroc.inference.band import curve_band
 from dmfroc.measures import dmf_auc
+from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 
 

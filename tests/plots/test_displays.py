@@ -12,8 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 import dmfroc
 from dmfroc import curves, plots
-from dmfroc.inference.band import curve_band
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.multiclass.band import curve_band
 from dmfroc.plots._style import COLORS
 
 RNG = np.random.default_rng(4)

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dmfroc import Estimate, Predictions, estimate, multiclass_roc
-from dmfroc.inference.band import curve_band
+from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 
 CLASSES, SCORES = normal_scores(1, 150, 3, 1.5)

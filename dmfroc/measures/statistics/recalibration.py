@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from scipy.special import expit
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.hull import upper_hulls
+from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurveCounts, at_corners, pool_shares
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 

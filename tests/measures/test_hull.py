@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dmfroc._kit.hull import upper_hull, upper_hulls
+from dmfroc.measures.hull import upper_hull, upper_hulls
 
 STEPS = hnp.arrays(np.int64, (3, 2, 12), elements=st.integers(0, 3))
 
