@@ -323,7 +323,7 @@ def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
         high,
         simultaneous_low,
         simultaneous_high,
-        np.array([1 - _GREATER.p_value(x.value, partial(_interval, x)) for x in facts]),
+        np.array([1 - _GREATER.one_sided_p_value(x.value, partial(_interval, x)) for x in facts]),
     )
 
 

@@ -30,7 +30,12 @@ from dmfroc.inference.influences import (
     PartInfluences,
     moments_of,
 )
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
+from dmfroc.inference.interval_method import (
+    IntervalMethod,
+    JointEstimates,
+    check_comparable,
+    check_finite,
+)
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
 from dmfroc.inference.options import Method, Options
@@ -347,10 +352,11 @@ def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> 
 
 
 def joint_estimates_with_judge(
-    measure: Measure, named: Mapping[str, JudgedEvidence], hypothesis: Hypothesis
+    named: Mapping[str, JudgedEvidence], measure: Measure, hypothesis: Hypothesis
 ) -> JointEstimates:
     """Return values and paired differences, each with a weight of its own for the judge."""
     first = next(iter(named.values()))
+    check_comparable(measure, {name: x.predictions for name, x in named.items()})
     [method] = first.methods([measure])
     assert isinstance(method, Jackknife)
     facts = {name: evidence.facts(measure) for name, evidence in named.items()}

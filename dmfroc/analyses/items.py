@@ -16,7 +16,7 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import JointEstimates, joint_noise
+from dmfroc.inference.interval_method import JointEstimates, joint_t_estimates
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
@@ -223,7 +223,7 @@ def items(
     seed = seed_of(random_state)
     given = scored_items(scores, judge, label_probability, groups, bounds)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
-    joint = _joint(given, level, seed, hypothesis)
+    joint = _joint(given, level, seed)
     subgroups, sizes, differences = _in_subgroups(given, by, level)
     found = ItemScores(
         measure=MEASURE,
@@ -245,7 +245,7 @@ def items(
     return found
 
 
-def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) -> JointEstimates:
+def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
     means = {name: mean_of(given, name) for name in given.scores}
     pairs = {pair: mean_of(given, *pair) for pair in itertools.combinations(means, 2)}
     influences = np.stack([mean.influences for mean in means.values()])
@@ -256,18 +256,13 @@ def _joint(given: ScoredItems, level: float, seed: int, hypothesis: Hypothesis) 
     errors = np.array([mean.error for mean in means.values()])
     covariance *= np.outer(scaled * errors, scaled * errors)
     np.fill_diagonal(covariance, errors**2)
-    values = np.array([mean.limits.value for mean in means.values()])
-    freedom = max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0)
-    noise = joint_noise(covariance, freedom, np.random.default_rng(seed))
-
-    return JointEstimates(
+    return joint_t_estimates(
         {name: mean.estimate(level) for name, mean in means.items()},
-        {pair: mean.difference(*pair, level, hypothesis) for pair, mean in pairs.items()},
-        values + noise,
+        {pair: mean.contrast for pair, mean in pairs.items()},
         covariance,
+        max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0),
         {name: mean.limits.interval_at for name, mean in means.items()},
-        {pair: mean.limits.interval_at for pair, mean in pairs.items()},
-        hypothesis,
+        seed,
     )
 
 
@@ -310,5 +305,5 @@ def _differences(means: Mapping[str, BoundedMean], level: float) -> Iterable[Dif
         return float(np.hypot(means[first].standard_error, means[second].standard_error))
 
     values = {name: (mean.value, mean.interval_at) for name, mean in means.items()}
-    differences, _ = independent.compared(values, error_of, Hypothesis(), level)
-    return differences.values()
+    hypothesis = Hypothesis()
+    return hypothesis.differences(independent.contrasts(values, error_of, hypothesis), level)

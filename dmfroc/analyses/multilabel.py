@@ -17,7 +17,7 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import Term, combined, joint_combined
-from dmfroc.inference.evidence import FactsInMemory, JointFacts, facts_of, joint_facts
+from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -309,7 +309,8 @@ def multilabel(
     facts, left_out = _facts_of_labels(rows, measure)
     method = Jackknife(level, seed)
     if average == "micro":
-        joint = _joint(_pooled(rows, measure, left_out), method, hypothesis)
+        pooled = joint_facts(_pooled(rows, measure, left_out))
+        joint = method.paired_estimates(pooled, hypothesis)
     else:
         joint = _mean(rows, facts, method, hypothesis)
     by_label, differences = _each_label(facts, method, hypothesis)
@@ -394,7 +395,7 @@ def _mean(
         name: combined([Term(x[name], 1 / len(facts)) for x in facts.values()], units, gather)
         for name in rows.classifiers
     }
-    return _joint(means, method, hypothesis, partial(joint_combined, gather_of=lambda _: gather))
+    return method.paired_estimates(joint_combined(means, lambda _: gather), hypothesis)
 
 
 def _covariances(rows: LabelledRows, facts: Known) -> dict[str, Float[np.ndarray, "l l"]]:
@@ -406,26 +407,6 @@ def _covariances(rows: LabelledRows, facts: Known) -> dict[str, Float[np.ndarray
     return found
 
 
-def _joint(
-    facts: Mapping[str, FactsInMemory],
-    method: Jackknife,
-    hypothesis: Hypothesis,
-    find: Callable[[Any], JointFacts] = joint_facts,
-) -> JointEstimates:
-    if len(facts) > 1:
-        return method.paired_estimates(find(facts), hypothesis)
-    [(name, of_one)] = facts.items()
-    return JointEstimates(
-        {name: method.estimate(of_one)},
-        {},
-        np.full((1, 1), of_one.value),
-        np.full((1, 1), of_one.moments.spread.scale**2),
-        {name: of_one.interval_at},
-        {},
-        hypothesis,
-    )
-
-
 def _each_label(
     facts: Known, method: Jackknife, hypothesis: Hypothesis
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
@@ -433,10 +414,14 @@ def _each_label(
     differences: dict[str, tuple[Difference, ...]] = {}
     with collected_remarks():
         for label, of_label in facts.items():
-            joint = _joint(of_label, method, hypothesis)
+            greater_is_better = next(iter(of_label.values())).measure.greater_is_better
+            joint = method.paired_estimates(joint_facts(of_label), hypothesis)
             estimates[label] = joint.estimates
-            if joint.differences:
-                differences[label] = holm_adjusted(joint.differences.values())
+            if joint.contrasts:
+                found = hypothesis.differences(
+                    joint.contrasts, method.level, greater_is_better=greater_is_better
+                )
+                differences[label] = holm_adjusted(found)
     return estimates, differences
 
 

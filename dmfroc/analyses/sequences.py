@@ -442,15 +442,7 @@ def joint_of_streams(
     streams: Mapping[str, Seen], measure: Measure, level: float, seed: int, hypothesis: Hypothesis
 ) -> JointEstimates:
     """Return values and differences of independent streams; one may stop at any time."""
-    values = {name: (seen.value, seen.interval_at) for name, seen in streams.items()}
     errors = {name: _error(seen) for name, seen in streams.items()}
-    differences, intervals_of = independent.compared(
-        values,
-        lambda first, second: math.hypot(errors[first], errors[second]),
-        hypothesis,
-        level,
-        greater_is_better=measure.greater_is_better,
-    )
     estimates = {
         name: Estimate(
             measure=measure.name,
@@ -463,19 +455,15 @@ def joint_of_streams(
         )
         for name, seen in streams.items()
     }
-    generator = np.random.default_rng(seed)
-    draws = [independent.draws_of(*x, _N_DRAWS, generator) for x in values.values()]
-    covariance = np.diag([error**2 for error in errors.values()])
-    sign = 1 if measure.greater_is_better else -1
-
-    return JointEstimates(
+    return independent.joint_estimates(
         estimates,
-        differences,
-        sign * np.stack(draws, axis=1),
-        covariance,
         {name: seen.interval_at for name, seen in streams.items()},
-        intervals_of,
+        {name: (seen.value, seen.interval_at) for name, seen in streams.items()},
+        lambda first, second: math.hypot(errors[first], errors[second]),
+        np.diag([error**2 for error in errors.values()]),
         hypothesis,
+        seed,
+        greater_is_better=measure.greater_is_better,
     )
 
 

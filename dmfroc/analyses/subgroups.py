@@ -19,12 +19,12 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import IntervalMethod, check_comparable, check_finite
-from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
@@ -237,7 +237,7 @@ def compare_subgroups(
         title=title_for(measure, predictions),
         estimates=estimates,
         sizes=sizes,
-        differences=_differences(sizes, contrasts, intervals),
+        differences=_differences(sizes, contrasts, intervals, measure.greater_is_better),
         omnibus=contrasts.omnibus(),
         left_out=left_out,
         level=intervals.level,
@@ -312,24 +312,16 @@ class _Independent:
     def covariance(self) -> Float[np.ndarray, "g g"]:
         return np.diag(self._variances)
 
-    def difference(
-        self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
-    ) -> Difference:
+    def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
         """Return a contrast with the interval that follows from those of the groups (MOVER)."""
-        scaled = [x.moments.scaled(c) for x, c in zip(self._facts, contrast, strict=True) if c]
+        scaled = [x.moments.scaled(c) for x, c in zip(self._facts, factors, strict=True) if c]
 
         def interval_at(error: float) -> Interval:
             intervals = [x.unbiased_interval_at(error) for x in self._facts]
-            return interval_of_contrast(contrast.tolist(), self._values.tolist(), intervals)
+            return interval_of_contrast(factors.tolist(), self._values.tolist(), intervals)
 
-        return Hypothesis().difference(
-            pair,
-            float(contrast @ self._values),
-            reduce(Moments.beside, scaled).standard_error,
-            interval_at,
-            level,
-            greater_is_better=self._measure.greater_is_better,
-        )
+        error = reduce(Moments.beside, scaled).standard_error
+        return contrast_of_intervals(float(factors @ self._values), error, interval_at)
 
     def omnibus(self) -> OmnibusTest:
         """Return Welch's test of equal values, on the scale where their range has no ends.
@@ -375,13 +367,11 @@ class _Correlated:
             influences[own] = of_group.influences.influences
             sums[:] = units.sums(influences)
 
-    def difference(
-        self, pair: tuple[str, str], contrast: Float[np.ndarray, " g"], level: float
-    ) -> Difference:
+    def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
         """Return a contrast with the interval that follows from its influences."""
-        value = float(contrast @ self._values)
-        [moments] = moments_of_sums((contrast @ self._sums)[None], self._units)
-        return Jackknife(level).difference(pair, self._measure, value, moments, Hypothesis())
+        [moments] = moments_of_sums((factors @ self._sums)[None], self._units)
+        value = float(factors @ self._values)
+        return contrast_of_moments(self._measure, value, moments, Hypothesis())
 
     @property
     def covariance(self) -> Float[np.ndarray, "g g"]:
@@ -403,7 +393,10 @@ class _Correlated:
 
 
 def _differences(
-    sizes: Mapping[str, int], contrasts: _Independent | _Correlated, options: Options
+    sizes: Mapping[str, int],
+    contrasts: _Independent | _Correlated,
+    options: Options,
+    greater_is_better: bool,
 ) -> tuple[Difference, ...]:
     """Return all differences with intervals and p-values that hold at once."""
     n = len(sizes)
@@ -418,7 +411,9 @@ def _differences(
     level = largest.level_of_each(options.level)
     found = []
     for pair, vector in zip(pairs, vectors, strict=True):
-        difference = contrasts.difference(pair, vector, level)
+        difference = Hypothesis().difference(
+            pair, contrasts.contrast(vector), level, greater_is_better=greater_is_better
+        )
         adjusted = largest.adjusted(difference.p_value)
         found.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(found)

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtr, stdtrit
 
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.evidence import common_sums, facts_of, joint_covariance
+from dmfroc.inference.hypothesis import Hypothesis, contrast_of_t
 from dmfroc.inference.interval_method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
@@ -398,26 +398,12 @@ def _test(
     # Runs that are all the same show no difference; others that do not vary show one for certain
     without_error = np.inf if square > 0 else 0.0
     statistic = square / error if error > 0 else without_error
-    quantile, scale = float(stdtrit(freedom, (1 + level) / 2)), float(np.sqrt(2 * error / n_runs))
-
-    def difference(first: str, second: str) -> Difference:
-        value = means[first] - means[second]
-        tail = float(stdtr(freedom, -abs(value) / scale)) if scale > 0 else float(value == 0) / 2
-        is_better = (value > 0) == greater_is_better
-        return Difference(
-            first,
-            second,
-            value=value,
-            standard_error=scale,
-            interval=(value - quantile * scale, value + quantile * scale),
-            p_value=2 * tail,
-            two_sided_p_value=2 * tail,
-            adjusted_p_value=2 * tail,
-            probability_better=1 - tail if is_better else tail,
-            probability_equivalent=0.0,
-        )
-
-    differences = holm_adjusted(itertools.starmap(difference, itertools.combinations(means, 2)))
+    scale = float(np.sqrt(2 * error / n_runs))
+    contrasts = {
+        (first, second): contrast_of_t(means[first] - means[second], scale, freedom)
+        for first, second in itertools.combinations(means, 2)
+    }
+    found = Hypothesis().differences(contrasts, level, greater_is_better=greater_is_better)
     freedoms = float(len(means) - 1), float(freedom)
     p_value = p_value_of_f(statistic, freedoms)
-    return RunsTest(float(statistic), freedoms, p_value, differences)
+    return RunsTest(float(statistic), freedoms, p_value, holm_adjusted(found))

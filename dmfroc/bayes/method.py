@@ -23,7 +23,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of
 from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, are_paired
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.curve_areas import is_straight_between_points
@@ -107,12 +107,7 @@ class Bayes(IntervalMethod):
             return curves[key]
 
     def joint_estimates(
-        self,
-        measure: Measure,
-        samples: Mapping[str, Sample],
-        *,
-        paired: bool,
-        hypothesis: Hypothesis,
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of draws.
 
@@ -120,7 +115,7 @@ class Bayes(IntervalMethod):
         ranks that go together as the influences do, by a normal copula (Iman and Conover 1982);
         each by itself stays what it is.
         """
-        estimates = {}
+        paired, estimates = are_paired(samples), {}
         for place, (name, sample) in enumerate(samples.items()):
             method = self if paired else replace(self, seed=self.seed + place)
             estimates[name] = method._estimate(measure, sample)

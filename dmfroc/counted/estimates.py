@@ -20,7 +20,12 @@ from dmfroc.counted.sample import RowSample
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
+from dmfroc.inference.interval_method import (
+    IntervalMethod,
+    JointEstimates,
+    check_finite,
+    warn_of_caveats,
+)
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.options import Options
@@ -89,18 +94,14 @@ def jackknife_for(options: Options) -> Jackknife:
 
 
 def joint_estimates_of_counts(
-    sample: Counted,
-    measure: Measure,
-    method: Jackknife,
-    *,
-    stratify: bool | None,
-    hypothesis: Hypothesis,
+    sample: Counted, options: Options, measure: Measure, hypothesis: Hypothesis
 ) -> JointEstimates:
     """Estimate a measure of several classifiers, and their differences."""
-    names = sample.classifiers
+    names, method = sample.classifiers, jackknife_for(options)
+    warn_of_caveats(measure, [counts.predictions for counts in sample.bound.values()])
     values = {name: sample.values([measure], name)[0] for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
-    spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=stratify)
+    spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
     if all(pools_classes(measure, sample.bound[name].predictions) for name in names):
         spreads = spreads.in_one_stratum
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow

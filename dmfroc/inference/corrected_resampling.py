@@ -10,17 +10,17 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtrit
 
 from dmfroc.inference.evidence import Facts, facts_of
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION
-from dmfroc.inference.interval import Interval, IntervalAt
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import (
     IntervalMethod,
     JointEstimates,
     check_finite,
-    joint_noise,
+    joint_t_estimates,
 )
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import IDENTITY, scale_of
@@ -28,7 +28,6 @@ from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind, caveats
-from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 _USELESS = "target='learner' has a method of its own; leave it out"
@@ -100,12 +99,7 @@ class CorrectedResampling(IntervalMethod):
         return 1 / n_folds + held_out / (1 - held_out)
 
     def joint_estimates(
-        self,
-        measure: Measure,
-        samples: Mapping[str, Sample],
-        *,
-        paired: bool,
-        hypothesis: Hypothesis,
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences in each fold."""
         bound = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
@@ -116,63 +110,31 @@ class CorrectedResampling(IntervalMethod):
             name: self._estimate(facts[name], values[name], samples[name]) for name in samples
         }
         sample = next(iter(samples.values()))
-        n_folds = len(next(iter(values.values())))
-        sign, rope = 1 if measure.greater_is_better else -1, hypothesis.rope
-
-        def below(x: float, value: float, error: float) -> float:
-            return float(stdtr(n_folds - 1, (x - value) / error))
-
-        def error_and_value(first: str, second: str) -> tuple[float, float]:
-            gaps = values[first] - values[second]
-            return self._error(gaps, sample), float(gaps.mean())
-
-        def interval_of_difference(first: str, second: str, error: float) -> Interval:
-            spread, value = error_and_value(first, second)
-            half = float(stdtrit(n_folds - 1, 1 - error / 2)) * spread
-            return Interval(value - half, value + half)
+        table = np.stack(list(values.values()))
+        n_folds = table.shape[1]
+        contrasts: dict[tuple[str, str], Contrast] = {}
+        for pair in itertools.combinations(samples, 2):
+            gaps = values[pair[0]] - values[pair[1]]
+            error = self._error(gaps, sample)
+            if error > NO_VARIATION:
+                contrasts[pair] = contrast_of_t(float(gaps.mean()), error, n_folds - 1)
+            else:
+                some = {name: samples[name] for name in pair}
+                fits = Jackknife(self.level, self.seed).joint_estimates(measure, some, hypothesis)
+                contrasts |= fits.contrasts
 
         def interval_of_value(name: str, error: float) -> Interval:
             value, spread = estimates[name].value, estimates[name].standard_error
             return _interval(facts[name], value, spread, n_folds, error)
 
-        differences: dict[tuple[str, str], Difference] = {}
-        intervals_of: dict[tuple[str, str], IntervalAt] = {}
-        for pair in itertools.combinations(samples, 2):
-            error, value = error_and_value(*pair)
-            intervals_of[pair] = partial(interval_of_difference, *pair)
-            if error <= NO_VARIATION:
-                fits = Jackknife(self.level, self.seed).joint_estimates(
-                    measure, {x: samples[x] for x in pair}, paired=paired, hypothesis=hypothesis
-                )
-                differences[pair] = fits.differences[pair]
-                intervals_of[pair] = fits.intervals_of_differences[pair]
-                continue
-            two_sided = min(2 * below(-abs(value), 0.0, error), 1.0)
-            excess = hypothesis.sign * (value - hypothesis.threshold)
-            p_value = two_sided if hypothesis.is_two_sided else below(-excess, 0.0, error)
-            differences[pair] = Difference(
-                *pair,
-                value=value,
-                standard_error=error,
-                interval=hypothesis.interval(intervals_of[pair], self.level),
-                p_value=p_value,
-                two_sided_p_value=two_sided,
-                adjusted_p_value=p_value,
-                probability_better=below(sign * value, 0.0, error),
-                probability_equivalent=below(rope, value, error) - below(-rope, value, error),
-            )
-        table = np.stack(list(values.values()))
-        covariance = self._factor(n_folds, sample) * np.atleast_2d(np.cov(table))
-        generator = np.random.default_rng(self.seed)
-        noise = joint_noise(covariance, n_folds - 1, generator)
-        return JointEstimates(
+        return joint_t_estimates(
             estimates,
-            differences,
-            sign * table.mean(axis=1) + noise,
-            covariance,
+            contrasts,
+            self._factor(n_folds, sample) * np.atleast_2d(np.cov(table)),
+            n_folds - 1,
             {name: partial(interval_of_value, name) for name in estimates},
-            intervals_of,
-            hypothesis,
+            self.seed,
+            greater_is_better=measure.greater_is_better,
         )
 
 

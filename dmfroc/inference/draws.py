@@ -9,11 +9,10 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.measures.measure import Measure
-from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 IntervalOfDraws = Callable[
@@ -33,62 +32,52 @@ def compare_draws(
     level: float,
 ) -> JointEstimates:
     """Compare classifiers by equally many joint draws of each."""
-    sign = 1 if measure.greater_is_better else -1
-    compared = {}
-    for first, second in itertools.combinations(estimates, 2):
-        value = estimates[first].value - estimates[second].value
-        differences = draws[first] - draws[second]
-        better = _share_above_zero(sign * differences)
-        n_draws = len(differences)
-        two_sided = min(1.0, 2 * (min(better, 1 - better) * n_draws + 1) / (n_draws + 1))
+    n_draws = len(next(iter(draws.values())))
 
-        def interval_at(
-            error: float,
-            first: str = first,
-            second: str = second,
-            differences: Float[np.ndarray, " draws"] = differences,
-        ) -> Interval:
-            return Interval(*interval_of(first, second, differences, 1 - error))
-
-        p_value = two_sided
-        if not hypothesis.is_two_sided:
-            p_value = hypothesis.p_value(value, interval_at, least=2 / (n_draws + 1))
-        compared[first, second] = Difference(
-            first,
-            second,
-            value=value,
-            standard_error=float(differences.std(ddof=1)),
-            interval=hypothesis.interval(interval_at, level),
-            p_value=p_value,
-            two_sided_p_value=two_sided,
-            adjusted_p_value=p_value,
-            probability_better=better,
-            probability_equivalent=float(np.mean(np.abs(differences) <= hypothesis.rope)),
-        )
+    def interval_at(first: str, second: str | None, error: float) -> Interval:
+        drawn = draws[first] if second is None else draws[first] - draws[second]
+        return Interval(*interval_of(first, second, drawn, 1 - error))
 
     def far_interval_at(first: str, second: str | None, error: float) -> Interval:
-        n_draws = len(draws[first])
-        if error / 2 * n_draws < _FEWEST_IN_TAIL:
+        if error < 1 - level and error / 2 * n_draws < _FEWEST_IN_TAIL:
             needed = int(np.ceil(2 * _FEWEST_IN_TAIL / error))
             raise ValueError(
                 f"to hold all at once, each interval must be taken at {100 * (1 - error):.4g} %, "
                 f"and {n_draws} draws are too few for that: n_draws={needed} or method='jackknife'"
             )
-        drawn = draws[first] if second is None else draws[first] - draws[second]
-        return Interval(*interval_of(first, second, drawn, 1 - error))
+        return interval_at(first, second, error)
 
+    contrasts = {}
+    for pair in itertools.combinations(estimates, 2):
+        value = estimates[pair[0]].value - estimates[pair[1]].value
+        differences = draws[pair[0]] - draws[pair[1]]
+        tail = partial(_share_beyond, differences=differences, value=value)
+        beyond = tail(0.0)
+        p_value = two_sided = min(1.0, 2 * (min(beyond, 1 - beyond) * n_draws + 1) / (n_draws + 1))
+        if not hypothesis.is_two_sided:
+            p_value = hypothesis.one_sided_p_value(
+                value, partial(interval_at, *pair), least=2 / (n_draws + 1)
+            )
+        error = float(differences.std(ddof=1))
+        at = partial(far_interval_at, *pair)
+        contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided)
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(
         estimates,
-        compared,
-        sign * joint,
+        contrasts,
+        joint if measure.greater_is_better else -joint,
         np.cov(joint, rowvar=False),
         {name: partial(far_interval_at, name, None) for name in estimates},
-        {pair: partial(far_interval_at, *pair) for pair in compared},
-        hypothesis,
     )
 
 
-def _share_above_zero(draws: Float[np.ndarray, " draws"]) -> float:
-    """Return the share of positive draws; those at zero count by half."""
-    return float(np.mean(draws > 0) + np.mean(draws == 0) / 2)
+def _share_beyond(
+    threshold: float, differences: Float[np.ndarray, " draws"], value: float
+) -> float:
+    """Return the share of draws on the other side of a threshold than the value.
+
+    Those at 0 count by half; those at the ends of a region of equivalence are in it.
+    """
+    at_threshold = np.mean(differences == threshold) * (1 - np.sign(threshold)) / 2
+    above = float(np.mean(differences > threshold) + at_threshold)
+    return 1 - above if value > threshold else above

@@ -3,16 +3,67 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from dmfroc._kit.options import choice, number
-from dmfroc.inference.interval import IntervalAt
+from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
+
+
+class Contrast(NamedTuple):
+    """What is known of the difference of two values.
+
+    Attributes
+    ----------
+    value, standard_error : float
+        The difference, and its standard error.
+    interval_at : callable
+        Takes an error probability and returns the interval whose ends are tested.
+    tail : callable
+        Takes a threshold and returns the probability that the true difference lies beyond it,
+        on the other side than the value: at most 1/2.
+    p_value, two_sided_p_value : float, optional
+        Of the hypothesis and of no difference, if they are not those of the tails.
+    """
+
+    value: float
+    standard_error: float
+    interval_at: IntervalAt
+    tail: Callable[[float], float]
+    p_value: float | None = None
+    two_sided_p_value: float | None = None
+
+
+def contrast_of_intervals(value: float, error: float, interval_at: IntervalAt) -> Contrast:
+    """Return a difference whose tails are those of its intervals of all levels."""
+
+    def tail(threshold: float) -> float:
+        return error_reaching(threshold, interval_at, upper=value <= threshold) / 2
+
+    return Contrast(value, error, interval_at, tail)
+
+
+def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Contrast:
+    """Return a difference that has a t distribution, or no error at all."""
+
+    def interval_at(level_of_error: float) -> Interval:
+        half = float(stdtrit(degrees_of_freedom, 1 - level_of_error / 2)) * error
+        return Interval(value - half, value + half)
+
+    def tail(threshold: float) -> float:
+        if error == 0:
+            return float(value == threshold) / 2
+        return float(stdtr(degrees_of_freedom, -abs(value - threshold) / error))
+
+    return Contrast(value, error, interval_at, tail)
+
 
 # Logarithms of error probabilities; beyond, some quantiles of t distributions are NaN
 _SMALLEST, _LARGEST = -250.0, -1e-9
@@ -97,54 +148,65 @@ class Hypothesis:
         low, high = interval_at(self.error(level))[:2]
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
 
-    def p_value(self, value: float, interval_at: IntervalAt, least: float = 0.0) -> float:
-        """Return the error probability at which the interval or limit reaches the threshold."""
-        if self.is_two_sided:
-            return error_reaching(0.0, interval_at, least, upper=value <= 0)
+    def one_sided_p_value(self, value: float, interval_at: IntervalAt, least: float = 0.0) -> float:
+        """Return the error probability at which a limit reaches the threshold."""
         error = error_reaching(self.threshold, interval_at, least, upper=self.sign < 0)
         if error < 1:
             return error / 2
         return 1 - error_reaching(self.threshold, interval_at, least, upper=self.sign > 0) / 2
 
+    def p_value_of_tail(self, value: float, tail: Callable[[float], float]) -> float:
+        """Return the p-value of a difference with these tails, see `Contrast`."""
+        beyond = tail(self.threshold)
+        if self.is_two_sided:
+            return min(2 * beyond, 1.0)
+        return beyond if self.sign * (value - self.threshold) > 0 else 1 - beyond
+
     def difference(
         self,
         names: tuple[str, str],
-        value: float,
-        standard_error: float,
-        interval_at: IntervalAt,
+        contrast: Contrast,
         level: float,
         *,
         greater_is_better: bool = True,
-        tested_at: IntervalAt | None = None,
     ) -> Difference:
-        """Return a difference whose intervals of all levels are known.
-
-        The interval and the p-value of the hypothesis follow from ``tested_at``, if it is given.
-        """
-
-        def tail_beyond(threshold: float) -> float:
-            return error_reaching(threshold, interval_at, upper=value <= threshold) / 2
+        """Return a difference with its interval at a level, its tests and its probabilities."""
+        value, error, interval_at, tail, p_value, two_sided = contrast
 
         def probability_above(threshold: float) -> float:
-            tail = tail_beyond(threshold)
-            return 1 - tail if value > threshold else tail
+            return 1 - tail(threshold) if value > threshold else tail(threshold)
 
-        tail, tested_at, equivalent = tail_beyond(0.0), tested_at or interval_at, 0.0
-        is_better = (value > 0) == greater_is_better
-        p_value = 2 * tail if self.is_two_sided else self.p_value(value, tested_at)
+        of_no_difference, equivalent = tail(0.0), 0.0
+        two_sided = min(2 * of_no_difference, 1.0) if two_sided is None else two_sided
+        if p_value is None:
+            p_value = two_sided if self.is_two_sided else self.p_value_of_tail(value, tail)
         if self.rope > 0:
-            equivalent = probability_above(-self.rope) - probability_above(self.rope)
+            equivalent = max(probability_above(-self.rope) - probability_above(self.rope), 0.0)
+        is_better = (value > 0) == greater_is_better
         return Difference(
             *names,
             value=value,
-            standard_error=standard_error,
-            interval=self.interval(tested_at, level),
+            standard_error=error,
+            interval=self.interval(interval_at, level),
             p_value=p_value,
-            two_sided_p_value=2 * tail,
+            two_sided_p_value=two_sided,
             adjusted_p_value=p_value,
-            probability_better=1 - tail if is_better else tail,
-            probability_equivalent=max(equivalent, 0.0),
+            probability_better=1 - of_no_difference if is_better else of_no_difference,
+            probability_equivalent=equivalent,
         )
+
+    def differences(
+        self,
+        contrasts: Mapping[tuple[str, str], Contrast],
+        level: float,
+        *,
+        greater_is_better: bool = True,
+    ) -> list[Difference]:
+        """Return the `difference` of every two; no p-value is adjusted yet."""
+        return [
+            self.difference(pair, contrast, level, greater_is_better=greater_is_better)
+            for pair, contrast in contrasts.items()
+        ]
 
 
 def error_reaching(

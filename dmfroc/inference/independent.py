@@ -16,9 +16,10 @@ from functools import partial
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.interval import Interval, IntervalAt
-from dmfroc.results.difference import Difference
+from dmfroc.inference.interval_method import N_DRAWS, JointEstimates
+from dmfroc.results.estimate import Estimate
 
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
 
@@ -48,15 +49,12 @@ def interval_of_contrast(
     return Interval(float(total - below), float(total + above))
 
 
-def compared(
+def contrasts(
     values: Mapping[str, tuple[float, IntervalAt]],
     error_of: Callable[[str, str], float],
     hypothesis: Hypothesis,
-    level: float,
-    *,
-    greater_is_better: bool = True,
-) -> tuple[dict[tuple[str, str], Difference], dict[tuple[str, str], IntervalAt]]:
-    """Return the differences of every two independent values, and their intervals.
+) -> dict[tuple[str, str], Contrast]:
+    """Return the differences of every two independent values.
 
     Parameters
     ----------
@@ -65,15 +63,9 @@ def compared(
     error_of : callable
         Takes two names and returns the standard error of their difference.
     hypothesis : Hypothesis
-        What is tested.
-    level : float
-        Level of the intervals in the differences.
-    greater_is_better : bool
-        Whether greater values are better.
+        What is tested. Each limit of a one-sided test has half of an interval's error.
     """
-    tested = values
-    if not hypothesis.is_two_sided:
-        tested = {name: (value, exact_tails(at)) for name, (value, at) in values.items()}
+    with_exact_tails = {name: (value, exact_tails(at)) for name, (value, at) in values.items()}
 
     def interval_at(
         whose: Mapping[str, tuple[float, IntervalAt]], pair: tuple[str, str], error: float
@@ -82,22 +74,42 @@ def compared(
         intervals = first_at(error), second_at(error)
         return interval_of_contrast((1.0, -1.0), (first, second), intervals)
 
-    pairs = itertools.combinations(values, 2)
-    intervals_of: dict[tuple[str, str], IntervalAt]
-    intervals_of = {pair: partial(interval_at, tested, pair) for pair in pairs}
-    differences = {
-        pair: hypothesis.difference(
-            pair,
-            values[pair[0]][0] - values[pair[1]][0],
-            error_of(*pair),
-            partial(interval_at, values, pair),
-            level,
-            greater_is_better=greater_is_better,
-            tested_at=intervals_of[pair],
-        )
-        for pair in intervals_of
-    }
-    return differences, intervals_of
+    found = {}
+    for first, second in itertools.combinations(values, 2):
+        value, pair = values[first][0] - values[second][0], (first, second)
+        at = partial(interval_at, values, pair)
+        found[pair] = contrast_of_intervals(value, error_of(*pair), at)
+        if not hypothesis.is_two_sided:
+            at = partial(interval_at, with_exact_tails, pair)
+            p_value = hypothesis.one_sided_p_value(value, at)
+            found[pair] = found[pair]._replace(interval_at=at, p_value=p_value)
+    return found
+
+
+def joint_estimates(
+    estimates: dict[str, Estimate],
+    intervals: Mapping[str, IntervalAt],
+    values: Mapping[str, tuple[float, IntervalAt]],
+    error_of: Callable[[str, str], float],
+    covariance: Float[np.ndarray, "m m"],
+    hypothesis: Hypothesis,
+    seed: int,
+    *,
+    greater_is_better: bool,
+) -> JointEstimates:
+    """Return what is known of independent values with these ``intervals``.
+
+    Differences follow from ``values``, with intervals of their own; see `contrasts`.
+    """
+    generator = np.random.default_rng(seed)
+    draws = np.stack([draws_of(*x, generator) for x in values.values()], axis=1)
+    return JointEstimates(
+        estimates,
+        contrasts(values, error_of, hypothesis),
+        draws if greater_is_better else -draws,
+        covariance,
+        intervals,
+    )
 
 
 def exact_tails(interval_at: IntervalAt) -> IntervalAt:
@@ -114,7 +126,7 @@ def exact_tails(interval_at: IntervalAt) -> IntervalAt:
 
 
 def draws_of(
-    value: float, interval_at: IntervalAt, n_draws: int, generator: np.random.Generator
+    value: float, interval_at: IntervalAt, generator: np.random.Generator, n_draws: int = N_DRAWS
 ) -> Float[np.ndarray, " draws"]:
     """Draw from the distribution whose quantiles are the ends of one sample's intervals."""
     ends = [interval_at(float(error)) for error in _GRID[:-1]]

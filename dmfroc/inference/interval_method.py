@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc._kit.remarks import warn
+from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.interval import IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure
-from dmfroc.results.difference import Difference
+from dmfroc.measures.measure import Measure, caveats
 from dmfroc.results.estimate import Estimate
 
-_N_JOINT_DRAWS = 100_000  # behind the probabilities of the orders
+N_DRAWS = 100_000  # behind the probabilities of the orders
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
 
 USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
@@ -34,8 +34,8 @@ class JointEstimates(NamedTuple):
     ----------
     estimates : dict of str to Estimate
         Of each classifier by itself.
-    differences : dict of tuple of str to Difference
-        Of every two classifiers, in the order of ``estimates``; p-values are not adjusted.
+    contrasts : dict of tuple of str to Contrast
+        The differences of every two classifiers, in the order of ``estimates``.
     qualities : numpy.ndarray of shape (draws, m)
         Draws from the joint distribution of the values; where smaller ones are better, of their
         negatives.
@@ -43,19 +43,13 @@ class JointEstimates(NamedTuple):
         Of the values.
     intervals_of_values : dict of str to callable
         The intervals of each classifier's value, by their error probability.
-    intervals_of_differences : dict of tuple of str to callable
-        Those of the differences.
-    hypothesis : Hypothesis
-        What is tested of every difference.
     """
 
     estimates: dict[str, Estimate]
-    differences: dict[tuple[str, str], Difference]
+    contrasts: dict[tuple[str, str], Contrast]
     qualities: Float[np.ndarray, "draws m"]
     covariance: Float[np.ndarray, "m m"]
     intervals_of_values: Mapping[str, IntervalAt]
-    intervals_of_differences: Mapping[tuple[str, str], IntervalAt]
-    hypothesis: Hypothesis
 
 
 @dataclass(frozen=True)
@@ -91,8 +85,9 @@ class IntervalMethod(ABC):
     def from_options(cls, options: Options) -> IntervalMethod:
         """Return the method with those of the options that it uses."""
 
-    def refusal_to_compare(self, *, paired: bool) -> str | None:
-        """Say why classifiers cannot be compared with these options, if that is so."""
+    @property
+    def refusal_to_compare(self) -> str | None:
+        """Why classifiers cannot be compared with these options, if that is so."""
         return None
 
     @abstractmethod
@@ -103,12 +98,7 @@ class IntervalMethod(ABC):
 
     @abstractmethod
     def joint_estimates(
-        self,
-        measure: Measure,
-        samples: Mapping[str, Sample],
-        *,
-        paired: bool,
-        hypothesis: Hypothesis,
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Estimate a measure of several classifiers, and their differences.
 
@@ -117,9 +107,8 @@ class IntervalMethod(ABC):
         measure : Measure
             What to compare.
         samples : mapping of str to Sample
-            By name of the classifier.
-        paired : bool
-            Whether the samples are the same observations, or independent.
+            By name of the classifier. Those of the same observations have their units in common,
+            see `are_paired`; others are independent.
         hypothesis : Hypothesis
             What is tested of every difference. Intervals are limits if it is one-sided.
 
@@ -150,14 +139,29 @@ def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -
             )
 
 
-def joint_noise(
-    covariance: Float[np.ndarray, "m m"], degrees_of_freedom: float, generator: np.random.Generator
-) -> Float[np.ndarray, "draws m"]:
-    """Draw from the joint t distribution of the classifiers' values about their centre."""
-    m = len(covariance)
-    n_draws = min(_N_JOINT_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
+def warn_of_caveats(measure: Measure, predictions: Iterable[Predictions]) -> None:
+    """Warn once of what limits a measure of any of several samples."""
+    warn(dict.fromkeys(remark for p in predictions for remark in caveats([measure], p)))
+
+
+def joint_t_estimates(
+    estimates: dict[str, Estimate],
+    contrasts: dict[tuple[str, str], Contrast],
+    covariance: Float[np.ndarray, "m m"],
+    degrees_of_freedom: float,
+    intervals: Mapping[str, IntervalAt],
+    seed: int,
+    *,
+    greater_is_better: bool = True,
+) -> JointEstimates:
+    """Return what is known of values that have a joint t distribution, drawn from it."""
+    values = np.array([estimate.value for estimate in estimates.values()])
+    generator, m = np.random.default_rng(seed), len(values)
+    n_draws = min(N_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
     noise = generator.multivariate_normal(np.zeros(m), covariance, size=n_draws, method="eigh")
     if np.isfinite(degrees_of_freedom):
         chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
         noise /= np.sqrt(chi_squared / degrees_of_freedom)
-    return noise
+    draws = values + noise
+    qualities = draws if greater_is_better else -draws
+    return JointEstimates(estimates, contrasts, qualities, covariance, intervals)

@@ -9,11 +9,10 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.bounded_mean import BoundedMean
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Contrast, contrast_of_intervals
 from dmfroc.inference.judge import Part, judged, selection_message
 from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
-from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
 
@@ -151,13 +150,11 @@ class ItemMean:
             "give the bounds= of the scores"
         )
 
-    def difference(
-        self, first: str, second: str, level: float, hypothesis: Hypothesis
-    ) -> Difference:
-        """Return the difference of two models with its test."""
+    @property
+    def contrast(self) -> Contrast:
+        """What is known of the mean if it is the difference of two models."""
         limits = self.limits
-        error, names = limits.standard_error, (first, second)
-        return hypothesis.difference(names, limits.value, error, limits.interval_at, level)
+        return contrast_of_intervals(limits.value, limits.standard_error, limits.interval_at)
 
 
 def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:

@@ -8,7 +8,6 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc.inference import independent
 from dmfroc.inference.evidence import (
@@ -19,17 +18,17 @@ from dmfroc.inference.evidence import (
     facts_of_classifiers,
     joint_facts,
 )
-from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Moments
+from dmfroc.inference.hypothesis import Contrast, Hypothesis
+from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.interval_method import (
     USE_BOOTSTRAP,
     IntervalMethod,
     JointEstimates,
     check_finite,
-    joint_noise,
+    joint_t_estimates,
 )
-from dmfroc.inference.limits import interval, p_value_of_difference, probability_above
+from dmfroc.inference.limits import interval, tail_of_difference
 from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import (
     bias_message,
@@ -44,13 +43,11 @@ from dmfroc.inference.remarks import (
     small_folds_message,
 )
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, caveats, undefined_message
-from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
-_N_JOINT_DRAWS = 100_000  # of independent samples
 SYMMETRIC_FROM = 30  # degrees of freedom, from which on a t limit misses 7 % at a level of 5 %
 
 
@@ -124,48 +121,38 @@ class Jackknife(IntervalMethod):
         )
 
     def joint_estimates(
-        self,
-        measure: Measure,
-        samples: Mapping[str, Sample],
-        *,
-        paired: bool,
-        hypothesis: Hypothesis,
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of influences, or by the intervals of independent samples."""
         facts = facts_of_classifiers(measure, samples)
         check_finite(measure, {name: f.value for name, f in facts.items()})
-        if paired:
+        if are_paired(samples):
             return self.paired_estimates(joint_facts(facts), hypothesis)
         return self._independent(measure, facts, hypothesis)
 
     def paired_estimates(self, joint: JointFacts, hypothesis: Hypothesis) -> JointEstimates:
         """Compare by the moments of the differences' influences and the values' covariance."""
-        facts, moments = joint.facts, joint.differences
+        facts, contrasts = joint.facts, {}
         measure = next(iter(facts.values())).measure
-        values = {name: f.value for name, f in facts.items()}
-        of_pairs = joint.values or {(a, b): values[a] - values[b] for a, b in moments}
-        limits = {
-            pair: partial(_limits_of_values, joint, pair, of_pairs[pair])
-            for pair, x in moments.items()
-            if hypothesis.margin > 0 and x.spread.degrees_of_freedom < SYMMETRIC_FROM
-        }
-        differences = {
-            pair: self.difference(
-                *(pair, measure, of_pairs[pair], moments[pair], hypothesis),
-                joint.sign_flips.get(pair),
-                limits.get(pair),
+        for (a, b), moments in joint.differences.items():
+            value = joint.values[a, b] if joint.values else facts[a].value - facts[b].value
+            limits, few = None, moments.spread.degrees_of_freedom < SYMMETRIC_FROM
+            if hypothesis.margin > 0 and few:
+                limits = partial(_limits_of_values, joint, (a, b), value)
+            flips = joint.sign_flips.get((a, b))
+            contrasts[a, b] = contrast_of_moments(
+                measure, value, moments, hypothesis, flips, limits
             )
-            for pair in moments
-        }
-        freedom = min(x.spread.degrees_of_freedom for x in moments.values())
-        generator = np.random.default_rng(self.seed)
-        draws = np.array(list(values.values())) + joint_noise(joint.covariance, freedom, generator)
-        intervals_of = {
-            pair: limits.get(pair)
-            or _intervals_of_difference(measure, of_pairs[pair], moments[pair], hypothesis)
-            for pair in moments
-        }
-        return _jointly(self, facts, differences, draws, joint.covariance, intervals_of, hypothesis)
+        freedoms = (x.spread.degrees_of_freedom for x in joint.differences.values())
+        return joint_t_estimates(
+            {name: self.estimate(f) for name, f in facts.items()},
+            contrasts,
+            joint.covariance,
+            min(freedoms, default=np.inf),
+            {name: f.interval_at for name, f in facts.items()},
+            self.seed,
+            greater_is_better=measure.greater_is_better,
+        )
 
     def _independent(
         self, measure: Measure, facts: Mapping[str, FactsInMemory], hypothesis: Hypothesis
@@ -175,82 +162,51 @@ class Jackknife(IntervalMethod):
                 f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
                 "which are then not independent: leave n_pairs out, or compare paired"
             )
-        values = {name: (f.value, f.unbiased_interval_at) for name, f in facts.items()}
 
         def error_of(first: str, second: str) -> float:
             return facts[first].moments.beside(facts[second].moments).standard_error
 
-        differences, intervals_of = independent.compared(
-            values, error_of, hypothesis, self.level, greater_is_better=measure.greater_is_better
-        )
-        generator = np.random.default_rng(self.seed)
-        draws = [independent.draws_of(*x, _N_JOINT_DRAWS, generator) for x in values.values()]
-        covariance = np.diag([f.moments.spread.scale**2 for f in facts.values()])
-        joint = np.stack(draws, axis=1)
-        return _jointly(self, facts, differences, joint, covariance, intervals_of, hypothesis)
-
-    def difference(
-        self,
-        names: tuple[str, str],
-        measure: Measure,
-        value: float,
-        moments: Moments,
-        hypothesis: Hypothesis,
-        flips: SignFlips | None = None,
-        limits: IntervalAt | None = None,
-    ) -> Difference:
-        """Return what the moments of its influences say of a difference.
-
-        Its p-value is by ``flips`` of signs, where they are given and there is no margin, or by
-        ``limits`` of their own.
-        """
-        sign = 1 if measure.greater_is_better else -1
-        width = measure.largest_difference
-        above, not_below = (
-            probability_above(x, value, moments, width) for x in (hypothesis.rope, -hypothesis.rope)
-        )
-        p_value = p_value_of_difference(value, moments, width, hypothesis)
-        two_sided = p_value_of_difference(value, moments, width)
-        if flips is not None:
-            two_sided = p_value_of_flips(flips, Hypothesis(), two_sided)
-            if hypothesis.margin == 0:
-                p_value = p_value_of_flips(flips, hypothesis, p_value)
-        if limits is not None:
-            p_value = hypothesis.p_value(value, limits)
-        else:
-            limits = _intervals_of_difference(measure, value, moments, hypothesis)
-        return Difference(
-            *names,
-            value=value,
-            standard_error=moments.standard_error,
-            interval=hypothesis.interval(limits, self.level),
-            p_value=p_value,
-            two_sided_p_value=two_sided,
-            adjusted_p_value=p_value,
-            probability_better=probability_above(0.0, sign * value, moments, width),
-            probability_equivalent=not_below - above,
+        return independent.joint_estimates(
+            {name: self.estimate(f) for name, f in facts.items()},
+            {name: f.interval_at for name, f in facts.items()},
+            {name: (f.value, f.unbiased_interval_at) for name, f in facts.items()},
+            error_of,
+            np.diag([f.moments.spread.scale**2 for f in facts.values()]),
+            hypothesis,
+            self.seed,
+            greater_is_better=measure.greater_is_better,
         )
 
 
-def _jointly(
-    method: Jackknife,
-    facts: Mapping[str, Facts],
-    differences: dict[tuple[str, str], Difference],
-    draws: Float[np.ndarray, "draws m"],
-    covariance: Float[np.ndarray, "m m"],
-    intervals_of_differences: Mapping[tuple[str, str], IntervalAt],
+def contrast_of_moments(
+    measure: Measure,
+    value: float,
+    moments: Moments,
     hypothesis: Hypothesis,
-) -> JointEstimates:
-    greater_is_better = next(iter(facts.values())).measure.greater_is_better
-    return JointEstimates(
-        {name: method.estimate(f) for name, f in facts.items()},
-        differences,
-        draws if greater_is_better else -draws,
-        covariance,
-        {name: f.interval_at for name, f in facts.items()},
-        intervals_of_differences,
-        hypothesis,
-    )
+    flips: SignFlips | None = None,
+    limits: IntervalAt | None = None,
+) -> Contrast:
+    """Return what the moments of its influences show of a difference.
+
+    Its p-value is by ``flips`` of signs, where they are given and there is no margin, or by
+    ``limits`` of their own.
+    """
+    width, is_two_sided = measure.largest_difference, hypothesis.is_two_sided
+    tail = partial(tail_of_difference, value=value, moments=moments, width=width)
+    two_sided, p_value = 2 * tail(0.0), hypothesis.p_value_of_tail(value, tail)
+    if moments.spread.scale <= NO_VARIATION and not is_two_sided:
+        p_value = min(2 * p_value, 1.0)  # all of the error is on one side
+    if flips is not None:
+        two_sided = p_value_of_flips(flips, Hypothesis(), two_sided)
+        if hypothesis.margin == 0:
+            p_value = p_value_of_flips(flips, hypothesis, p_value)
+    if limits is not None:
+        p_value = hypothesis.one_sided_p_value(value, limits)
+    else:
+        bounds = (-width, width)
+        limits = partial(interval, value, moments, bounds=bounds, symmetric_on_line=False)
+        limits = limits if is_two_sided else independent.exact_tails(limits)
+    return Contrast(value, moments.standard_error, limits, tail, p_value, two_sided)
 
 
 def _limits_of_values(
@@ -270,15 +226,3 @@ def _limits_of_values(
     ends = independent.interval_of_contrast((1.0, -1.0), values, intervals, correlation)
     shift = value - values[0] + values[1]
     return Interval(ends.low + shift, ends.high + shift)
-
-
-def _intervals_of_difference(
-    measure: Measure, value: float, moments: Moments, hypothesis: Hypothesis
-) -> IntervalAt:
-    """Return the intervals of a difference by their error probability."""
-    bounds = (-measure.largest_difference, measure.largest_difference)
-
-    def interval_at(error: float) -> Interval:
-        return interval(value, moments, error, bounds, symmetric_on_line=False)
-
-    return interval_at if hypothesis.is_two_sided else independent.exact_tails(interval_at)

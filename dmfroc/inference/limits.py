@@ -17,7 +17,6 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import betaincinv, chdtri, expit, logit, ndtri, stdtr, stdtrit
 
-from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.interval import Interval
 from dmfroc.inputs.predictions import Predictions
@@ -41,7 +40,6 @@ _N_RANKS = 64  # of cases that are predicted right, to see what it costs to rank
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
-_NO_DIFFERENCE = Hypothesis()
 _NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
 _Map = Callable[[Any], Float[np.ndarray, "*x"]]
 
@@ -555,31 +553,15 @@ def without_variation(
     return Interval(low_end, high_end, is_degenerate=low < high)
 
 
-def p_value_of_difference(
-    difference: float, moments: Moments, width: float, hypothesis: Hypothesis = _NO_DIFFERENCE
-) -> float:
-    """Return the p-value of a difference between two values whose range has this width."""
-    scale, freedom = moments.spread
-    excess = difference - hypothesis.threshold
-    towards = abs(excess) if hypothesis.is_two_sided else hypothesis.sign * excess
-    if scale <= NO_VARIATION:
-        return _p_value_without_variation(towards, moments, width - hypothesis.margin)
-    return float((2 if hypothesis.is_two_sided else 1) * stdtr(freedom, -towards / scale))
+def tail_of_difference(threshold: float, value: float, moments: Moments, width: float) -> float:
+    """Return the probability that a true difference lies beyond a threshold.
 
-
-def _p_value_without_variation(excess: float, moments: Moments, room: float) -> float:
-    """Return the error at which the interval without variation would just reach a threshold.
-
-    ``room`` is how far beyond the threshold the range ends.
+    It is on the other side than the value, and the values range over this ``width``. Without
+    variation twice the probability is the error at which the interval would reach the threshold.
     """
-    return float((1 / (1 + max(excess, 0.0) / max(room, _NO_ROOM))) ** moments.n_complete_sets)
-
-
-def probability_above(threshold: float, difference: float, moments: Moments, width: float) -> float:
-    """Return the probability that the true difference exceeds the threshold."""
     scale, freedom = moments.spread
-    excess = difference - threshold
-    if scale <= NO_VARIATION:
-        p_value = _p_value_without_variation(abs(excess), moments, width - abs(threshold))
-        return 0.5 + 0.5 * float(np.sign(excess)) * (1 - p_value)
-    return float(stdtr(freedom, excess / scale))
+    distance = abs(value - threshold)
+    if scale > NO_VARIATION:
+        return float(stdtr(freedom, -distance / scale))
+    room = max(width - abs(threshold), _NO_ROOM)  # how far beyond the threshold the range ends
+    return float((1 / (1 + distance / room)) ** moments.n_complete_sets) / 2

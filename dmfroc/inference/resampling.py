@@ -28,7 +28,7 @@ from dmfroc.inference.remarks import (
     undefined_draws_message,
 )
 from dmfroc.inference.replicates import Replicates, replicate_interval
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within
 from dmfroc.results.estimate import Estimate
@@ -82,8 +82,9 @@ class Resampling(IntervalMethod):
         """Whether it takes a vector of values: not if each replicate needs a standard error."""
         return self.interval_type != "studentized"
 
-    def refusal_to_compare(self, *, paired: bool) -> str | None:
-        """Refuse an interval that rests on the standard error of each replicate."""
+    @property
+    def refusal_to_compare(self) -> str | None:
+        """Why classifiers cannot be compared: replicates of differences have no standard error."""
         if self.interval_type == "studentized":
             return "differences have no studentized interval: use 'bca' or 'percentile'"
         return None
@@ -179,12 +180,7 @@ class Resampling(IntervalMethod):
         )
 
     def joint_estimates(
-        self,
-        measure: Measure,
-        samples: Mapping[str, Sample],
-        *,
-        paired: bool,
-        hypothesis: Hypothesis,
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
         found: dict[str, FactsInMemory] = {}
@@ -194,7 +190,10 @@ class Resampling(IntervalMethod):
         for name, bound in bound_to.items():
             [found[name]] = facts_of([measure], bound, samples[name])
             check_finite(measure, {name: found[name].value})
-        is_random = any(x.class_sizes == "random" for x in found.values())
+        paired, is_random = (
+            are_paired(samples),
+            any(x.class_sizes == "random" for x in found.values()),
+        )
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)

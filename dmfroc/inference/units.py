@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -311,6 +311,11 @@ class Sample(NamedTuple):
 
     predictions: Predictions
     units: Units
+
+
+def are_paired(samples: Mapping[str, Sample]) -> bool:
+    """Whether samples are of the same observations, whose units they then have in common."""
+    return len({id(sample.units) for sample in samples.values()}) == 1
 
 
 def sample_of(

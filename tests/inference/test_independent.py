@@ -24,18 +24,16 @@ def test_symmetric_intervals_give_the_test_of_two_means():
     first, second = (0.8, wald(0.8, 0.03)), (0.7, wald(0.7, 0.04))
     z = 0.1 / 0.05
     hypothesis = Hypothesis(rope=0.02)
-    differences, intervals_of = independent.compared(
-        {"a": first, "b": second}, lambda *_: 0.05, hypothesis, 0.95
-    )
-    found = differences["a", "b"]
+    contrasts = independent.contrasts({"a": first, "b": second}, lambda *_: 0.05, hypothesis)
+    [found] = hypothesis.differences(contrasts, 0.95)
     assert found.p_value == pytest.approx(2 * stats.norm.sf(z), rel=1e-6)
     assert found.probability_better == pytest.approx(stats.norm.cdf(z), rel=1e-6)
     assert found.probability_equivalent == pytest.approx(
         stats.norm.cdf(0.12 / 0.05) - stats.norm.cdf(0.08 / 0.05), rel=1e-6
     )
     expected = pytest.approx((0.1 - 1.959964 * 0.05, 0.1 + 1.959964 * 0.05), rel=1e-6)
-    assert found.interval == intervals_of["a", "b"](1 - 0.95)[:2] == expected
-    drawn = independent.draws_of(*first, 20_000, np.random.default_rng(1))
+    assert found.interval == contrasts["a", "b"].interval_at(1 - 0.95)[:2] == expected
+    drawn = independent.draws_of(*first, np.random.default_rng(1), 20_000)
     assert drawn.mean() == pytest.approx(0.8, abs=1e-3)
     assert drawn.std() == pytest.approx(0.03, rel=0.03)
 

@@ -1,0 +1,394 @@
+"""Evidence of several classifiers, made from what the user hands in.
+
+There are five kinds: the same rows in memory, independent samples in memory, verified rows with a
+judge, scans, and streams. Each gives joint estimates of any measure; nobody else asks which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.accumulation import Accumulator
+from dmfroc.analyses.evidence import (
+    JudgedEvidence,
+    below_chance_message,
+    choose_methods,
+    counted_sample,
+    joint_estimates_with_judge,
+    take_judge,
+    take_population,
+)
+from dmfroc.analyses.population import in_population
+from dmfroc.analyses.sequences import joint_of_streams
+from dmfroc.counted.estimates import joint_estimates_of_counts
+from dmfroc.counted.scan import Scan
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.interval_method import JointEstimates, check_comparable, warn_of_caveats
+from dmfroc.inference.options import Options
+from dmfroc.inference.units import Sample, Units
+from dmfroc.inputs.judge import judged_rows
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.rows import matched, of_same_observations
+from dmfroc.measures.measure import Measure
+
+
+class JointEvidence(NamedTuple):
+    """What is known of several classifiers.
+
+    Attributes
+    ----------
+    estimates : callable
+        Takes a measure and a hypothesis, and returns the classifiers' values and differences.
+    predictions : dict of str to Predictions
+        What is compared; of streams nothing.
+    units : Units or None
+        The independent units if the classifiers have the same ones.
+    """
+
+    estimates: Callable[[Measure, Hypothesis], JointEstimates]
+    predictions: dict[str, Predictions]
+    units: Units | None = None
+
+
+def joint_evidence(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    needs: Needs,
+    *,
+    paired: bool,
+    simultaneous: bool,
+    given: dict[str, Any],
+) -> JointEvidence:
+    """Return the evidence in what the user hands in, see `dmfroc.compare`."""
+    scan = counted_sample(y_true, {"y_score": y_score} | given)
+    is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
+    if is_dict and all(isinstance(x, Accumulator) for x in y_true.values()):
+        refused = [*given, *options.given, *(["simultaneous"] if simultaneous else [])]
+        return _streams(y_true, options, refused)
+    if scan is not None:
+        return _of_scan(scan, options, paired=paired)
+    if (judge := take_judge(given)) is None:
+        return _in_memory(y_true, y_score, options, needs, paired=paired, given=given)
+    if not paired:
+        raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
+    evidence = _judged(y_true, y_score, options, needs=needs, **judge, **given)
+    predictions = {name: one.predictions for name, one in evidence.items()}
+    units = next(iter(evidence.values())).sample.units
+    return JointEvidence(partial(joint_estimates_with_judge, evidence), predictions, units)
+
+
+def _streams(
+    streams: Mapping[str, Accumulator], options: Options, refused: Sequence[str]
+) -> JointEvidence:
+    if refused:
+        raise ValueError(
+            f"{', '.join(refused)} is no option of a comparison of accumulators, "
+            "which have classes, weights and hard labels of their own. Its limits hold at all "
+            "times, and p-values are adjusted by Holm's method: leave it out"
+        )
+    if len(streams) < 2:
+        raise ValueError("at least two accumulators are needed, but there is one")
+    return JointEvidence(partial(_estimates_of_streams, streams, options), {})
+
+
+def _estimates_of_streams(
+    streams: Mapping[str, Accumulator], options: Options, measure: Measure, hypothesis: Hypothesis
+) -> JointEstimates:
+    seen = {name: accumulator.seen(measure) for name, accumulator in streams.items()}
+    for name, stream in seen.items():
+        if stream.obstacle is not None:
+            raise ValueError(
+                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
+                "more rows"
+            )
+    return joint_of_streams(seen, measure, options.level, options.seed, hypothesis)
+
+
+def _of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:
+    if not paired or len(scan.classifiers) < 2:
+        raise ValueError(
+            "classifiers of a scan are compared on the same observations: give it the score "
+            "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
+        )
+    predictions = {name: counts.predictions for name, counts in scan.bound.items()}
+    return JointEvidence(partial(joint_estimates_of_counts, scan, options), predictions)
+
+
+def _in_memory(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    needs: Needs,
+    *,
+    paired: bool,
+    given: dict[str, Any],
+) -> JointEvidence:
+    population = take_population(given)
+    if np.ndim(population["target_prevalence"]) == 2:
+        raise ValueError(
+            "target_prevalence of a comparison must be shares, which are the same for all "
+            "classifiers: give the shares instead of scores"
+        )
+    if not paired and population["folds"] is not None:
+        raise ValueError(
+            "folds cannot be given for independent samples (paired=False): pass Predictions "
+            "that have folds of their own, see Predictions.in_folds"
+        )
+    if not paired and options.groups is not None:
+        raise ValueError(
+            "groups cannot be given for independent samples (paired=False): put all rows in one "
+            "sample, and use compare_subgroups with by= the sample of each row"
+        )
+    predictions = _predictions(y_true, y_score, needs, given)
+    if paired:
+        predictions = of_same_observations(matched(predictions))
+    importance = population.pop("importance")
+    if paired or importance is None:
+        importance = dict.fromkeys(predictions, importance)
+    else:
+        _check_importance_of_each(importance, list(predictions))
+    with_population = options
+    for name, one in predictions.items():
+        found = in_population(one, options, **population, importance=importance[name])
+        predictions[name], with_population = found
+    units = None
+    if paired:  # the same observations have the same units, held once
+        warn([_same_scores_message(predictions)])
+        units = with_population.sample_of(next(iter(predictions.values()))).units
+        samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
+    else:
+        samples = {name: with_population.sample_of(p) for name, p in predictions.items()}
+    estimates = partial(_estimates_in_memory, predictions, samples, with_population)
+    return JointEvidence(estimates, predictions, units)
+
+
+def _estimates_in_memory(
+    predictions: Mapping[str, Predictions],
+    samples: Mapping[str, Sample],
+    options: Options,
+    measure: Measure,
+    hypothesis: Hypothesis,
+) -> JointEstimates:
+    [method] = choose_methods([measure], next(iter(predictions.values())), options)
+    check_comparable(measure, predictions)
+    if (refusal := method.refusal_to_compare) is not None:
+        raise ValueError(refusal)
+    if not method.warns_itself:
+        warn_of_caveats(measure, predictions.values())
+    joint = method.joint_estimates(measure, samples, hypothesis)
+    below_chance = below_chance_message([measure], [list(joint.estimates.values())])
+    warn([below_chance, _target_message(measure)])
+    return joint
+
+
+def _judged(
+    y_true: Any, y_score: Any, options: Options, *, y_pred: Any = None, **others: Any
+) -> dict[str, JudgedEvidence]:
+    """Return the evidence of each classifier: verified rows, and a judge of all rows."""
+    if isinstance(y_true, Mapping):
+        raise TypeError(
+            "judge= goes with arrays: instead of a dict of Predictions pass y_true, with missing "
+            "labels where nobody verified, and a dict of scores by name of the classifier"
+        )
+    scored, baselines = _without_baselines(y_score)
+    named = _by_classifier(scored, y_pred)
+    rows = {
+        name: judged_rows(y_true, scores, y_pred=hard, **others)
+        for name, (scores, hard) in named.items()
+    }
+    order = list(rows if y_score is None else y_score)
+    parts = {
+        part: _with_baselines({x: getattr(one, part) for x, one in rows.items()}, baselines, order)
+        for part in ("verified", "judge_on_verified", "judge_on_all")
+    }
+    _check_names(parts["verified"], "y_score")
+    parts["judge_on_all"] = of_same_observations(parts["judge_on_all"])
+    first = next(iter(rows.values()))
+    evidence = {}
+    for name, verified in parts["verified"].items():
+        own: dict[str, Any] = {part: of_part[name] for part, of_part in parts.items()}
+        evidence[name] = JudgedEvidence(verified, options, first._replace(**own))
+    return evidence
+
+
+def _predictions(
+    y_true: Any, y_score: Any, needs: Needs, given: Mapping[str, Any]
+) -> dict[str, Predictions]:
+    """Return the predictions of each classifier."""
+    others: dict[str, Any] = {"y_pred": None, "pos_label": None, **given}
+    y_pred, pos_label = (others.pop(name) for name in ("y_pred", "pos_label"))
+    whose = y_true if y_score is None else y_score
+    scored, baselines = _without_baselines(whose)
+    y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+    named = _named_predictions(y_true, y_score, y_pred, needs, others)
+    if pos_label is not None:
+        named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
+    if baselines:
+        named = _with_baselines(named, baselines, list(whose))
+    _check_names(named, "y_true" if y_score is None else "y_score")
+    return named
+
+
+def _check_importance_of_each(given: Any, names: Sequence[str]) -> None:
+    """Refuse importance of independent samples that is not known for each by its name."""
+    if not isinstance(given, Mapping) or set(given) != set(names):
+        raise ValueError(
+            "importance of independent samples must be a dict with the weights of each one's rows, "
+            f"by name of the classifier, {listing(names)}"
+        )
+    if any(isinstance(weights, tuple) for weights in given.values()):
+        raise ValueError(
+            "importance estimated from features of one target makes samples dependent: give "
+            "known weights of each sample, or compare classifiers on the same rows"
+        )
+
+
+def _check_names(named: Mapping[Any, Any], what: str) -> None:
+    """Refuse names of classifiers that are no strings, and fewer than two of them."""
+    for name in named:
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{what} has the key {name!r}, of type {type(name).__name__}, but names of "
+                f"classifiers must be strings: use {str(name)!r}"
+            )
+    if len(named) < 2:
+        raise ValueError(
+            f"at least two classifiers are needed, but there are {len(named)}: give the scores of "
+            "each, or a file for each"
+        )
+
+
+def _without_baselines(given: Any) -> tuple[Any, dict[str, str | None]]:
+    """Return what is given by name of the classifier, and the names of baselines among it."""
+    if not isinstance(given, Mapping):
+        return given, {}
+    baselines = {name: x for name, x in given.items() if x is None or isinstance(x, str)}
+    return {name: x for name, x in given.items() if name not in baselines}, baselines
+
+
+def _with_baselines(
+    named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Sequence[str]
+) -> dict[str, Predictions]:
+    """Add classifiers that give one class the probability 1, whatever the observation."""
+    if not named:
+        raise ValueError("baselines are compared with the scores of at least one classifier")
+    first = next(iter(named.values()))
+    for name, baseline in baselines.items():
+        place = _class_of_baseline(name, baseline or name, first.labels)
+        predicted = np.full(first.n_observations, place, np.int32)
+        scores = np.eye(first.n_classes)[predicted]
+        named[name] = replace(first, scores=scores, predicted=predicted)
+    return {name: named[name] for name in order}
+
+
+def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
+    """Return the place of the class for which a baseline always decides."""
+    if baseline in ("treat all", "treat none"):
+        if len(labels) > 2:
+            raise ValueError(
+                f"the baseline {baseline!r} of {name!r} is one of two classes, and there are "
+                f"{len(labels)}: take 'always {labels[0]}' and so on"
+            )
+        return int(baseline == "treat all")
+    always = [f"always {label}" for label in labels]
+    if baseline not in always:
+        known = ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+        raise ValueError(
+            f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
+            f"{known}, or give the scores"
+        )
+    return always.index(baseline)
+
+
+def _named_predictions(
+    y_true: Any, y_score: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
+) -> dict[str, Predictions]:
+    if isinstance(y_true, Mapping) and y_score is None:
+        for name, value in y_true.items():
+            if not isinstance(value, Predictions):
+                raise TypeError(
+                    f"y_true as a dict must hold Predictions, but {name!r} is a "
+                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
+                )
+        return {
+            name: as_predictions(value, y_pred=y_pred, needs=needs, by_fold=True, **others)
+            for name, value in y_true.items()
+        }
+    named = _by_classifier(y_score, y_pred)
+    if y_score is None:
+        return _of_hard_labels(y_true, y_pred, needs, others)
+    return {
+        name: Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
+        for name, (scores, hard) in named.items()
+    }
+
+
+def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
+    """Return the scores and the hard labels of each classifier, or None instead of one of them."""
+    if not isinstance(y_score, Mapping) and (y_score is not None or y_pred is None):
+        raise TypeError(
+            "y_score must be a dict of scores by name of the classifier, but it is a "
+            f"{type(y_score).__name__}"
+        )
+    if y_pred is not None and not isinstance(y_pred, Mapping):
+        raise TypeError(
+            "y_pred must be a dict of hard labels by name of the classifier, but it is a "
+            f"{type(y_pred).__name__}"
+        )
+    hard = y_pred or {}
+    if y_score is None:
+        return {name: (None, x) for name, x in hard.items()}
+    unknown = [name for name in hard if name not in y_score]
+    if unknown:
+        raise ValueError(
+            f"y_pred has hard labels of {unknown[0]!r}, but y_score has the classifiers "
+            f"{list(y_score)}: use the same names"
+        )
+    return {name: (scores, hard.get(name)) for name, scores in y_score.items()}
+
+
+def _of_hard_labels(
+    y_true: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
+) -> dict[str, Predictions]:
+    """Return the predictions of classifiers without scores, all with the same classes."""
+    named = {
+        name: as_predictions(y_true, y_pred=hard, needs=needs, **others)
+        for name, hard in y_pred.items()
+    }
+    classes = {label for p in named.values() for label in p.labels}
+    # A class that one of them alone predicts is a class of all of them.
+    if any(len(p.labels) < len(classes) for p in named.values()):
+        return _of_hard_labels(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
+    return named
+
+
+def _same_scores_message(named: dict[str, Predictions]) -> str | None:
+    """Say which classifiers have the same scores in every row, as a file named twice has."""
+    first: dict[bytes, str] = {}
+    twins = []
+    for name, predictions in named.items():
+        earlier = first.setdefault(predictions.scores.tobytes(), name)
+        if earlier != name:
+            twins.append(f"{earlier!r} and {name!r}")
+    if not twins:
+        return None
+    return f"the same scores in every row, so that there is no difference: {', '.join(twins)}"
+
+
+def _target_message(measure: Measure) -> str | None:
+    """Say that neither a greater nor a smaller value is better."""
+    if np.isnan(measure.target):
+        return None
+    return (
+        f"{measure.name} is best at {measure.target:g}, so that neither a greater nor a smaller "
+        "value is better: differences show which one is greater. To find the better classifier "
+        "compare brier_score or log_loss."
+    )
