@@ -53,7 +53,7 @@ class JointEvidence(NamedTuple):
     """
 
     estimates: Callable[[Measure, Hypothesis], JointEstimates]
-    predictions: dict[str, Predictions]
+    predictions: Mapping[str, Predictions]
     units: Units | None = None
 
 
