@@ -457,6 +457,7 @@ def page(tables: dict[str, pd.DataFrame]) -> str:
     found = qualities_of(pd.concat([tables["deciding"], others, tables["many"]]))
     of_rule = verdicts(found, shares)
     chosen = of_rule.index[of_rule["holds"]]
+    longer = of_rule["longer"][DEFAULT_SHRINKAGE] - 1
     n, n_power = (tables[x]["replication"].nunique() for x in ("intervals", "power"))
     n_deciding = tables["deciding"]["replication"].nunique()
     n_many, n_perfect = (tables[x]["replication"].nunique() for x in ("many", "imperfect"))
@@ -480,8 +481,19 @@ is to the paper's centre, and the further from Hand and Till's M where pairs dif
 
 {rule_table(of_rule)}
 
-The smallest strength for which the rule holds is
-{f"{chosen[0]:g}" if len(chosen) else "none of them"}; the default is {DEFAULT_SHRINKAGE:g}.
+The rule holds for {", ".join(f"{x:g}" for x in chosen) or "none of the strengths"}: in the last
+part each has a design in which another's error is smaller by more than a tenth. Coverage does not
+distinguish the strengths.
+
+The default, {DEFAULT_SHRINKAGE:g}, was chosen after these results were seen. A sample outside of
+the study decided: with 80 classes of two observations, three thresholds, and M of 0.94, the area is
+1.0000 with 0.01, where the fit does not converge either, and 0.9996 with 0.02. With 0.05 it is
+0.9945. So 0.05 is the smallest strength of which we have seen no false perfection. Its error is
+1.22 times the best in a design with one class far from three others. There the areas of a weaker
+prior are closer to one and vary less.
+
+Intervals account for the bias. In six classes on a line with rounded scores this raises the
+coverage from 92.2 to 94.5 %. Over all designs intervals get {100 * longer:.1f} % longer.
 
 ## By design
 

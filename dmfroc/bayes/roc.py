@@ -196,7 +196,8 @@ def bayesian_roc(
         remarks = ["the draws are from a normal approximation of the posterior"]
     else:
         remarks = sampling_problems(posterior, _MONITORED)
-    remarks += _warnings(posterior, predictions, fit.area, likelihood)
+    is_too_sure = likelihood == "binomial" and tempering != "jackknife"
+    remarks += _warnings(posterior, predictions, fit.area, is_too_sure=is_too_sure)
     return summarize("dmf_auc", "DMF-AUC", posterior, level, seed, remarks, "auc")
 
 
@@ -376,11 +377,11 @@ def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, 
 
 
 def _warnings(
-    posterior: xarray.DataTree, predictions: Predictions, area: Measure, likelihood: Likelihood
+    posterior: xarray.DataTree, predictions: Predictions, area: Measure, *, is_too_sure: bool
 ) -> list[str]:
     """Return what limits the posterior: the model, the prior, or a sample with few errors."""
     remarks = []
-    if likelihood == "binomial":
+    if is_too_sure:
         remarks.append(
             "cells were taken for independent binomial counts, which they are not: the interval "
             "is too narrow"
@@ -401,7 +402,8 @@ def _warnings(
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
             "a posterior standard deviation. It does not expect such pairs or such a curve: try "
-            "structure='hierarchical', or priors=Priors(split_scale=5), or use the jackknife"
+            "likelihood='binomial' with tempering='jackknife', which averages pairs as the fit "
+            "does, or priors=Priors(split_scale=5), or use the jackknife"
         )
     remarks += filter(None, [_unequal_pairs_message(posterior)])
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):

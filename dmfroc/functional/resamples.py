@@ -24,7 +24,7 @@ from dmfroc.functional.roc import center, multiclass_roc
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, WithOptions, bind
-from dmfroc.multiclass.rates import ordered_pairs
+from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE, ordered_pairs
 
 _NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one
 
@@ -194,7 +194,7 @@ def rates_model(
         fitted = np.asarray(jax.nn.sigmoid(eta))
     counted = ordered_pairs(n_classes).reshape(-1, 2)
     sizes = np.bincount(np.asarray(y), minlength=n_classes)[counted]
-    shrinkage = options.get("shrinkage", 1.0)
+    shrinkage = options.get("shrinkage", DEFAULT_SHRINKAGE)
     shares = np.diff(fitted, axis=-1, prepend=0.0, append=1.0)
     drawn_sizes = np.maximum(np.round(sizes * positive("tempering", tempering)), 1).astype(int)
 

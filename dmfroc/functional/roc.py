@@ -101,7 +101,7 @@ def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -
     >>> fpr = np.array([0.1, 0.3, 0.6])
     >>> rates = np.array([[fpr**0.2, fpr], [fpr**0.4, fpr]])
     >>> print(f"{center(rates).auc:.3f}")
-    0.755
+    0.759
     """
     rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
     if rates.ndim != 3 or rates.shape[1] != 2 or not rates.size:
@@ -211,7 +211,7 @@ def multiclass_roc(
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> found = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores, n_classes=3)
     >>> print(f"{found.auc:.3f}", bool(found.converged))
-    0.839 True
+    0.887 True
     """
     if number_of_classes(n_classes) == 2:
         raise ValueError(

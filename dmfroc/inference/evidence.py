@@ -57,9 +57,11 @@ from dmfroc.results.judge import JudgedLabels
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
+_FEW_OF_CENTRE = 0.1  # the same of the DMF-AUC, whose centre follows the chance in easy pairs
 _N_DIVISIONS = 2
-_HALVES_OF = 2.0  # times what halves show: of 5 or 10 cases of a class they show half of the bias
+_HALVES_OF = 2.0  # times what halves show, of many small classes: they show half of the bias
 _MOST_SCORES = 1 << 20  # whose halves take little time
+_MOST_SCORES_OF_CENTRE = 1 << 16  # the same for the DMF-AUC of classes that are not so small
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
@@ -335,9 +337,11 @@ def notable_bias(biases: Sequence[float], error: float) -> float:
     return next((x for x in biases if x and abs(x) >= _NOTABLE_BIAS * error), 0.0)
 
 
-def has_many_small_classes(measure: Measure, units: Units, n_classes: int) -> bool:
+def has_many_small_classes(
+    measure: Measure, units: Units, n_classes: int, few: float = _FEW_OF_MANY
+) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
-    are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets
+    are_many = n_classes >= few * units.n_complete_sets
     return are_many and not measure.is_unbiased_of(n_classes)
 
 
@@ -355,14 +359,20 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     predictions, units = sample
-    has_bias = has_many_small_classes(measure, units, len(predictions.present))
+    is_small = has_many_small_classes(measure, units, len(predictions.present))
+    has_bias = is_small or (
+        measure.is_dmf_auc
+        and predictions.scores.size <= _MOST_SCORES_OF_CENTRE
+        and has_many_small_classes(measure, units, len(predictions.present), _FEW_OF_CENTRE)
+    )
     if not has_bias or not has_halves(predictions, units):
         return 0.0
     halves = _halves(predictions, units.of_row)
     if not len(halves):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(halves)
-    bias = _HALVES_OF * (float(np.mean(of_halves)) - value)
+    factor = _HALVES_OF if is_small else 1.0
+    bias = factor * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) else 0.0
 

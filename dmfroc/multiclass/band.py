@@ -159,7 +159,7 @@ def curve_band(
     >>> for fpr, low, high in zip(band.fpr, band.low, band.high, strict=True):
     ...     print(f"{fpr:.2f}: {low:.2f} to {high:.2f}")
     0.00: 0.00 to 0.69
-    0.15: 0.54 to 0.69
+    0.15: 0.55 to 0.69
     0.50: 0.88 to 0.95
     0.85: 0.96 to 0.99
     1.00: 0.96 to 1.00

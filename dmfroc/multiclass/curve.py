@@ -39,6 +39,7 @@ from dmfroc.multiclass.rates import (
     ThresholdPool,
 )
 
+_LEAST_LOGIT = -350.0  # squares of its exponential are finite
 _MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number
 
 
@@ -233,7 +234,10 @@ def curve_points(
 ) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
     """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
     effects = solution.row_effect * solution.column_effect.mean()
-    tpr, fpr = sigmoid(effects, xp) if link == "logit" else np.exp(log_rates(effects, link)[0])
+    if link == "logit":  # the derivative of a rate of 0 must not be 0 times infinity
+        tpr, fpr = sigmoid(xp.maximum(effects, _LEAST_LOGIT), xp)
+    else:
+        tpr, fpr = np.exp(log_rates(effects, link)[0])
     ends = xp.zeros(1), xp.ones(1)
     return (xp.concatenate([ends[0], fpr, ends[1]]), xp.concatenate([ends[0], tpr, ends[1]]))
 
@@ -371,9 +375,10 @@ def multiclass_roc(
     shrinkage : float
         Strength of the prior that draws the pair effects towards one, relative to the deviance
         of one average pair. It stops perfectly separated pairs from hiding all others. With 0
-        the fit is the paper's maximum likelihood. The price of it is power where two classifiers
-        differ in a pair that is easy beside the others; where they differ in a hard one, it has
-        more power than 0 has.
+        the fit is the paper's maximum likelihood. The stronger it is, the closer the area is to
+        Hand and Till's M, and the left ends of curves change too, see `docs/method.md`. Less of it
+        has more power where two classifiers differ in a pair that is easy beside the others, and
+        less power where they differ in a hard one.
     threshold_pool : {"balanced", "pooled"}
         Whether both classes of a pair count equally in the pool of scores whose quantiles are its
         thresholds. Then the curve does not depend on how frequent the classes are. Else every
@@ -396,7 +401,8 @@ def multiclass_roc(
     preset : {"default", "paper"}
         With ``"paper"`` the estimator of Wang and Carvalho: ``pair_weights`` are multiplied by the
         sizes of the classes whose rates they weight (equation 14), ``shrinkage=0``,
-        ``threshold_pool="pooled"``. What they call unweighted is not a preset:
+        ``threshold_pool="pooled"``. It replaces both defaults, written out or not, and refuses
+        another ``shrinkage``. What they call unweighted is not a preset:
         ``shrinkage=0, threshold_pool="pooled"``.
 
     Returns
@@ -419,7 +425,7 @@ def multiclass_roc(
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> curve = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores)
     >>> round(curve.auc, 3), curve.converged
-    (0.839, True)
+    (0.887, True)
     """
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset

@@ -40,9 +40,11 @@ from dmfroc.results.table import Column
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {
     "dmf_auc": "DMF-AUC: the area under the one curve that all pairs of classes share; 1/2 is "
-    "guessing, 1 is perfect.",
+    "guessing, 1 is perfect. Pairs count by what they show of its shape, so that easy pairs count "
+    "more.",
     "hand_till": "Hand-Till M: how often, of two observations of different classes, the scores put "
-    "the right one first, averaged over all pairs; 1/2 is guessing, 1 is perfect.",
+    "the right one first, averaged over all pairs, which count alike; 1/2 is guessing, 1 is "
+    "perfect.",
     "auc": "AUC: how often, of two observations of different classes, the score puts the right one "
     "first; 1/2 is guessing, 1 is perfect.",
     "informedness": "Informedness: how much better than guessing the decisions by the largest "

@@ -114,7 +114,13 @@ def as_json(estimate, **others):
 
 def measures_as_json(evaluation):
     return {
-        name: as_json(e, level=e.level, method=e.method) | {"exact_limit": e.exact_limit or ""}
+        name: as_json(
+            e,
+            level=e.level,
+            method=e.method,
+            exact_limit=e.exact_limit or "",
+            bias_corrected=e.bias_corrected,
+        )
         for name, e in evaluation.estimates.items()
     }
 

@@ -249,7 +249,7 @@ def test_derivatives_of_the_center_are_differences():
 
 def test_second_derivatives_of_the_center_are_differences():
     rates = np.linspace(0.1, 0.9, 12).reshape(2, 2, 3)
-    gradient = jax.jit(jax.grad(lambda r: functional.center(r).auc))
+    gradient = jax.jit(jax.grad(lambda r: functional.center(r, shrinkage=1.0).auc))
     found = jax.jit(jax.jacrev(gradient))(rates)
     # The fit ends at a gradient of 1e-9, which differences of small steps would see
     expected = differences(lambda r: gradient(r).ravel(), rates, 3e-4).reshape(found.shape)

@@ -76,6 +76,27 @@ def test_halves_show_the_bias_of_a_square():
     assert bias_of_halves(measure, 0.0, more) == 0  # the classes are not so small
 
 
+def test_halves_show_the_bias_of_the_centre():
+    """Six classes of twenty: the area is too large by a third of its standard deviation."""
+    area = measures.dmf_auc()
+    truth = area(*normal_scores(0, 60_000, 6, 2.0))
+    errors, biases, lows = [], [], []
+    for seed in range(1, 41):
+        predictions = Predictions.from_arrays(*normal_scores(seed, 120, 6, 2.0))
+        errors.append(area(predictions) - truth)
+        biases.append(bias_of_halves(area, errors[-1] + truth, sample_of(predictions, None)))
+        found = estimate(area, predictions)
+        if found.bias_corrected is not None:
+            assert found.bias_corrected == pytest.approx(found.value - biases[-1], abs=1e-9)
+            lows.append(found.interval[0])
+    assert len(lows) > 20
+    assert np.std(biases) < 0.3 * np.std(errors)
+    assert np.mean(biases) == pytest.approx(np.mean(errors), abs=3 * np.std(errors) / np.sqrt(40))
+    assert np.mean(biases) > 0.2 * np.std(errors)
+    large = Predictions.from_arrays(*normal_scores(1, 1200, 6, 2.0))
+    assert bias_of_halves(area, area(large), sample_of(large, None)) == 0
+
+
 @pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "hand_till"])
 def test_halves_of_what_is_linear_show_no_bias(name):
     measure, even = get_measure(name), Predictions.from_arrays(*normal_scores(0, 120, 20, 1.5))

@@ -114,7 +114,7 @@ def test_options_that_are_the_default_are_not():
         assert (given.name, given.title) == (make().name, make().title)
         assert dict(given.options) == defaults == dict(make().options)
     assert measures.partial_auc(0.1).name == "partial_auc"
-    assert measures.dmf_auc(shrinkage=1).name == "dmf_auc"
+    assert measures.dmf_auc(shrinkage=0.05).name == "dmf_auc"
 
 
 def test_all_options_have_rows_values_and_titles_of_their_own():
@@ -172,8 +172,8 @@ def test_posteriors_know_default_options_that_are_written_out():
     expected = estimate("dmf_auc", predictions, method="bayes")
     default = inspect.signature(measures.dmf_auc).parameters
     for options in (
-        {"shrinkage": 1.0},
-        {"shrinkage": np.float64(1)},
+        {"shrinkage": 0.05},
+        {"shrinkage": np.float64(0.05)},
         {"n_thresholds": np.int8(99)},
     ):
         assert {name: default[name].default for name in options} == options

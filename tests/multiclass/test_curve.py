@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.special import expit, xlogy
+from scipy.special import expit, softmax, xlogy
 from simulations import normal_scores, tied_probabilities
 from sklearn.datasets import load_iris
 from sklearn.metrics import roc_auc_score, roc_curve
@@ -16,6 +16,7 @@ from dmfroc import (
     hand_till_score,
     multiclass_roc,
 )
+from dmfroc.measures import dmf_auc
 
 # The curve
 
@@ -217,17 +218,21 @@ def tree_on_iris(seed):
 def test_decision_tree_on_iris_stays_near_hand_till(seed):
     # One class of three is separated perfectly, the scores of the others are few and tied.
     classes, scores = tree_on_iris(seed)
+    m = hand_till_score(classes, scores)
+    strong = estimate(dmf_auc(shrinkage=1), classes, scores)
+    assert strong.value == pytest.approx(m, rel=0, abs=0.01)
     found = estimate("dmf_auc", classes, scores)
-    assert found.value == pytest.approx(hand_till_score(classes, scores), rel=0, abs=0.01)
-    assert found.value < 1
-    assert found.standard_error > 0.001
+    assert strong.value < found.value < 1 - (1 - m) / 2
+    assert min(found.standard_error, strong.standard_error) > 0.001
 
 
 def test_without_shrinkage_separated_pairs_pull_the_curve_up():
     classes, scores = tree_on_iris(18)
     m = hand_till_score(classes, scores)
-    plain = dmf_auc_score(classes, scores, shrinkage=0.0)
-    assert 3 * (dmf_auc_score(classes, scores) - m) < plain - m < 0.03
+    strong, weak, plain = (dmf_auc_score(classes, scores, shrinkage=s) for s in (1, 0.05, 0))
+    assert 3 * (strong - m) < plain - m < 0.03
+    assert dmf_auc_score(classes, scores) == weak
+    assert 0 < plain - weak < 0.2 * (plain - strong)  # nearly the paper's centre
 
 
 # Invariances
@@ -278,6 +283,25 @@ def test_order_of_classes_does_not_matter():
     np.testing.assert_allclose(permuted.pair_effect[place], curve.pair_effect, atol=1e-7)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_area_is_invariant_to_twelve_digits(seed):
+    n_classes = 3 + seed % 3
+    n, generator = 40 + 30 * n_classes, np.random.default_rng(seed)
+    classes, scores = normal_scores(seed, n, n_classes, prior=softmax(-np.arange(n_classes)))
+    scores = np.round(scores + 2.0 * np.eye(n_classes)[classes] * (classes < 2)[:, None], seed)
+    costs, order = generator.uniform(1, 5, (n_classes, n_classes)), generator.permutation(n_classes)
+    auc, dear = (dmf_auc_score(classes, scores, pair_weights=x) for x in ("equal", costs))
+    rarer = np.concatenate([np.arange(n), np.tile(np.flatnonzero(classes), 2)])
+    for found, expected in (
+        (dmf_auc_score(classes[rarer], scores[rarer]), auc),
+        (dmf_auc_score(np.argsort(order)[classes], scores[:, order]), auc),
+        (dmf_auc_score(np.tile(classes, 3), np.tile(scores, (3, 1))), auc),
+        (dmf_auc_score(classes, scores, pair_weights=7 * costs), dear),
+    ):
+        assert found == pytest.approx(expected, rel=0, abs=1e-12)
+    assert abs(auc - dear) > 1e-3
+
+
 def test_increasing_map_of_all_scores_does_not_matter():
     classes, scores = normal_scores(26, 60, 3)
     auc = dmf_auc_score(classes, scores)
@@ -310,10 +334,12 @@ def test_class_skew_moves_it_no_more_than_hand_till():
                 for c, m in enumerate(counts)
             ]
         )
-        aucs.append(dmf_auc_score(classes[rows], scores[rows]))
+        aucs.append([dmf_auc_score(classes[rows], scores[rows], shrinkage=s) for s in (1, 0.05)])
         ms.append(hand_till_score(classes[rows], scores[rows]))
-    assert np.std(aucs) <= 1.1 * np.std(ms)
-    assert np.mean(aucs) == pytest.approx(np.mean(ms), rel=0, abs=0.02)
+    assert (np.std(aucs, axis=0) <= 1.1 * np.std(ms)).all()
+    strong, weak = np.mean(aucs, axis=0)
+    assert strong == pytest.approx(np.mean(ms), rel=0, abs=0.02)
+    assert weak == pytest.approx(dmf_auc_score(classes, scores), rel=0, abs=0.01)
 
 
 @pytest.mark.parametrize("link", ["probits", "Logit", "", None])

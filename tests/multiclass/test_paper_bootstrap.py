@@ -134,6 +134,12 @@ def test_what_contradicts_the_preset_is_refused(given, message):
             function(*skewed(), **{"preset": "paper"} | given)
 
 
+def test_defaults_that_are_written_out_beside_the_preset_are_as_if_left_out():
+    default = dmf_auc().options
+    given = {"preset": "paper"} | {x: default[x] for x in ("shrinkage", "threshold_pool")}
+    assert dmf_auc_score(*skewed(), **given) == dmf_auc_score(*skewed(), preset="paper")
+
+
 def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
     measure = dmf_auc(preset="paper")
     found = estimate(measure, *skewed(n=90), n_draws=200)
