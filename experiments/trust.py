@@ -485,7 +485,8 @@ def page(cells: pd.DataFrame) -> str:
     return f"""# Can I trust it?
 
 Made by `experiments/trust.py`. This page reports how often the default 95 % interval of every
-measure covers the truth, and how long it is. There are {most} samples
+measure covers the truth, and how long it is. [Can I trust it in use?](uses.md) studies judges,
+comparisons, margins, subgroups and other designs of use. There are {most} samples
 of each design for what is used most, {n} for most measures, and {fewest} or more for those that
 take longest. The Monte Carlo error of a coverage is {monte_carlo(most)}, {monte_carlo(n)} and
 {monte_carlo(fewest)} points, that of a length about

@@ -300,9 +300,10 @@ def chosen(generator: np.random.Generator, name: str) -> list[Row]:
     true, score = _population_of_last(name)
     rows = []
     for by in ("youden", "f1", "accuracy", "specificity", "sensitivity"):
-        found = choose_threshold(
-            y == last, scores[0][:, last], by=by, at_least=0.9, n_draws=100, random_state=1
-        )
+        given: dict[str, Any] = {"by": by, "n_draws": 100, "random_state": 1}
+        if by in ("specificity", "sensitivity"):
+            given["at_least"] = 0.9
+        found = choose_threshold(y == last, scores[0][:, last], **given)
         decided = score >= found.threshold.value
         tpr, fpr = decided[true].mean(), decided[~true].mean()
         truth = {
@@ -443,6 +444,7 @@ def _shown(share: float, refused: str) -> str:
 def page(cells: pd.DataFrame) -> str:
     """Return the page, with the worst cells first."""
     known = cells[cells["samples"] > 0].sort_values("mean")
+    n = int(known["samples"].median())
     fails = known[known["fails"]]
     warned = fails["told_misses"].fillna(0) >= 0.9
     refused = cells[cells["refused"] != ""].drop_duplicates(["use", "measure"])
@@ -457,15 +459,16 @@ intervals and tests have the level 95 %.
 
 An interval holds if it covers the truth. A test holds if it does not reject a null hypothesis
 that is true. With a margin, the null hypothesis is that the new classifier is worse by exactly
-the margin. The Monte Carlo error of a share is
-{100 * np.sqrt(0.95 * 0.05 / max(int(known["samples"].median()), 1)):.1f} points.
+the margin. There are {n} samples of most cells, and {known["samples"].min()} or more of each. The
+Monte Carlo error of a share is {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points.
 
 {len(known)} cells were studied. {len(fails)} of them hold less often than in {100 * LEAST:g} %,
-beyond chance. In {int(warned.sum())} of these at least 90 % of the misses have a warning.
+beyond chance. In {int(warned.sum())} of these at least 90 % of the misses have a warning. The page
+on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
 
 ## The worst cells
 
-{_table(known.head(25))}
+{_table(known.head(max(25, len(fails))))}
 
 ## All cells
 

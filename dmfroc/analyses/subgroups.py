@@ -330,13 +330,13 @@ class _Independent:
         perfection a group may be far worse than its errors show.
         """
         values, n = self._values, len(self._values)
-        if self._variances.min() <= NO_VARIATION**2:
+        ends = [x.unbiased_interval_at(_ERROR)[:2] for x in self._facts]
+        if np.diff(ends).min() <= NO_VARIATION:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
         inside = low < values.min() and values.max() < high
         on_line = inside and not self._measure.is_flat_at_ends
         to_line = (scale_of(self._measure.bounds) if on_line else IDENTITY).to_line
-        ends = [x.unbiased_interval_at(_ERROR)[:2] for x in self._facts]
         quantiles = stdtrit(self._freedom, 1 - _ERROR / 2)
         with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
             lows, highs = to_line(np.array(ends)).T
@@ -349,7 +349,7 @@ class _Independent:
         doubt = ((1 - weights / weights.sum()) ** 2 / self._freedom).sum()
         statistic = (weights @ (values - mean) ** 2) / (n - 1)
         statistic /= 1 + 2 * (n - 2) / (n**2 - 1) * doubt
-        freedom = float(n - 1), float((n**2 - 1) / (3 * doubt))
+        freedom = float(n - 1), float((n**2 - 1) / (3 * doubt)) if doubt > 0 else np.inf
         return OmnibusTest(float(statistic), freedom, p_value_of_f(float(statistic), freedom))
 
 

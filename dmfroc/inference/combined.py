@@ -83,7 +83,8 @@ class CombinedFacts(FactsInMemory):
         """What parts without errors would show, if errors of a part are rare, or those of a judge.
 
         An error counts on the side of its part's coefficient. The limit of a weighted sum of
-        independent counts that are all 0 is that of the dearest one (Fay and Feuer 1997).
+        independent counts that are all 0 is that of the dearest one (Fay and Feuer 1997). But a row
+        can err in several own parts at once.
         """
         found = [(x, t) for t in self.terms if (x := t.facts.rare) is not None]
         own = [x for x, t in found if t.is_own]
@@ -93,9 +94,20 @@ class CombinedFacts(FactsInMemory):
             return None
         best, worst = (float(np.mean([x[end] for x in own])) for end in (0, 1))
         unseen = [abs(t.coefficient * (x.limit - x.best)) for x, t in found]
-        limit = best + math.copysign(max(unseen), worst - best) if are_rare else best
+        of_own = unseen[: len(own)]
+        dearest = max(min(max(of_own) * self._parts_at_once, sum(of_own)), *unseen)
+        limit = best + math.copysign(dearest, worst - best) if are_rare else best
         of_judge = max(unseen[len(own) :], default=0.0) if judge_errs_rarely else 0.0
         return RareErrors(best, worst, limit, max(x.gross_errors for x in own), of_judge)
+
+    @property
+    def _parts_at_once(self) -> float:
+        """In how many own parts a row errs: as dependent as they are, and one more row in all."""
+        (scale, freedom), n = self.moments.spread, len(self.own_parts)
+        of_own = [t.coefficient * t.facts.moments.spread.scale for t in self.terms if t.is_own]
+        apart = np.linalg.norm(of_own)
+        found = min(max((scale / apart) ** 2, 1.0), n) if apart > NO_VARIATION else n
+        return float(found + (n - found) / (1 + freedom))
 
     @cached_property
     def possible_biases(self) -> Sequence[float]:

@@ -225,14 +225,18 @@ def test_bad_groups_are_refused(by, message):
         compare_subgroups(y, scores, by, measure="hand_till")
 
 
-def test_a_perfect_group_has_an_interval_but_no_test():
+def test_a_perfect_group_is_tested_by_its_interval():
     y, scores = cyclic_scores()
-    by = np.arange(len(y)) % 2 == 0
-    scores = np.where(by[:, None], np.eye(scores.shape[1])[y], scores)
+    by, perfect = np.arange(len(y)) % 2 == 0, np.eye(scores.shape[1])[y]
+    scores = np.where(by[:, None], perfect, scores)
     found = compare_subgroups(y, scores, by, measure="hand_till")
     assert found.estimates["True"].value == pytest.approx(1)
-    assert np.isnan(found.omnibus.p_value)
     assert found.differences[0].standard_error > 0
+    low, high = found.estimates["True"].interval[0], found.estimates["False"].interval[1]
+    assert high < low  # so that a test has to reject
+    assert found.omnibus.p_value < 0.01
+    alike = compare_subgroups(y, perfect, by, measure="hand_till")
+    assert (alike.omnibus.statistic, alike.omnibus.p_value) == (0, 1)
 
 
 def test_forest_plot_has_a_row_for_each_group():

@@ -96,14 +96,29 @@ def test_unseen_errors_of_a_judge_leave_most_of_the_coverage(cost):
     assert cost == 0.3 or min(worst) < 0.945
 
 
-def test_the_limit_of_a_mean_counts_the_dearest_error_of_a_label():
-    """Perfect labels have no other error, and all of them have it on the same side."""
+def test_the_limit_of_a_mean_of_perfect_labels_counts_a_row_that_errs_in_all():
+    """Nothing shows in how many labels a row errs, and all labels have it on the same side."""
     y = np.column_stack([np.arange(200) % 2, np.arange(200) % 20 == 0]).astype(float)
     found = dmfroc.multilabel(y, y + 0.1, measure="hand_till")
     alone = [x["classifier"] for x in found.by_label.values()]
     [mean] = found.estimates.values()
     assert [x.value for x in alone] == [1, 1]
-    assert 1 - mean.interval[0] == pytest.approx(max(1 - x.interval[0] for x in alone) / 2)
+    assert mean.interval[0] == pytest.approx(np.mean([x.interval[0] for x in alone]))
+
+
+def test_labels_err_together_as_often_as_they_do_in_the_sample():
+    """Copies have the limit of one of them, and labels with errors of their own less."""
+    y = np.column_stack([np.arange(200) % 2] * 4)
+    apart = np.arange(200)[:, None] == np.arange(4)  # four rows, each wrong in one label
+    copies, lows = apart[:, [0] * 4], {}
+    for name, wrong in (("copies", copies), ("apart", apart)):
+        found = dmfroc.multilabel(y, y_pred=y ^ wrong, measure="accuracy")
+        [mean] = found.estimates.values()
+        assert mean.value == pytest.approx(0.995)
+        lows[name] = mean.interval[0]
+    alone = dmfroc.estimate("accuracy", y[:, 0], y_pred=y[:, 0] ^ copies[:, 0])
+    assert 1 - lows["copies"] == pytest.approx(1 - alone.interval[0], rel=0.02)
+    assert lows["apart"] > lows["copies"]
 
 
 @pytest.mark.parametrize("name", ["accuracy", "brier_score", "log_loss"])
