@@ -28,7 +28,7 @@ test-fast: $(VENV)/.installed-test
 # Examples call all that is public; there, what every function takes and returns is checked for the
 # shapes and types that it names. That makes calls several times as slow, too slow for all tests.
 doctest: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --quiet --jaxtyping-packages=dmfroc,beartype.beartype --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
+	$(BIN)/python -m pytest --quiet -n auto --dist loadfile --jaxtyping-packages=dmfroc,beartype.beartype --doctest-modules --doctest-glob='*.md' dmfroc $(PAGES)
 
 # All that users see against what it was: for changes that should change none of it.
 seen: $(VENV)/.installed-test
