@@ -144,6 +144,7 @@ def measured_json(e):
 # JSON
 
 
+@pytest.mark.slow
 def test_json_of_an_evaluation(evaluation):
     numbers = report(evaluation)["numbers"]
     predictions = evaluation.predictions
@@ -157,6 +158,7 @@ def test_json_of_an_evaluation(evaluation):
     assert numbers["warnings"][: len(evaluation.warnings)] == list(evaluation.warnings)
 
 
+@pytest.mark.slow
 def test_json_of_a_comparison(comparison):
     numbers = report(comparison)["numbers"]
     intervals = comparison.value_intervals
@@ -467,6 +469,7 @@ def small_charts(page):
         yield label, (right, bottom), (right * x, 1 - (1 - bottom) * y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["good", "poor"])
 def test_small_charts_show_each_class(name):
     page = report(dmfroc.evaluate(Y, SCORES[name]))["source"]
@@ -484,6 +487,7 @@ def test_small_charts_show_each_class(name):
         np.testing.assert_allclose(y, curve.fraction_positive, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_matrices_are_left_out_of_large_files():
     n_classes = 80
     y = np.repeat(np.arange(n_classes), 2)
@@ -576,6 +580,7 @@ def test_text_of_a_comparison(comparison):
     assert f"adjusted for its selection {low} to {high}\n" in text
 
 
+@pytest.mark.slow
 def test_no_p_value_and_no_probability_is_shown_as_certain():
     found = dmfroc.compare(
         np.arange(40000) % 2,

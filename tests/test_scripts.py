@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
@@ -40,6 +41,7 @@ def test_script_runs(command, expected):
     assert expected in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("study", "expected"),
     [

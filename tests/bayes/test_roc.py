@@ -84,6 +84,7 @@ def small(sample):
 # Spread
 
 
+@pytest.mark.slow
 def test_standard_deviation_is_near_the_jackknife(jackknife, small):
     assert small.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
     assert small.value == pytest.approx(jackknife.value, abs=0.3 * jackknife.standard_error)
@@ -98,6 +99,7 @@ def test_untempered_likelihood_is_too_sure(sample):
     assert spreads[1] / spreads[0] == pytest.approx(1 / np.sqrt(3), rel=0.1)
 
 
+@pytest.mark.slow
 def test_binomial_cells_are_too_sure():
     classes, scores = normal_scores(2, 300, 2)
     ordinal = bayesian_roc(classes, scores, **OF_TWO)
@@ -106,6 +108,7 @@ def test_binomial_cells_are_too_sure():
     assert any("too narrow" in remark for remark in binomial.warnings)
 
 
+@pytest.mark.slow
 def test_tempering_by_the_jackknife_has_its_standard_error():
     classes, scores = normal_scores(3, 150, 4, prior=[0.4, 0.3, 0.2, 0.1])
     target = estimate("dmf_auc", classes, scores).standard_error
@@ -115,6 +118,7 @@ def test_tempering_by_the_jackknife_has_its_standard_error():
     assert by_pairs.standard_error > 1.05 * target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [3, 6])
 def test_tempering_by_overlap_has_about_the_jackknifes_standard_error(n_classes):
     classes, scores = normal_scores(13, 900, n_classes)
@@ -173,6 +177,7 @@ def test_prevalence_weights_make_counts_of_the_observations_themselves(imbalance
     np.testing.assert_allclose(pairwise_counts(bound, imbalanced).sizes, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure",
     [one_vs_one_auc(), one_vs_rest_auc(), one_vs_rest_auc("prevalence")],
@@ -191,6 +196,7 @@ def test_measures_of_pairs_have_their_own_weights(imbalanced, measure):
     assert weights_of_pairs(hand_till(), imbalanced) == "equal"
 
 
+@pytest.mark.slow
 def test_measures_of_the_curve_of_each_class_are_coupled(imbalanced):
     curves = [bayesian_roc(against_the_rest(imbalanced, place), **OF_TWO) for place in range(4)]
     for measure in (partial_auc(0.3), roc_area()):
@@ -369,6 +375,7 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
     assert float(bins) == pytest.approx((edges * shares).sum(), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_hierarchical_structure_takes_up_shifted_pairs():
     # In this sample class 0 is favoured whatever was observed: its pairs have shifted rates.
     classes, scores = normal_scores(5, 300, 3, shift=1.0)
@@ -566,6 +573,7 @@ def test_perfect_classifier_is_not_certain():
     assert intervals[40][0] < intervals[400][0] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tempering", ["overlap", "jackknife"])
 def test_scores_without_any_variation_have_a_posterior(tempering):
     classes = np.arange(40) % 4
@@ -577,6 +585,7 @@ def test_scores_without_any_variation_have_a_posterior(tempering):
     assert always_wrong.standard_error > 0
 
 
+@pytest.mark.slow
 def test_near_perfect_classifier_is_left_alone():
     classes, scores = normal_scores(9, 300, 2, shift=4.0)
     jackknife = estimate("dmf_auc", classes, scores)

@@ -66,6 +66,7 @@ def test_spread_is_at_the_mode_of_its_marginal_density(n_effects, n_apart):
     assert sd == pytest.approx(curvature**-0.5, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["rank_one", "hierarchical"])
 def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(structure):
     sample = Predictions.from_arrays(*normal_scores(5, 300, 10))
@@ -86,6 +87,7 @@ def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(str
     assert of_area_apart == pytest.approx(of_area, rel=0.002)
 
 
+@pytest.mark.slow
 def test_approximate_spread_of_many_pairs_is_near_that_of_the_chains():
     classes, scores = normal_scores(7, 400, 8)
     chains, normal = (
@@ -125,6 +127,7 @@ def test_overlap_is_that_of_the_influences_on_every_pair(n_classes, is_tied, pai
     assert _overlap(bound, sample, default=np.nan) == pytest.approx(apart / together, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_chains_end_where_no_step_is_accepted():
     """Steps become smaller there, and trajectories of constant length would have ever more."""
 
@@ -141,6 +144,7 @@ def test_chains_end_where_no_step_is_accepted():
     assert np.asarray(fields["diverging"]).all()
 
 
+@pytest.mark.slow
 def test_chains_end_once_nobody_waits_for_them():
     stop = threading.Event()
     stop.set()

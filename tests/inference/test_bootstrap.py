@@ -27,6 +27,7 @@ def test_seeds(predictions):
         draws(-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_standard_errors_agree_with_the_jackknife(measure, method):
@@ -36,6 +37,7 @@ def test_standard_errors_agree_with_the_jackknife(measure, method):
     assert abs(found / expected - 1) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval_type", INTERVAL_TYPES)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_intervals_agree_in_large_samples(measure, interval_type):
@@ -110,6 +112,7 @@ def test_wrong_options(predictions, options, message):
         estimate("hand_till", predictions, **options)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_draws_stay_in_range(n_classes, seed):
     classes, scores = cyclic_scores(n=40, n_classes=n_classes, seed=seed)

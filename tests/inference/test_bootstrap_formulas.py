@@ -34,6 +34,7 @@ def within_exact_limits(ends, measure, predictions, value, bounds, level):
     return clipped(ends, measure, predictions.true, value, spread.scale, bounds, 1 - level)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_studentized_interval_is_its_formula(predictions, measure, level):
@@ -69,6 +70,7 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
     np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("bayesian", [False, True])
 @pytest.mark.parametrize("measure", MEASURES)

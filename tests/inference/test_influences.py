@@ -345,6 +345,7 @@ def test_an_unobserved_error_may_be_among_the_first_k(k, factor):
         assert share == pytest.approx(factor * (1 - 0.05 ** (1 / 60)) / 3, rel=0.1)
 
 
+@pytest.mark.slow
 def test_what_many_classes_lose_at_the_top_takes_little_memory():
     classes = np.repeat(np.arange(1500), 2)  # with 64 ranks for each, 1.2 GB
     predictions = Predictions.from_arrays(classes, np.eye(1500, dtype=np.float32)[classes])

@@ -361,6 +361,7 @@ def test_a_single_observation_in_each_class(measure):
     assert not any("stands in" in w for w in found.warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure",
     ["hand_till", "dmf_auc", "informedness", "accuracy", "correlation", "convex_hull_auc"],
@@ -433,6 +434,7 @@ def test_one_error_is_enough_for_a_standard_error(measure):
 # Coverage
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth():
     """Count hits of nominal 95 % intervals in 200 samples.
 

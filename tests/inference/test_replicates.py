@@ -30,6 +30,7 @@ def test_weights_keep_the_size_of_every_class(predictions, bayesian):
     assert (weights == np.round(weights)).all() == (not bayesian)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bayesian", "variance"), [(False, 79 / 80), (True, 79 / 81)])
 def test_weights_have_their_variance(predictions, bayesian, variance):
     """Of a multinomial count 1 - 1/m, of m times a flat Dirichlet share (m - 1)/(m + 1)."""

@@ -18,6 +18,7 @@ def by_both(function, *arrays):
     return function(*arrays, np), by_jax
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1,), (5,), (256,), (257,), (3, 1000), (2, 3, 40), (100_000,)])
 def test_cumulative_sums_are_exact_for_half_numbers(shape):
     x = generator.integers(0, 9, size=shape) / 2

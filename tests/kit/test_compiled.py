@@ -49,6 +49,7 @@ def test_types_of_results_are_where_the_stub_says():
         assert getattr(results, name).__name__ == name
 
 
+@pytest.mark.slow
 def test_no_public_function_computes_in_single_precision(tmp_path):
     """With single precision as JAX's default, results are to the last bit those without."""
     found = []

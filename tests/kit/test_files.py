@@ -201,6 +201,7 @@ for name in ("png", "jpg", "webp", "tif", "pdf", "svg", "eps", "npz"):
 """
 
 
+@pytest.mark.slow
 def test_no_format_hides_that_the_disk_is_full(tmp_path):
     """Pillow wrote a part of a JPEG file without an error."""
     run = [sys.executable, "-c", FULL, str(tmp_path)]
@@ -440,6 +441,7 @@ def _writes_a_file(call):
     return last in _BY_NAME
 
 
+@pytest.mark.slow
 def test_one_module_writes_files():
     package = Path(dmfroc.__file__).parent
     found = [

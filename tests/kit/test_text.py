@@ -55,6 +55,7 @@ def test_names_of_classifiers_must_be_strings():
             compare(TRUE, {name: GOOD, "b": POOR}, measure="hand_till")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["$x", "_hidden", r"\$a$", "$a_{$", "a$b$c"])
 def test_legends_draw_what_is_written(name):
     labels = [name, f"{name}2", f"{name}3"]

@@ -22,6 +22,7 @@ def cross_fit(measure, predictions, units):
     return measure.cross_fit(predictions, units, (plain.value, plain.influences))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", KINKS, ids=lambda m: m.name)
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_guessing_is_no_better_than_chance(measure, n_classes):

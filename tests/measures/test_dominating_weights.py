@@ -74,6 +74,7 @@ def sample(seed, k, ratio, *, ties):
     return y, np.round(scores) if ties else scores, weights
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [1.0, 1e9, 1e12, 1e16, 1e18, 1e22])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", PAIRS)
@@ -111,6 +112,7 @@ def test_areas_do_not_depend_on_the_weights_of_whole_classes(name, k):
         assert found.standard_error == pytest.approx(plain.standard_error, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(MEASURES))
 def test_values_converge_as_a_weight_grows_or_are_refused(name):
     """What weighs 1e12 times as much as the rest is as good as infinitely heavy."""

@@ -174,6 +174,7 @@ def test_influences_are_derivatives(counts):
                 ), measure.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @settings(max_examples=25)
 @given(data=st.data())
@@ -226,6 +227,7 @@ def test_rates_have_the_errors_of_proportions():
     assert low * high == pytest.approx((tpr / fpr) ** 2)  # symmetric on the logarithm
 
 
+@pytest.mark.slow
 def test_standard_errors_are_those_of_repeated_samples():
     generator = np.random.default_rng(5)
     true = np.repeat([0, 1, 2], [150, 100, 50])

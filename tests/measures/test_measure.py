@@ -78,6 +78,7 @@ samples = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "n_classes"), [("bad", 2), ("tied", 3), ("near-perfect", 3)])
 def test_derivatives_are_those_of_jax(kind, n_classes):
     predictions = sample(kind, n_classes)
@@ -290,6 +291,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_wrapped_metric_is_the_measure_itself(options):
     classes, scores = normal_scores(1, 60, 2)
@@ -327,6 +329,7 @@ WRAPPED = {
 OF_SCORES = list(WRAPPED)[-6:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRAPPED)
 def test_metrics_of_scikit_learn_in_every_question(name):
     classes, scores = normal_scores(4, 24, 3)

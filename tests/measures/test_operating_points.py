@@ -72,6 +72,7 @@ def test_counts_in_bins_have_operating_points():
         assert counted.standard_error == pytest.approx(exact.standard_error, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sensitivity_at", "specificity_at", "precision_at", "recall_at"])
 def test_standard_errors_are_those_of_many_samples(name):
     rng, measure = np.random.default_rng(1), MEASURES[name]

@@ -132,6 +132,7 @@ def test_what_chance_adds_is_taken_away_on_average_of_all_outcomes(n):
     assert mean == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "measure",
     [

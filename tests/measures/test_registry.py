@@ -166,6 +166,7 @@ def test_posteriors_refuse_options_of_the_measure_that_their_model_lacks(options
         estimate(measures.dmf_auc(**options), CLASSES, SCORES, method="bayes")
 
 
+@pytest.mark.slow
 def test_posteriors_know_default_options_that_are_written_out():
     pytest.importorskip("numpyro")
     predictions = Predictions.from_arrays(CLASSES, SCORES)  # whose curve is drawn once

@@ -171,6 +171,7 @@ def test_design_matrix_standardises_imputes_and_encodes(csv_directory):
     np.testing.assert_array_equal(unseen[:, 2:], 0)
 
 
+@pytest.mark.slow
 def test_importing_the_module_loads_neither_pandas_nor_scikit_learn():
     code = (
         "import dmfroc.simulation.datasets, sys; "

@@ -39,6 +39,7 @@ def test_numbers_come_from_the_generator_of_each_replication(tmp_path):
     assert table["mean"].nunique() == 40
 
 
+@pytest.mark.slow
 def test_numbers_depend_on_seed_and_setting_alone(tmp_path):
     table = study_of(tmp_path / "a").run(n_workers=1, chunk_size=3)
     parallel = study_of(tmp_path / "b").run(n_workers=2, chunk_size=7)
@@ -150,6 +151,7 @@ def test_lost_and_overlapping_parts(tmp_path):
     assert_frame_equal(study.run(n_workers=1), whole, check_exact=True)
 
 
+@pytest.mark.slow
 def test_new_code_is_computed_anew_and_new_comments_are_not(tmp_path):
     def run(code):
         (tmp_path / "mine.py").write_text(code)
@@ -172,6 +174,7 @@ def test_new_code_is_computed_anew_and_new_comments_are_not(tmp_path):
     assert run("def f(generator):\n    print('once')\n    return {'x': 2}\n") == "once\n2\n"
 
 
+@pytest.mark.slow
 def test_file_may_be_edited_while_its_study_runs(tmp_path):
     log = tmp_path / "log"
     script = tmp_path / "edited.py"
@@ -210,6 +213,7 @@ def test_failure_names_the_replication_and_keeps_the_rest(tmp_path):
     assert len(list(tmp_path.rglob("*.parquet"))) == 4
 
 
+@pytest.mark.slow
 def test_workers_have_one_thread_and_two_processes_work(tmp_path):
     before = dict(os.environ)
     table = study_of(tmp_path, study_functions.threads).run(n_workers=2, chunk_size=1)
@@ -218,6 +222,7 @@ def test_workers_have_one_thread_and_two_processes_work(tmp_path):
     assert dict(os.environ) == before
 
 
+@pytest.mark.slow
 def test_death_of_a_local_worker_is_reported(tmp_path):
     with pytest.raises(RuntimeError, match="a worker process was killed"):
         study_of(tmp_path, study_functions.dies).run(n_workers=2)
@@ -305,6 +310,7 @@ def uninterrupted(tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_killed_study_resumes_with_the_same_numbers(tmp_path, uninterrupted):
     log = tmp_path / "log"
     process = start(tmp_path, log)
@@ -323,6 +329,7 @@ def test_killed_study_resumes_with_the_same_numbers(tmp_path, uninterrupted):
     assert table["mean"].tolist() == uninterrupted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_workers", [1, 2])
 def test_interrupted_study_loses_nothing(tmp_path, uninterrupted, n_workers):
     log = tmp_path / "log"
@@ -347,6 +354,7 @@ def test_interrupted_study_loses_nothing(tmp_path, uninterrupted, n_workers):
     assert pd.read_parquet(tmp_path / "logged.parquet")["mean"].tolist() == uninterrupted
 
 
+@pytest.mark.slow
 def test_second_interrupt_ends_at_once(tmp_path):
     log = tmp_path / "log"
     process = start(tmp_path, log, pause=600.0, stderr=subprocess.PIPE)
@@ -359,6 +367,7 @@ def test_second_interrupt_ends_at_once(tmp_path):
     assert b"KeyboardInterrupt" in told
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_terminals_only(tmp_path):
     quiet = start(tmp_path, tmp_path / "log", pause=0.0, n_workers=1, stderr=subprocess.PIPE)
     assert quiet.communicate()[1] == b""
@@ -390,6 +399,7 @@ def test_dask_gives_the_same_numbers(tmp_path, cluster):
     assert (here["low"] < here["high"]).all()
 
 
+@pytest.mark.slow
 def test_killed_dask_worker_changes_nothing(tmp_path, cluster, uninterrupted):
     log = tmp_path / "log"
     settings = grid(n=[5, 50], log=[str(log)], pause=[0.02])
@@ -409,6 +419,7 @@ def test_killed_dask_worker_changes_nothing(tmp_path, cluster, uninterrupted):
     assert len(evaluations(log)) > 120  # what the victim had in hand was repeated
 
 
+@pytest.mark.slow
 def test_provenance_is_json(tmp_path):
     study = study_of(tmp_path, replications=1)
     study.run(n_workers=1)

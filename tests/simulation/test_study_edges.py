@@ -152,6 +152,7 @@ def test_a_function_that_exits_does_not_end_the_study_in_silence(tmp_path):
             study.run(n_workers=n_workers)
 
 
+@pytest.mark.slow
 def test_a_function_that_hangs_is_given_up(tmp_path):
     study = study_of(tmp_path, study_functions.hangs, replications=2)
     handler = signal.getsignal(signal.SIGALRM)
@@ -166,6 +167,7 @@ def test_a_function_that_hangs_is_given_up(tmp_path):
         study.run(time_limit=1.0, scheduler="tcp://127.0.0.1:1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["truncated", "empty", "overwritten"])
 @pytest.mark.parametrize("which", ["part", "results", "both"])
 def test_what_is_damaged_is_computed_again(tmp_path, damage, which):
@@ -226,6 +228,7 @@ def test_foreign_files_are_left_alone(tmp_path, name):
     assert set(os.listdir(part.parent)) == before
 
 
+@pytest.mark.slow
 def test_threads_run_one_study_side_by_side(tmp_path):
     expected = study_of(tmp_path / "alone").run(n_workers=1)
     environment = dict(os.environ)
@@ -249,6 +252,7 @@ def test_threads_run_one_study_side_by_side(tmp_path):
     assert not list(tmp_path.rglob("*.partial"))
 
 
+@pytest.mark.slow
 def test_few_results_wait_to_be_stored(tmp_path):
     """What a slow disk has not stored stays small."""
     log = tmp_path / "log"
@@ -263,6 +267,7 @@ def test_few_results_wait_to_be_stored(tmp_path):
     assert n_stored == 60
 
 
+@pytest.mark.slow
 def test_kills_leave_nothing_behind(tmp_path):
     """A few of the 200 kills of `tests/fuzz/kill_studies.py`."""
     command = [sys.executable, "-c", SCRIPT, str(tmp_path), str(tmp_path / "log"), "0.01", "1", "2"]

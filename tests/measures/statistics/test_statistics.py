@@ -75,6 +75,7 @@ def test_adding_observations_adds_to_the_table(name):
         np.testing.assert_allclose(counts, first[field] + second[field], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounding", [0, 8])
 @each_statistic
 def test_pull_back_is_the_derivative(name, rounding):
