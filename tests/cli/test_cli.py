@@ -545,7 +545,8 @@ def test_demo(tmp_path, monkeypatch):
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     # The best classifier is nearly perfect: its lower limits are exact, which is explained once
     assert text.count("exact limit: the one-sided limit for one more gross error") == 1
-    assert not [line for line in text.splitlines() if line.startswith("warning: ")]
+    [warning] = [line for line in text.splitlines() if line.startswith("warning: ")]
+    assert "the rarest class has 48 observations in all folds" in warning
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)
