@@ -212,7 +212,10 @@ def test_inputs_of_other_kinds_are_not_overwritten(tmp_path, scores):
         (["--judge", "nope"], "there is no column 'nope', which --judge names"),
         (["--ignore", "nope"], "there is no column 'nope', which --ignore names"),
         (["--count", "nope", "--fold", "a"], "there is no column 'nope', which --count names"),
-        (["--count", "y", "--fold", "a"], "count column 'y' holds a str; convert it to real numbers"),
+        (
+            ["--count", "y", "--fold", "a"],
+            "count column 'y' holds a str; convert it to real numbers",
+        ),
         (["--scan", "--scheduler", "garbage"], "there is no such Parquet file"),
     ],
 )
