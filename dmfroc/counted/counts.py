@@ -142,7 +142,8 @@ class Counts:
             table[predicted, true],
             predicted.astype(np.int32) if has_labels else None,
             sizes=self.sizes,
-            has_weights=bool((self.totals != self.sizes).any()),
+            # The sum of (w - 1)^2: weights may have a mean of 1
+            has_weights=bool((self.squares - 2 * self.totals + self.sizes > 0).any()),
         )
 
 

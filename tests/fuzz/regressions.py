@@ -159,6 +159,17 @@ def judged_booleans():
     return dmfroc.estimate("accuracy", verified, pd.DataFrame(columns), judge=judge).value
 
 
+def weighted_stream():
+    """Accuracy of a stream with weights of 3/2 where it is right, and of 1/2 where not."""
+    right = np.tile([True, False], 20)
+    y, weights = np.arange(40) // 2 % 2, np.where(right, 1.5, 0.5)
+    stream = dmfroc.Accumulator([0, 1], n_bins=64)
+    stream.update(y, np.eye(2)[np.where(right, y, 1 - y)], sample_weight=weights)
+    other = stream.drift("accuracy", baseline=0.5).value
+    found = stream.compute(["accuracy"]).estimates["accuracy"].value
+    return [stream.confidence_sequence("accuracy").value, other, found]
+
+
 def entropy_with_a_judge():
     """Value and limits where the weight of the judge carries the value beyond ln 2."""
     rng = np.random.default_rng(5)
@@ -338,6 +349,7 @@ CASES = {
         lambda: dmfroc.functional.hand_till(B, pd.DataFrame({"b": P, "a": 1 - P}), n_classes=2),
         (ValueError, "scores has columns named 'b', 'a', and the classes here are numbers"),
     ),
+    "a stream whose weights have a mean of 1": (weighted_stream, [0.75, 0.75, 0.75]),
     "a judge of predictions": (
         lambda: dmfroc.compare(PAIR, judge=B),
         (TypeError, "judge= goes with arrays: instead of a dict of Predictions pass y_true"),
