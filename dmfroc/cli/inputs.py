@@ -189,7 +189,8 @@ class Columns:
     def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Read columns, each of one argument, that are about the observations but are no scores."""
         from dmfroc.inputs.delimited import checked_format
-        from dmfroc.inputs.files import Names, read_columns
+        from dmfroc.inputs.files import read_columns
+        from dmfroc.inputs.tables import Names
 
         if not arguments:
             return {}

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
-from dmfroc.inputs.files import Names, table_inputs
 from dmfroc.inputs.labels import Label, check_order, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
+from dmfroc.inputs.tables import Names, table_inputs
 
 ONLY = ""
 """The name of a classifier that is alone."""

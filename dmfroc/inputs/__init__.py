@@ -5,6 +5,7 @@ Each module imports only those below it::
     rows        classifiers whose rows are matched by their ids
     predictions `Predictions`
     files       readers of tables as text, Parquet, JSON lines and NumPy files
+    tables      which columns of a table are what, and the labels that its text spells
     delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
     checks      the whole check, from what was given or read to the fields of `Predictions`
     weights     observation weights

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import lzma
 import math
@@ -15,53 +14,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.remarks import warn
-from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
-from dmfroc.inputs.labels import factorize
-from dmfroc.inputs.lists import holds_lists, table_of_lists
-from dmfroc.inputs.messages import Source, listing, repeated
-from dmfroc.inputs.score_doubts import are_shares
-from dmfroc.inputs.scores import columns_without_scores
-
-_FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "frequency", "id": "id"}
-_FIELDS |= {"y_pred": "predicted"}
-_COLUMNS = {"label": "label column {}", "sample_weight": "weight column {}", "id": "id column {}"}
-_COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard labels"}
-
-
-class Names(NamedTuple):
-    """Where in a file the inputs are; only `labels` and `drop_label` are given as such."""
-
-    columns: Mapping[str, str]  # by argument: label, sample_weight, y_pred, frequency_weight, id
-    scores: str | Sequence[str] | None = None
-    labels: Any = None
-    other_columns: tuple[str, ...] = ()
-    format: Format = Format()
-    truth: Any = None  # path of another file, with the labels of the same ids
-    drop_label: Any = None  # of rows to be left out; a missing one if it is empty
-
-    def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
-        """Return weights, hard labels, counts and ids by name; None for those without name."""
-        weight, hard, count, ids = (
-            columns[self.columns[argument]] if argument in self.columns else None
-            for argument in ("sample_weight", "y_pred", "frequency_weight", "id")
-        )
-        return weight, hard, count, ids
-
-    def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
-        """Return what messages call the inputs."""
-        named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
-        fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
-        return replace(Source(), scores=scores, **fields, **others)
+from dmfroc.inputs.messages import listing
+from dmfroc.inputs.tables import (
+    Names,
+    check_available,
+    listed_labels,
+    names_taken,
+    spelled_labels,
+    table_inputs,
+    with_labels,
+)
 
 
 def read_columns(
@@ -73,7 +44,7 @@ def read_columns(
 
     def chosen(available: Sequence[str], noun: str = "array") -> list[str]:
         for name, argument in called.items():
-            _check_available(name, available, argument, noun)
+            check_available(name, available, argument, noun)
         return [*called]
 
     check_readable(file)
@@ -83,7 +54,7 @@ def read_columns(
     columns = [*called]
     table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
     chosen(table.column_names, "column")
-    return {name: _labels([table[name]])[0].to_pandas().to_numpy() for name in arguments}
+    return {name: spelled_labels([table[name]])[0].to_pandas().to_numpy() for name in arguments}
 
 
 def read(file: Path, names: Names) -> Inputs:
@@ -99,7 +70,7 @@ def read(file: Path, names: Names) -> Inputs:
     texts += names.other_columns
     table, note = _read_rows(file, names, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
-        table = _with_labels(_kept_rows(table, names), names)
+        table = with_labels(_kept_rows(table, names), names)
     else:
         table = _kept_rows(_with_nested(table, [*texts, *(numbers or ())]), names)
     try:
@@ -126,7 +97,7 @@ def _read_rows(
         raise ValueError("truth= needs id=, the column that names the rows in both files")
     ids, paths = [], (file, source)
     for which, path in zip((table, truth), paths, strict=True):
-        _check_available(key, which.column_names, "id", f"column of {path.name}")
+        check_available(key, which.column_names, "id", f"column of {path.name}")
         ids.append(which[key].cast("string").combine_chunks())
     for place in (0, 1):
         strange = ids[place].filter(pc.invert(pc.is_in(ids[place], value_set=ids[1 - place])))
@@ -150,7 +121,7 @@ def _kept_rows(table: Any, names: Names) -> Any:
     import pyarrow.compute as pc
 
     label = names.columns["label"]
-    _check_available(label, table.column_names, "label", "column")
+    check_available(label, table.column_names, "label", "column")
     texts = pc.utf8_trim_whitespace(pc.fill_null(table[label].cast("string"), ""))
     return table.filter(_is_kept(texts.to_numpy(), names))
 
@@ -166,7 +137,7 @@ def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.nd
 def _is_kept(true: np.ndarray, names: Names) -> np.ndarray:
     dropped = [
         "" if is_missing(x) else str(x).lower() if isinstance(x, bool) else str(x)
-        for x in _listed(names.drop_label) or ()
+        for x in listed_labels(names.drop_label) or ()
     ]
     return ~np.isin(true.astype(str), [*dropped, *(MISSING if "" in dropped else ())])
 
@@ -313,8 +284,6 @@ def _check_text(file: Path, given: Format) -> None:
 
 
 _NAMES_CLASSES = re.compile("(class|label|categor|target_name)").match
-_FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
-_FIRST = 1000  # cells of a column of lists, in which all classes should occur
 _TEXTS = (".csv", ".tsv", ".txt", ".tab")
 _TABLES = (*_TEXTS, ".parquet", *_READERS)
 _REMEDIES = {
@@ -323,166 +292,6 @@ _REMEDIES = {
     ".xlsx": ". Save the sheet as CSV",
     ".xls": ". Save the sheet as CSV",
 }
-
-
-# Labels
-
-
-def _with_labels(table: Any, names: Names) -> Any:
-    """Return a table whose labels are of one kind; a word for missing may be a class."""
-    columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
-    columns = [name for name in columns if name in table.column_names]
-    given = [str(label) for label in _listed(names.labels) or []]
-    listed = [
-        str(table[name][:_FIRST].to_pylist())
-        for name in table.column_names
-        if name not in columns and holds_lists(table[name])
-    ]
-    words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
-    found = _labels([table[name] for name in columns], [x for x in MISSING if x and x in words])
-    ids = names.columns.get("id", "")
-    if ids in table.column_names:
-        columns, found = [*columns, ids], [*found, *_labels([table[ids]])]
-    for name, column in zip(columns, found, strict=True):
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
-
-
-def _listed(labels: Any) -> list[Any] | None:
-    """Return what the user gave as labels as a list, to be checked later."""
-    return None if labels is None else np.ravel(np.array(labels, dtype=object)).tolist()
-
-
-def _words(name: str) -> list[str]:
-    """Return the parts of a column's name, one of them perhaps a class."""
-    return [name, *re.split(r"[^0-9A-Za-z/#<>]+", name)]
-
-
-def _labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:
-    """Return columns of text as integers, booleans or numbers, if all of them spell such."""
-    import pyarrow
-    import pyarrow.compute as pc
-
-    if not all(pyarrow.types.is_string(column.type) for column in columns):
-        return list(columns)
-    missing = pyarrow.array([text for text in MISSING if text not in classes])
-    columns = [pc.if_else(pc.is_in(column, missing), None, column) for column in columns]
-    trimmed = [pc.utf8_trim_whitespace(column) for column in columns]
-    columns = trimmed if len(_distinct(trimmed)) == len(_distinct(columns)) else list(columns)
-    texts = _distinct(columns)
-    kind = _kind_of(texts)
-    return [column if kind is None else column.cast(kind) for column in columns]
-
-
-def _distinct(columns: Sequence[Any]) -> set[str]:
-    return {x for column in columns for x in column.unique().to_pylist() if x is not None}
-
-
-def _kind_of(texts: set[str]) -> str | None:
-    """Return the type that all texts have, as Python writes it, so that 01 and 1 stay apart."""
-    if all(
-        re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63 for text in texts
-    ):
-        return "int64"
-    if {text.lower() for text in texts} <= {"true", "false"}:
-        return "bool"
-    if all(re.fullmatch(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?(e[+-][0-9]+)?", x) for x in texts):
-        return "float64"
-    if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
-        return "date32"
-    return None
-
-
-def table_inputs(table: Any, names: Names) -> Inputs:
-    """Return what is to be checked of a table of pyarrow."""
-    available = table.column_names
-    twice = repeated(available)
-    if twice:
-        raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
-    taken = _names_taken(names, available, "column")
-    if names.scores is None:
-        index = (table.schema.pandas_metadata or {}).get("index_columns", ())
-        columns = [name for name in available if name not in taken and name not in index]
-    else:
-        listed = [names.scores] if isinstance(names.scores, str) else list(names.scores)
-        columns = _matching(listed, [name for name in available if name not in taken])
-        for name in columns:
-            _check_available(name, available, "scores", "column")
-    if not columns and ("y_pred" not in names.columns or names.scores is not None):
-        raise ValueError(f"there is no score column; the columns are {listing(available)}")
-    source = names.source(
-        "score", _COLUMNS, is_table_file=True, has_chosen_scores=names.scores is not None
-    )
-    true = table[names.columns["label"]]
-    scores = table.select(columns)
-    of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
-    chosen = [name for name in columns if name in of_lists]
-    if chosen and (names.scores is None or columns == chosen):
-        distinct = factorize(true, source.true, source).distinct
-        others = scores.drop_columns(chosen)
-        if columns_without_scores(others, distinct, source) is not None:
-            scores = table_of_lists(of_lists, chosen, _listed(names.labels), distinct)
-    _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
-    unused = table.drop_columns([name for name in available if name in taken])
-    warn([_repeats_message(unused, true)])
-    return Inputs(true, scores, names.labels, *names.beside(table), unused, source)
-
-
-def _check_wide(table: Any, true: Any) -> None:
-    """Refuse a table with a row for each class of an observation, whose scores sum to one."""
-    from pyarrow import types
-
-    k = len(true.unique())
-    if k < 2 or len(true) % k or len(true) == k:
-        return
-    numbers = [name for name in table.column_names if types.is_floating(table[name].type)]
-    for stride in (1, len(true) // k):  # the classes in adjacent rows, or one after the other
-
-        def by_case(column: Any, stride: int = stride) -> Any:
-            values = column.to_numpy()
-            return values.reshape(-1, k) if stride == 1 else values.reshape(k, -1).T
-
-        labels = by_case(true)
-        # A look at some cases spares most tables the look at all.
-        if not all((x == x[:, :1]).all() for x in (labels[:9], labels)):
-            continue
-        scores = [name for name in numbers if are_shares(by_case(table[name]).T)]
-        for name in table.column_names:
-            first = set(table[name].take([*range(0, stride * k, stride)]).to_pylist())
-            if scores and len(first) == k and first.issuperset(table[name].unique().to_pylist()):
-                raise ValueError(
-                    f"column {name!r} names one class after the other for each observation, with "
-                    f"its score in {scores[-1]!r}: give each class a column of its own, as by "
-                    f"frame.pivot(index=[id, label], columns={name!r}, values={scores[-1]!r}) in "
-                    "pandas"
-                )
-
-
-def _repeats_message(table: Any, true: Any) -> str | None:
-    """Say which column has each value in several rows, all of one class."""
-    import pyarrow
-    import pyarrow.compute as pc
-    from pyarrow import types
-
-    for name in table.column_names:
-        column = table[name]
-        is_real = (
-            types.is_floating(column.type)
-            and not pc.all(pc.equal(column, pc.floor(column))).as_py()
-        )
-        if types.is_nested(column.type) or is_real or not len(column):
-            continue
-        sizes = column.value_counts().field("counts").to_numpy()
-        if len(sizes) < _FEWEST_CASES or sizes[0] == 1 or (sizes != sizes[0]).any():
-            continue
-        pairs = pyarrow.table({"case": column, "true": true}).group_by(["case", "true"])
-        if pairs.aggregate([]).num_rows == len(sizes):
-            return (
-                f"column {name!r} has each of its {len(sizes)} values in {sizes[0]} rows, all of "
-                "one class. If these rows are of one observation or patient, standard errors are "
-                "too small: pass groups= for it, or keep one row of each"
-            )
-    return None
 
 
 # Arrays
@@ -494,8 +303,8 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         raise ValueError("scores= must name the one array of an .npz file that holds all scores")
 
     def chosen(available: Sequence[str]) -> list[str]:
-        taken = _names_taken(names, available, "array")
-        _check_available(scores, available, "scores", "array")
+        taken = names_taken(names, available, "array")
+        check_available(scores, available, "scores", "array")
         return list(dict.fromkeys([*taken, scores, *filter(_NAMES_CLASSES, available)]))
 
     arrays = _kept_arrays(_read_arrays(file, chosen), names)
@@ -506,7 +315,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         width = arrays[scores].shape[1] if arrays[scores].ndim == 2 else 2
         if array.shape == (width,) and {*true.ravel().tolist()} <= {*array.tolist()}:
             labels = array
-    source = names.source(f"array {scores!r}", dict.fromkeys(_FIELDS, "array {}"))
+    source = names.source(f"array {scores!r}", dict.fromkeys(names.columns, "array {}"))
     return Inputs(true, arrays[scores], labels, *names.beside(arrays), None, source)
 
 
@@ -571,30 +380,3 @@ def _reading() -> Iterator[None]:
     except _UNREADABLE as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"the file cannot be read: {reason}") from error
-
-
-def _names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
-    """Names of the columns of labels, weights and hard labels, once they are known to exist."""
-    for argument, name in names.columns.items():
-        _check_available(name, available, argument, noun)
-    others = _matching(names.other_columns, available)
-    for name in others:
-        _check_available(name, available, "other_columns", noun)
-    return [*names.columns.values(), *others]
-
-
-def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
-    """Put the columns that fit a pattern such as ``prob_*`` in its place."""
-    found = []
-    for name in names:
-        fits = [x for x in available if fnmatch.fnmatchcase(x, name)]
-        found += [name] if name in available or not fits else fits
-    return list(dict.fromkeys(found))
-
-
-def _check_available(name: str, available: Sequence[str], argument: str, noun: str) -> None:
-    if name not in available:
-        raise ValueError(
-            f"there is no {noun} {name!r}, which {argument}= names{did_you_mean(name, available)}; "
-            f"the {noun}s are {listing(available)}"
-        )

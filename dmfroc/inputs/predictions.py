@@ -29,9 +29,10 @@ from dmfroc.inputs.checks import (
     one_class_message,
 )
 from dmfroc.inputs.delimited import checked_format
-from dmfroc.inputs.files import Names, read
+from dmfroc.inputs.files import read
 from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import listing, shortened
+from dmfroc.inputs.tables import Names
 
 _BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")
 Needs = Literal["scores", "labels", "probabilities"]
@@ -333,8 +334,7 @@ class Predictions:
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(**check(inputs))
         except (TypeError, ValueError, MemoryError) as error:
-            kinds = (TypeError, MemoryError)
-            kind = next((kind for kind in kinds if isinstance(error, kind)), ValueError)
+            kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
         if as_read:
             note(f"{file}: {as_read}")
