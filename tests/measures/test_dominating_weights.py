@@ -75,7 +75,7 @@ def sample(seed, k, ratio, *, ties):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ratio", [1.0, 1e9, 1e12, 1e16, 1e18, 1e22])
+@pytest.mark.parametrize("ratio", [1.0, 1e9, 1e16, 1e22])
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", PAIRS)
 def test_areas_of_pairs_are_exact(name, seed, ratio):
