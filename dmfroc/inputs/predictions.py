@@ -575,6 +575,7 @@ def as_predictions(
             raise TypeError(
                 "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
                 + (", such as y_true.predictions()" if hasattr(y_true, "predictions") else "")
+                + (", or call y_true.compute(measures)" if hasattr(y_true, "update") else "")
             )
         check = check_hard_labels if y_score is None else check_scores
         predictions = Predictions(**check(inputs))
