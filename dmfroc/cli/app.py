@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import show, with_options
 
+_COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
 _PIPE_CLOSED = 128 + 13  # and SIGPIPE
@@ -37,12 +39,14 @@ class _Group(click.Group):
         return list(self.commands)
 
     def _run(self, arguments: list[str]) -> int:
+        if instruction := os.environ.get(_COMPLETION):
+            return shell_complete(self, {}, "dmfroc", _COMPLETION, instruction)
         if sys.stdout is None:
             return _complain("error: stdout is closed, so that nothing can be printed")
         # Where its cache is and that it is slow to make concern nobody who asks for one picture
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         try:
-            with self.make_context("dmfroc", arguments) as context:
+            with self.make_context("dmfroc", arguments or ["--help"]) as context:
                 self.invoke(context)
             sys.stdout.flush()
         except click.exceptions.Exit as end:
@@ -79,7 +83,7 @@ app = _Group(
         )
     ],
     no_args_is_help=False,
-    context_settings={"show_default": True},
+    context_settings={"show_default": True, "help_option_names": ["-h", "--help"]},
 )
 
 

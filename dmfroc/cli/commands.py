@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,12 +27,14 @@ from dmfroc.cli.inputs import (
     stem,
 )
 from dmfroc.cli.options import (
+    CHOICE,
     DEMO_PLOT,
     DIFFERENCES,
+    DRAWS,
     FILE,
     FILES,
+    FORMATS,
     INTERVALS,
-    JSON,
     KIND,
     LEVEL,
     MEASURE,
@@ -43,6 +46,7 @@ from dmfroc.cli.options import (
     REPORT,
     REPORT_TOO,
     SCAN,
+    SEED,
     TARGET_PREVALENCE,
     TITLE,
     columns,
@@ -70,7 +74,7 @@ NO_PLOT_WITH_JUDGE = "--plot shows all rows, and with --judge most have no label
 @app.command(
     params=[
         *(FILE, *columns("fold", "groups", "judge"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
-        *(TARGET_PREVALENCE, *SCAN, JSON, PLOT),
+        *(TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT),
     ]
 )
 def evaluate(
@@ -80,7 +84,8 @@ def evaluate(
     target_prevalence: str | None,
     scan: bool,
     scheduler: str | None,
-    as_json: bool,
+    form: str | None,
+    table: str | None,
     plot: Path | None,
     **options: Any,
 ) -> None:
@@ -117,21 +122,26 @@ def evaluate(
                 **options,
             )
             if picture and scan:
-                picture.draw_scan(result)
+                picture.draw_result(result)
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
     facts = {"file": str(file), "pair_weights": pair_weights}
-    show_result(result, remarks, facts if as_json else None, plot)
+    show_result(result, remarks, facts, plot, form=form, table=table)
 
 
 @app.command(
     params=[
         *(FILES, *columns("fold", "groups", "judge"), *DIFFERENCES),
-        *(TARGET_PREVALENCE, JSON, PLOT),
+        *(TARGET_PREVALENCE, *FORMATS, PLOT),
     ]
 )
 def compare(
-    files: Sequence[Path], pair_weights: str, as_json: bool, plot: Path | None, **options: Any
+    files: Sequence[Path],
+    pair_weights: str,
+    form: str | None,
+    table: str | None,
+    plot: Path | None,
+    **options: Any,
 ) -> None:
     """Compare classifiers on the same observations.
 
@@ -150,7 +160,7 @@ def compare(
         "pair_weights": pair_weights,
         **sample_facts(next(iter(predictions.values()))),
     }
-    show_result(result, remarks, facts if as_json else None, plot)
+    show_result(result, remarks, facts, plot, form=form, table=table)
 
 
 @app.command(
@@ -239,8 +249,10 @@ def _comparison(
     )
 
 
-@app.command(params=[FILE, *columns("groups", "by"), MEASURE, *INTERVALS, JSON, REPORT_TOO])
-def subgroups(file: Path, as_json: bool, output: Path | None, **options: Any) -> None:
+@app.command(params=[FILE, *columns("groups", "by"), MEASURE, *INTERVALS, *FORMATS, REPORT_TOO])
+def subgroups(
+    file: Path, form: str | None, table: str | None, output: Path | None, **options: Any
+) -> None:
     """Compare subgroups of one classifier's observations.
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
@@ -254,11 +266,17 @@ def subgroups(file: Path, as_json: bool, output: Path | None, **options: Any) ->
         write(result)
     facts = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
-    show_result(result, remarks, facts if as_json else None, output, "report")
+    show_result(result, remarks, facts, output, form=form, table=table, what="report")
 
 
-@app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, JSON, REPORT_TOO])
-def plan(files: Sequence[Path], as_json: bool, output: Path | None, **options: Any) -> None:
+@app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO])
+def plan(
+    files: Sequence[Path],
+    form: str | None,
+    table: str | None,
+    output: Path | None,
+    **options: Any,
+) -> None:
     """Say how many cases a test set needs.
 
     FILES are the pilot: predictions of one classifier, or of two for their difference.
@@ -272,7 +290,71 @@ def plan(files: Sequence[Path], as_json: bool, output: Path | None, **options: A
         pilots = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
         result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
         write(result)
-    show_result(result, remarks, {} if as_json else None, output, "report")
+    show_result(result, remarks, {}, output, form=form, table=table, what="report")
+
+
+@app.command(params=[FILE, *columns(), DRAWS, SEED, *FORMATS, PLOT])
+def calibration(
+    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
+) -> None:
+    """Test whether probabilities are calibrated.
+
+    Prints slopes, intercepts and tests of each class; --plot draws the reliability diagram.
+    """
+    _show_of_one(file, dmfroc.calibration_tests, options, plot, form, table)
+
+
+@app.command(params=[FILE, *columns(), *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
+def threshold(
+    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
+) -> None:
+    """Choose a threshold for the score of two classes.
+
+    Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
+    """
+    choose = partial(dmfroc.decisions.choose_threshold, by=options.pop("criterion"))
+    _show_of_one(file, choose, options, plot, form, table)
+
+
+@app.command(params=[FILE, *columns("groups"), LEVEL, *FORMATS, PLOT])
+def decision(
+    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
+) -> None:
+    """Say at which thresholds deciding by the score is of use.
+
+    Prints the net benefit beside those of treating all and none; --plot draws the curves.
+    """
+    from dmfroc.analyses.decision_curve import decision_curve
+
+    _show_of_one(file, decision_curve, options, plot, form, table)
+
+
+def _show_of_one(
+    file: Path,
+    analysis: Callable[..., Any],
+    options: dict[str, Any],
+    plot: Path | None,
+    form: str | None,
+    table: str | None,
+) -> None:
+    """Show an analysis of one classifier whose probabilities or scores are in a file."""
+    _compile_quickly([file])
+    columns = Columns.taken_from(options)
+    with open_picture(plot) as picture, collected_warnings() as remarks:
+        with progress(f"Reading {file} ..."):
+            predictions, units = columns.read(file), columns.read_units(file)
+        if columns.groups:
+            options["groups"] = units["groups"]
+        with progress("Computing ..."):
+            result = analysis(predictions, **options)
+        if isinstance(result, Mapping):
+            raise ValueError(
+                f"{file} has {predictions.n_classes} classes, and this is about one of two: make "
+                "--label a column of one class against the others"
+            )
+        if picture:
+            picture.draw_result(result)
+    show_result(result, remarks, {"file": str(file)}, plot, form=form, table=table)
 
 
 @app.command(params=[KIND, FILE, *columns(), PICTURE])
@@ -294,11 +376,11 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     show("\n".join([*warning_lines(notes_of(remarks)), f"The picture is in {printable(target)}"]))
 
 
-@app.command(params=[JSON])
-def measures(as_json: bool) -> None:
+@app.command(params=FORMATS[:1])
+def measures(form: str | None) -> None:
     """List the measures: range, value under chance, and how their intervals are found."""
     table = dmfroc.measures.measure_table().reset_index()
-    if as_json:
+    if form:
         show_json({"measures": table.to_dict("records")})
         return
     columns = ["measure", "title", "family", "low", "high", "chance", "interval"]
@@ -333,7 +415,7 @@ def demo(plot: Path) -> None:
             if picture:
                 picture.draw(predictions, comparison.level, "equal", folds)
     show("\nCOMPARISON")
-    show_result(comparison, attributed(remarks), None, plot)
+    show_result(comparison, attributed(remarks), {}, plot)
 
 
 @app.command()

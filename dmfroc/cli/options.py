@@ -25,7 +25,7 @@ _SAVED = _SavedPath(path_type=Path)
 
 
 def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
-    return click.Option([flag], metavar=metavar, help=help, **others)
+    return click.Option(flag.split(), metavar=metavar, help=help, **others)
 
 
 def _flag(flag: str, help: str, name: str | None = None) -> click.Option:
@@ -144,6 +144,8 @@ MEASURES = _option(
 )
 MEASURE = _option("--measure", "NAME", "Name of a measure, such as hand_till.", default="dmf_auc")
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
+SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
+DRAWS = _option("--n-draws", "N", "Number of replicates or permutations.", default=999)
 INTERVALS = [
     _option(
         "--method",
@@ -151,8 +153,19 @@ INTERVALS = [
         "How intervals are found: jackknife (the default), bootstrap, bayesian_bootstrap or bayes.",
     ),
     _option("--n-draws", "N", "Number of replicates of a bootstrap. Default: 2000.", type=int),
-    _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0),
+    SEED,
     LEVEL,
+]
+CHOICE = [
+    _option(
+        "--criterion",
+        "NAME",
+        "youden, f1, accuracy, cost, sensitivity or specificity.",
+        default="youden",
+    ),
+    _option("--at-least", "RATE", "The least sensitivity or specificity.", type=float),
+    _option("--cost-fp", "COST", "Of a false positive.", type=float),
+    _option("--cost-fn", "COST", "Of a false negative.", type=float),
 ]
 TARGET_PREVALENCE = _option(
     "--target-prevalence",
@@ -217,7 +230,18 @@ SCAN = [
 
 # What is written
 
-JSON = _flag("--json", "Print JSON instead of tables.", "as_json")
+FORMATS = [
+    click.Option(["--json", "form"], flag_value="json", help="Print JSON."),
+    *(
+        click.Option([f"--{form.lower()}", "form"], flag_value=form.lower(), help=text)
+        for form, text in {
+            "CSV": "Print a table as comma-separated values, with all digits.",
+            "LaTeX": "Print a table for LaTeX's package booktabs.",
+            "Markdown": "Print a table in Markdown.",
+        }.items()
+    ),
+    _option("--table", "NAME", "Which table, such as differences. Default: the main one."),
+]
 PLOT = _option(
     "--plot", "PATH", "Draw the curves into this file (.png, .pdf, .svg, ...).", type=_PATH
 )
@@ -225,13 +249,13 @@ DEMO_PLOT = _option(
     "--plot", "PATH", "Draw the curves into this file.", type=_PATH, default=Path("dmfroc-demo.png")
 )
 PICTURE = _option(
-    "--output",
+    "-o --output",
     "PATH",
     "Draw into this file (.png, .pdf, .svg, ...). Default: dmfroc-KIND.png.",
     type=_PATH,
 )
 REPORT = _option(
-    "--output",
+    "-o --output",
     "PATH",
     "Write the report into this .html file.",
     type=_PATH,
@@ -239,5 +263,8 @@ REPORT = _option(
 )
 TITLE = _option("--title", "TEXT", "Head the report with this title instead of its question.")
 REPORT_TOO = _option(
-    "--output", "PATH", "Write a report for the browser into this .html file as well.", type=_PATH
+    "-o --output",
+    "PATH",
+    "Write a report for the browser into this .html file as well.",
+    type=_PATH,
 )

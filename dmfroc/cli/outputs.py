@@ -65,6 +65,11 @@ _ARGUMENT = re.compile(
     r"(,(?= [a-z_]+=[\[\d'-]))?"
 )
 
+_WRITERS: dict[str, Callable[[Result, str | None], str]] = {
+    "csv": lambda result, table: str(result.to_pandas(table).to_csv(lineterminator="\n")),
+    "latex": lambda result, table: result.to_latex(table),
+    "markdown": lambda result, table: result.to_markdown(table),
+}
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
 
 
@@ -80,19 +85,28 @@ def show(text: str) -> None:
 def show_result(
     result: Result,
     remarks: Iterable[str],
-    facts: Mapping[str, Any] | None,
+    facts: Mapping[str, Any],
     file: Path | None,
+    *,
+    form: str | None = None,
+    table: str | None = None,
     what: str = "picture",
 ) -> None:
     """Print a result with all warnings, and where the picture is, or the report.
 
-    With facts it is JSON, which begins with them.
+    JSON begins with the facts. A table that other programs read has its warnings on stderr.
     """
     notes = notes_of([*result.warnings, *remarks])
-    if facts is not None:
+    if form == "json":
         version = {"dmfroc_version": package_version()}
         show_json({**facts, **result.as_json(), "warnings": notes, **version})
         return
+    if form is not None:
+        show(_WRITERS[form](result, table).rstrip("\n"))
+        print("\n".join(warning_lines(notes)), end="\n" if notes else "", file=sys.stderr)
+        return
+    if table is not None:
+        raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
     parts = [result.as_text(warnings=False), "\n".join(warning_lines(notes))]
     if file is not None:
         parts.append(f"The {what} is in {printable(file)}")
@@ -194,10 +208,10 @@ class Picture:
             )
         self.save(figure)
 
-    def draw_scan(self, evaluation: dmfroc.Evaluation) -> None:
-        """Draw the curve of a scan, whose scores are counted."""
+    def draw_result(self, result: Result) -> None:
+        """Draw what a result draws."""
         figure = _new_figure(6.0, 6.0)
-        evaluation.plot(ax=figure.add_subplot())
+        result.plot(ax=figure.add_subplot())
         self.save(figure)
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:

@@ -44,6 +44,7 @@ from dmfroc.inputs.score_doubts import (
 )
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
+_OF_FOLDS = re.compile(r"(cv|test)?[._ ]?(folds?|resample)([._ ]?id)?", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
@@ -241,8 +242,12 @@ def _fractions(series: list[Any], source: Source) -> list[Hashable]:
 
 
 def ignored_message(names: Sequence[Hashable]) -> str | None:
-    """Say which columns of a table have no use."""
-    return f"columns that match no class are ignored: {listing(names)}" if names else None
+    """Say which columns of a table have no use, and which of them look like folds."""
+    if not names:
+        return None
+    folds = [x for x in names if _OF_FOLDS.fullmatch(str(x))]
+    hint = f"; if {folds[0]!r} has folds, name it by folds=" if folds else ""
+    return f"columns that match no class are ignored: {listing(names)}{hint}"
 
 
 def _rivals_message(

@@ -558,7 +558,6 @@ def test_demo(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], r"Missing command \(see dmfroc --help\)"),
         (["evalute"], r"No such command 'evalute'.*\(see dmfroc --help\)"),
         (["--what"], r"No such option.*--what.*\(see dmfroc --help\)"),
         (["evaluate"], r"Missing argument 'FILE' \(see dmfroc evaluate --help\)"),

@@ -1,0 +1,121 @@
+"""Short options, completion, formats, and commands for calibration and decisions."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import dmfroc
+from dmfroc.cli import commands as cli
+
+RNG = np.random.default_rng(0)
+Y = np.arange(120) % 2
+P = 1 / (1 + np.exp(-RNG.normal(2 * Y - 1, 1)))
+FRAME = pd.DataFrame({"y": Y, "p": P, "q": RNG.random(120), "fold": np.arange(120) // 2 % 5})
+
+
+@pytest.fixture
+def file(tmp_path):
+    FRAME.to_csv(tmp_path / "scores.csv", index=False)
+    return str(tmp_path / "scores.csv")
+
+
+def run(*arguments, code=0):
+    found = CliRunner().invoke(cli.app, list(arguments))
+    assert found.exit_code == code, found.output
+    return found
+
+
+OF_FILE = ("--label", "y", "--scores", "p")
+
+
+@pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
+def test_help_without_a_command(arguments):
+    assert "Evaluate one classifier." in run(*arguments).stdout
+    assert run("evaluate", "-h").stdout == run("evaluate", "--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "expected"),
+    [("dmfroc ev", 1, "evaluate"), ("dmfroc plan --pow", 2, "--power")],
+)
+def test_shells_complete_commands_and_options(monkeypatch, words, place, expected):
+    monkeypatch.setenv("_DMFROC_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(place))
+    assert run().stdout.strip() == f"plain,{expected}"
+
+
+def test_the_output_has_a_short_option(file, tmp_path):
+    run("report", file, *OF_FILE, "-o", str(tmp_path / "x.html"))
+    assert (tmp_path / "x.html").read_text(encoding="utf-8").startswith("<!")
+
+
+def test_tables_in_formats_of_other_programs(file):
+    options = (*OF_FILE, "--measures", "hand_till,brier_score")
+    expected = dmfroc.evaluate(Y, P, measures=["hand_till", "brier_score"])
+    found = pd.read_csv(io.StringIO(run("evaluate", file, *options, "--csv").stdout), index_col=0)
+    numbers = ["value", "standard_error", "low", "high"]
+    pd.testing.assert_frame_equal(found[numbers], expected.to_pandas()[numbers], rtol=1e-12)
+    assert run("evaluate", file, *options, "--latex").stdout == expected.to_latex() + "\n"
+    assert run("evaluate", file, *options, "--markdown").stdout == expected.to_markdown() + "\n"
+
+
+def test_any_table_and_warnings_beside_it(file):
+    found = run("compare", file, file, *OF_FILE, "--markdown", "--table", "differences")
+    assert found.stdout.startswith("| A | B | A - B |")
+    assert "the same scores in every row" in found.stderr
+    wrong = run("compare", file, file, *OF_FILE, "--csv", "--table", "nope", code=2)
+    assert "table must be one of ['estimates', 'differences'" in wrong.stderr
+    alone = run("evaluate", file, *OF_FILE, "--table", "estimates", code=2)
+    assert "--table is for --csv, --latex and --markdown" in alone.stderr
+
+
+def test_a_column_that_looks_like_folds_is_named(file):
+    frame = pd.DataFrame({"y": Y, "0": 1 - P, "1": P, "cv_fold": FRAME["fold"]})
+    frame.to_csv(file, index=False)
+    told = run("evaluate", file, "--label", "y").stdout
+    assert "if 'cv_fold' has folds, name it by --fold" in told
+    assert "has folds" not in run("evaluate", file, "--label", "y", "--fold", "cv_fold").stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "analysis"),
+    [
+        ("calibration", (), lambda: dmfroc.calibration_tests(Y, P)),
+        ("threshold", (), lambda: dmfroc.decisions.choose_threshold(Y, P, n_draws=999)),
+        (
+            "threshold",
+            ("--criterion", "cost", "--cost-fp", "1", "--cost-fn", "5", "--n-draws", "200"),
+            lambda: dmfroc.decisions.choose_threshold(
+                Y, P, by="cost", cost_fp=1.0, cost_fn=5.0, n_draws=200
+            ),
+        ),
+        ("decision", (), lambda: dmfroc.curves.decision_curve(Y, P)),
+    ],
+)
+def test_calibration_thresholds_and_decisions(file, tmp_path, command, options, analysis):
+    picture = str(tmp_path / "x.png")
+    found = json.loads(run(command, file, *OF_FILE, *options, "--json", "--plot", picture).stdout)
+    expected = json.loads(analysis().to_json())
+    assert {name: found[name] for name in expected if name != "warnings"} == {
+        name: value for name, value in expected.items() if name != "warnings"
+    }
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_groups_of_a_decision_curve(file):
+    FRAME.assign(patient=np.arange(120) // 4).to_csv(file, index=False)
+    found = run("decision", file, *OF_FILE, "--groups", "patient", "--json").stdout
+    expected = dmfroc.curves.decision_curve(Y, P, groups=np.arange(120) // 4)
+    assert json.loads(found)["thresholds"] == json.loads(expected.to_json())["thresholds"]
+
+
+def test_decisions_are_about_one_of_two_classes(file):
+    frame = pd.DataFrame(RNG.dirichlet(np.ones(3), 120), columns=list("abc"))
+    frame.assign(y=np.array(list("abc"))[np.arange(120) % 3]).to_csv(file, index=False)
+    told = run("decision", file, "--label", "y", code=2).stderr
+    assert "has 3 classes, and this is about one of two: make --label a column of one" in told
