@@ -16,10 +16,10 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import Difference, differences_table
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.judge import judge_table
 from dmfroc.results.renderers import renderer
-from dmfroc.results.result import NamedEstimates, attributed
+from dmfroc.results.result import attributed
 from dmfroc.results.table import Column, Name, Table, plain
 
 _MOST_ORDERS = 10  # in tables

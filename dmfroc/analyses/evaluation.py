@@ -22,9 +22,9 @@ from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, estimates_table, exact_limit_line
+from dmfroc.results.estimate import Estimate, NamedEstimates, estimates_table, exact_limit_line
 from dmfroc.results.judge import agreement_table, judge_table
-from dmfroc.results.result import NamedEstimates, sample_facts
+from dmfroc.results.result import sample_facts
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding

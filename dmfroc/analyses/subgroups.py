@@ -34,8 +34,8 @@ from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import NamedEstimates, attributed
+from dmfroc.results.estimate import Estimate, NamedEstimates
+from dmfroc.results.result import attributed
 from dmfroc.results.table import Column, Table
 
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.text import printable
+from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table, plain
@@ -147,6 +147,24 @@ class Estimate(Result):
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         return "\n".join([line, *warning_lines(self.warnings if warnings else ())])
+
+
+class NamedEstimates(Result):
+    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``."""
+
+    estimates: dict[str, Estimate]
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.estimates:
+            hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
+            raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
 
 
 def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:

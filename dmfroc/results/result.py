@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.text import did_you_mean, printable
+from dmfroc._kit.text import printable
 from dmfroc.results.renderers import renderer
 from dmfroc.results.table import Table
 from dmfroc.results.text import warning_lines
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dmfroc.inputs.predictions import Predictions
-    from dmfroc.results.estimate import Estimate
 
 
 def sample_facts(predictions: Predictions) -> dict[str, Any]:
@@ -213,21 +212,3 @@ class Result(ABC):
 
     def __str__(self) -> str:
         return self.as_text()
-
-
-class NamedEstimates(Result):
-    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``."""
-
-    estimates: dict[str, Estimate]
-
-    def __getitem__(self, name: str) -> Estimate:
-        if name not in self.estimates:
-            hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
-            raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
-        return self.estimates[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.estimates)
-
-    def __len__(self) -> int:
-        return len(self.estimates)
