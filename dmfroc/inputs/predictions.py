@@ -572,11 +572,10 @@ def as_predictions(
     inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy)
     if not isinstance(y_true, Predictions):
         if y_score is None and y_pred is None:
-            raise TypeError(
-                "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
-                + (", such as y_true.predictions()" if hasattr(y_true, "predictions") else "")
-                + (", or call y_true.compute(measures)" if hasattr(y_true, "update") else "")
-            )
+            ways = {"predictions": "such as y_true.predictions()", "update": "or y_true.compute()"}
+            hints = [f", {way}" for name, way in ways.items() if hasattr(y_true, name)]
+            what = "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
+            raise TypeError("".join([what, *hints]))
         check = check_hard_labels if y_score is None else check_scores
         predictions = Predictions(**check(inputs))
     else:
