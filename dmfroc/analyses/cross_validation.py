@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -28,6 +28,8 @@ from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
 
 
 def cross_validate(
@@ -137,7 +139,7 @@ def cross_validate(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NestedCrossValidation:
+class NestedCrossValidation(Result):
     """A learner's performance with an interval that includes the variation of fits.
 
     Attributes
@@ -154,18 +156,29 @@ class NestedCrossValidation:
         Number of fits.
     """
 
+    main_table: ClassVar[str] = "estimates"
+    fact_names: ClassVar[tuple[str, ...]] = ("n_fits",)
+
     estimate: Estimate
     cross_validated: float
     bias: float
     naive_standard_error: float
     n_fits: int
 
-    def __repr__(self) -> str:
-        """Show the table at a prompt, not all arrays behind it."""
-        return str(self)
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a careful reader has to know."""
+        return self.estimate.warnings
 
-    def __str__(self) -> str:
-        return str(self.estimate)
+    def tables(self) -> list[Table]:
+        """Return the estimate, and plain cross-validation beside it."""
+        columns = [
+            Column("cross_validated", "plain cross-validation", [self.cross_validated]),
+            Column("naive_standard_error", "its SE", [self.naive_standard_error]),
+            Column("bias", "correction", [self.bias]),
+        ]
+        plain = Table("cross_validation", "Plain cross-validation", columns)
+        return [*self.estimate.tables(), plain]
 
 
 def nested_cross_validation(

@@ -28,6 +28,7 @@ from dmfroc.measures.benefits import (
 )
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.statistics.forecasts import no_probabilities
+from dmfroc.results.attributes import ResultsByClass
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -161,7 +162,7 @@ def decision_curve(
     groups: Any = None,
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
-) -> DecisionCurve | dict[Hashable, DecisionCurve]:
+) -> DecisionCurve | ResultsByClass[DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
     Parameters
@@ -188,9 +189,9 @@ def decision_curve(
 
     Returns
     -------
-    DecisionCurve or dict
+    DecisionCurve or ResultsByClass
         Draws with ``plot()``. With more than two classes and neither ``pos_label`` nor ``costs``, a
-        dictionary with the curve of each class against the rest.
+        dict with the curve of each class against the rest.
 
     Raises
     ------
@@ -238,12 +239,10 @@ def decision_curve(
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
-    curves = {
-        label: _curve(
-            [_of_threshold(sample, float(t), prevalence, label) for t in at], at, label, options
-        )
-        for label in classes
-    }
+    curves: ResultsByClass[DecisionCurve] = ResultsByClass()
+    for label in classes:
+        points = [_of_threshold(sample, float(t), prevalence, label) for t in at]
+        curves[label] = _curve(points, at, label, options)
     return curves if len(classes) > 1 else curves[classes[0]]
 
 

@@ -11,10 +11,11 @@ from jaxtyping import Float
 
 from dmfroc.bayes.pairs import rates_of_pairs
 from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.results.attributes import AttributeTables
 
 
-@dataclass(frozen=True, eq=False)
-class PosteriorCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class PosteriorCurve(AttributeTables):
     """The posterior mean of the multiclass ROC curve.
 
     Attributes

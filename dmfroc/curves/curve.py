@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import choice
 from dmfroc.curves.points import Maximum, OperatingPoints
+from dmfroc.results.attributes import AttributeTables
 
 Rule = Literal["left", "trapezoid", "right"]
 Projection = Callable[[OperatingPoints], tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]]
@@ -25,7 +26,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve:
+class Curve(AttributeTables):
     """A curve of one class, with one point per threshold.
 
     It unpacks in the order and with the conventions of scikit-learn's functions of the same name,

@@ -15,13 +15,14 @@ from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.curves.curve import Curve, Line, check_curve, integrate
 from dmfroc.curves.gain import gain_area
 from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.results.attributes import AttributeTables
 
 # Charts that are affine images of the counts, and so share their hull
 _AFFINE = ("pn", "roc", "boc", "det", "lift", "gains", "bift", "accuracy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hull:
+class Hull(AttributeTables):
     r"""The convex hull of a curve.
 
     Attributes

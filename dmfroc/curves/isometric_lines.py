@@ -13,6 +13,7 @@ from dmfroc._kit.options import choice, numbers, positive
 from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve, check_curve
 from dmfroc.curves.points import OperatingPoints
+from dmfroc.results.attributes import AttributeTables
 
 IsometricMeasure = Literal[
     "informedness", "accuracy", "f_beta", "precision", "g_measure", "mean_of_precision_and_recall"
@@ -36,7 +37,7 @@ _USUAL: dict[str, IsometricMeasure] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Isometric:
+class Isometric(AttributeTables):
     """A line on a chart along which a measure is constant.
 
     Attributes

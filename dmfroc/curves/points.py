@@ -15,6 +15,7 @@ from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.measures.cells import Cells
 from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
+from dmfroc.results.attributes import AttributeTables
 
 _LARGEST_INTEGER = 2.0**63
 
@@ -32,8 +33,8 @@ class Maximum(NamedTuple):
         return cls(float(largest), thresholds[values == largest])
 
 
-@dataclass(frozen=True, eq=False)
-class OperatingPoints:
+@dataclass(frozen=True, eq=False, repr=False)
+class OperatingPoints(AttributeTables):
     """Counts of a two-class problem at every threshold; the exact data behind all curves.
 
     A case is predicted positive if its score is at least the threshold. There is one point per

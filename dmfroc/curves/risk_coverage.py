@@ -13,10 +13,11 @@ from dmfroc.curves.curve import wilson_intervals
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.operating_points import by_confidence, risk_area
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
+from dmfroc.results.attributes import AttributeTables
 
 
-@dataclass(frozen=True, eq=False)
-class RiskCoverageCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCoverageCurve(AttributeTables):
     """Error rates of a classifier's most certain decisions.
 
     Attributes

@@ -19,13 +19,14 @@ from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import probabilities_of
+from dmfroc.results.attributes import AttributeTables
 
 SAME = 1e-10
 """Logarithms of weights closer than this are not told apart."""
 
 
-@dataclass(frozen=True, eq=False)
-class ClassWeights:
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassWeights(AttributeTables):
     """Weights of the classes, by which their scores are multiplied before the largest wins.
 
     Attributes

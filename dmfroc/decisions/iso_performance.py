@@ -21,13 +21,14 @@ from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import scores_of_class
+from dmfroc.results.attributes import AttributeTables
 
 TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]
 
 
-@dataclass(frozen=True)
-class OperatingPoint:
+@dataclass(frozen=True, repr=False)
+class OperatingPoint(AttributeTables):
     """What a classifier achieves with one threshold, under assumed prevalence and costs.
 
     Attributes
@@ -54,8 +55,8 @@ class OperatingPoint:
     expected_cost: float
 
 
-@dataclass(frozen=True)
-class OptimalOperatingPoints:
+@dataclass(frozen=True, repr=False)
+class OptimalOperatingPoints(AttributeTables):
     """The points where the iso-performance tangent touches the ROC curve.
 
     Attributes
@@ -366,8 +367,8 @@ def optimal_operating_points(
     return Economy(binary_points(predictions), prevalence, cost_fp, cost_fn).optima()
 
 
-@dataclass(frozen=True)
-class RandomizedThreshold:
+@dataclass(frozen=True, repr=False)
+class RandomizedThreshold(AttributeTables):
     """A random choice between two thresholds, made anew for each observation.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Integer
@@ -23,11 +23,12 @@ from dmfroc.decisions.threshold_selection import (
     splits_of,
 )
 from dmfroc.inputs.arrays import plain
-from dmfroc.results.text import format_table
+from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.table import Column, Table
 
 
-@dataclass(frozen=True, eq=False)
-class ThresholdSelection:
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdSelection(AttributeTables):
     """What selecting a threshold changes: a row of Vuk and Curk's Table 4.
 
     Attributes
@@ -77,12 +78,13 @@ class ThresholdSelection:
         """Standard deviation of the selected thresholds over the folds; infinite if one is."""
         return float(self.thresholds.std(ddof=1)) if np.isfinite(self.thresholds).all() else np.inf
 
-    def __str__(self) -> str:
-        return (
+    def head(self) -> list[str]:
+        """Return what selecting the threshold has gained."""
+        return [
             f"AUC {self.auc:.3f}, accuracy {self.default_accuracy:.3f} by default and "
             f"{self.selected_accuracy:.3f} with threshold {self.threshold_mean:.3g} "
             f"(sd {self.threshold_sd:.3g}): {self.difference:+.3f} (SE {self.standard_error:.3f})"
-        )
+        ]
 
 
 def nested_threshold_selection(
@@ -196,8 +198,8 @@ def _seed(generator: np.random.Generator) -> int:
     return int(generator.integers(2**31))
 
 
-@dataclass(frozen=True)
-class ExpectedCost:
+@dataclass(frozen=True, repr=False)
+class ExpectedCost(AttributeTables):
     """The expected cost of one decision.
 
     Attributes
@@ -212,8 +214,8 @@ class ExpectedCost:
     standard_error: float
 
 
-@dataclass(frozen=True, eq=False)
-class NestedCosts:
+@dataclass(frozen=True, eq=False, repr=False)
+class NestedCosts(AttributeTables):
     """What selecting class weights gains, and how much of it is only apparent.
 
     Attributes
@@ -229,6 +231,8 @@ class NestedCosts:
         The weights selected in each outer fold.
     """
 
+    main_table: ClassVar[str] = "costs"
+
     in_sample: ExpectedCost
     nested: ExpectedCost
     unweighted: ExpectedCost
@@ -239,16 +243,26 @@ class NestedCosts:
         """By how much the cost in sample is too low: nested minus in-sample cost."""
         return self.nested.value - self.in_sample.value
 
-    def __str__(self) -> str:
+    def tables(self) -> list[Table]:
+        """Return the expected costs, and the weights selected in each fold."""
         rows = {
             "selected, in sample": self.in_sample,
             "selected, nested": self.nested,
             "equal weights": self.unweighted,
         }
-        return format_table(
-            ["class weights", "expected cost", "SE"],
-            [[name, f"{c.value:.4f}", f"{c.standard_error:.4f}"] for name, c in rows.items()],
-        )
+        costs = [
+            Column("class_weights", "class weights", rows, "name"),
+            Column("value", "expected cost", [cost.value for cost in rows.values()]),
+            Column("standard_error", "SE", [cost.standard_error for cost in rows.values()]),
+        ]
+        folds = [
+            Column("fold", "fold", range(len(self.class_weights)), "count"),
+            *(Column(f"w_{k}", f"class {k}", x) for k, x in enumerate(self.class_weights.T)),
+        ]
+        return [
+            Table("costs", "Expected cost of one decision", costs, is_by_name=True),
+            Table("folds", "Selected class weights", folds),
+        ]
 
 
 def nested_class_weights(

@@ -22,6 +22,7 @@ from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.registry import FACTORIES
 from dmfroc.measures.statistics.forecasts import scores_of_class
+from dmfroc.results.attributes import ResultsByClass
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -144,7 +145,7 @@ def choose_threshold(
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: int | np.random.Generator | None = 0,
-) -> ThresholdChoice | dict[Hashable, ThresholdChoice]:
+) -> ThresholdChoice | ResultsByClass[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
 
     Parameters
@@ -180,7 +181,7 @@ def choose_threshold(
 
     Returns
     -------
-    ThresholdChoice or dict
+    ThresholdChoice or ResultsByClass
         Of more than two classes without ``pos_label`` one for each class. Of several best
         thresholds it is the highest. ``plot()`` draws the criterion at all thresholds.
 
@@ -232,7 +233,7 @@ def choose_threshold(
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:
         classes = [known[k] for k in predictions.present]
-    choices: dict[Hashable, ThresholdChoice] = {}
+    choices: ResultsByClass[ThresholdChoice] = ResultsByClass()
     for label in classes:
         place = known.index(label)
         is_positive = predictions.true == place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -27,6 +27,8 @@ from dmfroc.measures.hard_labels import (
 )
 from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_message
 from dmfroc.measures.statistics.confusion import confusion_counts
+from dmfroc.results.result import Result
+from dmfroc.results.table import Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 Rows = Literal["predicted", "true"]
 
 
-@dataclass(frozen=True, eq=False)
-class ContingencyTable:
+@dataclass(frozen=True, eq=False, repr=False)
+class ContingencyTable(Result):
     """How often each class was predicted where each class was observed.
 
     Build one with `from_matrix`, `from_cells`, `from_rates`, `from_labels` or `from_predictions`:
@@ -60,6 +62,9 @@ class ContingencyTable:
     >>> table.per_class()["recall"].round(4).to_list()
     [0.9091, 0.5714, 0.3]
     """
+
+    main_table: ClassVar[str] = "counts"
+    fact_names: ClassVar[tuple[str, ...]] = ("total",)
 
     counts: Float[np.ndarray, "k k"]
     labels: tuple[Hashable, ...]
@@ -281,10 +286,37 @@ class ContingencyTable:
         head = f"{self.total:g} in {self.n_classes} classes: {names}; rows are predicted"
         return f"{type(self).__name__}({head})\n{self.counts}"
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the counts with predicted classes in the rows and observed ones in the columns."""
+    __str__ = __repr__
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The conventions behind measures of classes that do not occur or are not predicted."""
+        return tuple(filter(None, self._conventions()))
+
+    def tables(self) -> list[Table]:
+        """Return the counts, the measures, and those of each class against the rest."""
+        names, of_classes = list(map(str, self.labels)), self.class_values
+        counts = [Column("predicted", "predicted", self.labels, "name")]
+        counts += [Column(k, k, x.tolist()) for k, x in zip(names, self.counts.T, strict=True)]
+        values = [
+            Column("measure", "measure", self.values, "name"),
+            Column("value", "value", self.values.values()),
+        ]
+        by_class = np.stack(list(of_classes.values()), axis=1).tolist()
+        classes = [Column("measure", "measure", of_classes, "name")]
+        classes += [Column(k, k, x) for k, x in zip(names, by_class, strict=True)]
+        return [
+            Table("counts", "Counts", counts),
+            Table("measures", "Measures", values, is_by_name=True),
+            Table("classes", "Measures of each class against the rest", classes, is_by_name=True),
+        ]
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """Return the counts, predicted classes in the rows, or another of the tables."""
         import pandas as pd
 
+        if table is not None:
+            return super().to_pandas(table)
         return pd.DataFrame(
             self.counts,
             index=pd.Index(self.labels, name="predicted"),

@@ -40,6 +40,7 @@ from dmfroc.multiclass.rates import (
     RateCounts,
     ThresholdPool,
 )
+from dmfroc.results.attributes import AttributeTables
 
 BandKind = Literal["pointwise", "simultaneous"]
 BandMethod = Literal["jackknife", "bootstrap"]
@@ -51,8 +52,8 @@ _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
 _SEED = 0  # of draws so many that others would change the third digit of a level
 
 
-@dataclass(frozen=True, eq=False)
-class CurveBand:
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveBand(AttributeTables):
     """Confidence intervals of the true positive rate, one for each false positive rate.
 
     Attributes

@@ -38,6 +38,7 @@ from dmfroc.multiclass.rates import (
     RateTable,
     ThresholdPool,
 )
+from dmfroc.results.attributes import AttributeTables
 
 _LEAST_LOGIT = -350.0  # squares of its exponential are finite
 _MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number
@@ -242,8 +243,8 @@ def curve_points(
     return (xp.concatenate([ends[0], fpr, ends[1]]), xp.concatenate([ends[0], tpr, ends[1]]))
 
 
-@dataclass(frozen=True, eq=False)
-class MulticlassROC:
+@dataclass(frozen=True, eq=False, repr=False)
+class MulticlassROC(AttributeTables):
     """A multiclass ROC curve.
 
     Attributes
@@ -282,8 +283,8 @@ class MulticlassROC:
     n_iter: int
 
 
-@dataclass(frozen=True, eq=False)
-class MeanROC:
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanROC(AttributeTables):
     """The mean of the curves of several folds: of their true positive rates, at each false one.
 
     Attributes

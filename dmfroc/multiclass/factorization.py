@@ -24,6 +24,7 @@ from dmfroc._kit.options import choice, integer, numbers
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.links import Link, link_of, log_rates
 from dmfroc.multiclass.rank_one import Center, binomial_deviance
+from dmfroc.results.attributes import AttributeTables
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9
@@ -48,8 +49,8 @@ class Outcome(Enum):
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Factorization:
+@dataclass(frozen=True, eq=False, repr=False)
+class Factorization(AttributeTables):
     """A deviance matrix factorization ``link(E[M]) = row_effects @ column_effects.T + offset``.
 
     Attributes

@@ -10,12 +10,13 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import numbers_of_rows
+from dmfroc.results.attributes import AttributeTables
 
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 
 
-@dataclass(frozen=True)
-class MosesLittenbergROC:
+@dataclass(frozen=True, repr=False)
+class MosesLittenbergROC(AttributeTables):
     """A summary ROC curve, ``D = intercept + slope S``.
 
     Attributes

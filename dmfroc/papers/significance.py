@@ -17,13 +17,14 @@ from scipy.special import chdtrc, xlogy
 from dmfroc._kit.options import choice, flag, is_one_of, number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
+from dmfroc.results.attributes import AttributeTables
 
 Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]
 
 
-@dataclass(frozen=True)
-class TestResult:
+@dataclass(frozen=True, repr=False)
+class TestResult(AttributeTables):
     """A test of independence.
 
     Attributes
@@ -166,8 +167,8 @@ def _check_table(table: Any) -> None:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class PowersStatistics:
+@dataclass(frozen=True, eq=False, repr=False)
+class PowersStatistics(AttributeTables):
     """The chi-square statistics of Powers (2011), as descriptions of a table.
 
     None of them is chi-square distributed under independence. For two classes each is Pearson's

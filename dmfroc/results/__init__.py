@@ -19,6 +19,7 @@ _HOMES = {
     "NestedCrossValidation": "analyses.cross_validation",
     "Plan": "analyses.planning",
     "Posterior": "bayes.posterior",
+    "ResultsByClass": "results.attributes",
     "RunsComparison": "analyses.training_runs",
     "SubgroupComparison": "analyses.subgroups",
     "SummaryROC": "meta_analysis.result",

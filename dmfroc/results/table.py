@@ -85,12 +85,15 @@ class Table:
         All of one length; the first names the rows.
     is_by_name : bool
         Whether the first column identifies the rows: it is the index of a data frame then.
+    n_printed : int
+        As many rows are printed of a longer table.
     """
 
     key: str
     title: str
     columns: Sequence[Column]
     is_by_name: bool = False
+    n_printed: int = 50
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

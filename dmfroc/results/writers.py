@@ -17,7 +17,6 @@ from dmfroc.results.text import format_table
 if TYPE_CHECKING:
     import pandas as pd
 
-_MOST_ROWS = 50  # in print
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -30,9 +29,9 @@ _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
 def as_text(table: Table) -> str:
     """Return a table as plain text, the first rows of a long one."""
     heads, rows = printed(table)
-    texts = [[cell.text for cell in row] for row in rows[:_MOST_ROWS]]
+    texts = [[cell.text for cell in row] for row in rows[: table.n_printed]]
     text = format_table([head.title for head in heads], texts)
-    if (more := len(rows) - _MOST_ROWS) > 0:
+    if (more := len(rows) - table.n_printed) > 0:
         text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
     return text
 
