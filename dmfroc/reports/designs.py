@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +36,7 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import equals_p_value
+from dmfroc.results.text import equals_p_value, in_words
 
 if TYPE_CHECKING:
     from dmfroc.meta_analysis.result import SummaryROC
@@ -47,9 +46,9 @@ _FEW_RUNS = 4
 
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(result).__name__).capitalize()
     parts = map(page_table, result.tables())
-    return page(result, title, words, result_verdict(result), parts, versions())
+    heading = in_words(type(result).__name__)
+    return page(result, title, heading, result_verdict(result), parts, versions())
 
 
 def summary_page(summary: SummaryROC, title: str | None = None) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Name, Table
+from dmfroc.results.text import in_words
 
 _N_PRINTED = 10  # rows of a curve, in print
 
@@ -31,9 +32,9 @@ class AttributeTables(Result):
         for name, value in _shown(self):
             columns = by_length.setdefault(len(value), []) if isinstance(value, list) else single
             columns.append(_column(name, value if isinstance(value, list) else [value]))
-        tables = [Table("values", _words(type(self).__name__), single)] if single else []
+        tables = [Table("values", in_words(type(self).__name__), single)] if single else []
         return tables + [
-            Table(columns[0].key, _words(columns[0].key), columns, n_printed=_N_PRINTED)
+            Table(columns[0].key, in_words(columns[0].key), columns, n_printed=_N_PRINTED)
             for columns in by_length.values()
         ]
 
@@ -65,11 +66,6 @@ def _shown(result: Any) -> Iterator[tuple[str, Any]]:
 def _column(name: str, cells: list[Any]) -> Column:
     is_number = all(isinstance(x, float) for x in cells)
     return Column(name, name.replace("_", " "), cells, "number" if is_number else "name")
-
-
-def _words(name: str) -> str:
-    words = "".join(f" {x.lower()}" if x.isupper() else x for x in name).replace("_", " ")
-    return words.strip().capitalize()
 
 
 class ResultsByClass[R: Result](Result, dict[Hashable, R]):

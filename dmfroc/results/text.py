@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dmfroc._kit.text import printable, width
@@ -103,3 +104,10 @@ def decimals(standard_error: float) -> int:
         return _DECIMALS
     needed = 1 - math.floor(math.log10(standard_error))
     return min(max(_DECIMALS, needed), _MOST_DECIMALS)
+
+
+def in_words(name: str) -> str:
+    """Return the name of a class or an attribute as the title of a table: "Multiclass ROC"."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").split()
+    text = " ".join(word if word.isupper() else word.lower() for word in words)
+    return text[:1].upper() + text[1:]
