@@ -19,7 +19,7 @@ _N_PRINTED = 10  # rows of a curve, in print
 class AttributeTables(Result):
     """A result with a table of its single values, and one of the arrays of each length.
 
-    The latter has the name of its first array. Arrays of two dimensions are in no table.
+    A table of arrays has the name of its first one. Arrays of two dimensions are in no table.
     """
 
     main_table: ClassVar[str] = "values"
