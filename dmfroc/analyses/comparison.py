@@ -30,7 +30,7 @@ _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can numb
 @with_options(EvaluationOptions, 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})')
 def compare(
     y_true: Any,
-    y_score: Mapping[str, Any] | None = None,
+    y_score: Mapping[str, Any] | Sequence[Any] | None = None,
     *,
     measure: str | Measure | None = None,
     paired: bool = True,
@@ -51,7 +51,8 @@ def compare(
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
-        Each classifier's scores, by its name. Or, instead of scores, the name of a baseline:
+        Each classifier's scores, by its name; in a list their names are "1", "2" and so on. Or,
+        instead of scores, the name of a baseline:
         ``"treat all"`` and ``"treat none"`` of two classes, which give the positive class the
         probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
         the classifier's own name.
@@ -138,9 +139,11 @@ def compare(
     paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
     intervals, given = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
+    if given.get("y_pred") is not None:
+        given["y_pred"] = _by_number(given["y_pred"], y_true)
     evidence = joint_evidence(
         y_true,
-        y_score,
+        _by_number(y_score, y_true),
         intervals,
         measure.needs,
         paired=paired,
@@ -163,6 +166,14 @@ def compare(
             seed=intervals.seed,
         ),
     )
+
+
+def _by_number(given: Any, y_true: Any) -> Any:
+    """Return what several classifiers say, given as a list, by the names "1", "2" and so on."""
+    has_rows = isinstance(given, list | tuple) and hasattr(y_true, "__len__")
+    if has_rows and all(hasattr(x, "__len__") and len(x) == len(y_true) for x in given):
+        return {str(number): x for number, x in enumerate(given, start=1)}
+    return given
 
 
 def compared(

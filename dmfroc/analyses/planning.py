@@ -180,7 +180,8 @@ class Plan(Result):
 
 
 def plan(
-    pilot: Pilot,
+    pilot: Any,
+    y_score: Any = None,
     *,
     measure: str | Measure = "dmf_auc",
     half_width: float | int | None = None,
@@ -202,9 +203,12 @@ def plan(
 
     Parameters
     ----------
-    pilot : Predictions, dict of str to Predictions, or MultinomialPopulation
+    pilot : Predictions, dict of str to Predictions, MultinomialPopulation, or array-like
         Predictions of a pilot study; those of two classifiers on the same observations, for their
-        difference; or simulation settings where there is none.
+        difference; or simulation settings where there is none. Or the observed classes,
+        with scores.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2, or a dict of two, optional
+        Scores of one classifier, or of two by name.
     measure : str or Measure
         As for `estimate`.
     half_width : float, optional
@@ -260,6 +264,10 @@ def plan(
     (True, True)
     """
     measure = get_measure(measure)
+    if isinstance(y_score, Mapping):
+        pilot = {name: as_predictions(pilot, scores) for name, scores in y_score.items()}
+    elif y_score is not None:
+        pilot = as_predictions(pilot, y_score)
     if power is not None and half_width is not None:
         raise TypeError(
             "power goes with difference= or margin=, not with half_width=: leave it out"

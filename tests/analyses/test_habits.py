@@ -105,6 +105,24 @@ def test_results_answer_to_names_numbers_and_formats():
     assert EVALUATION.to_html().startswith("<!")
 
 
+def test_lists_of_classifiers_are_numbered():
+    named = dmfroc.compare(Y, {"1": S, "2": S**3}, measure="hand_till")
+    assert str(dmfroc.compare(Y, [S, S**3], measure="hand_till")) == str(named)
+    named = dmfroc.compare(Y, y_pred={"1": Y, "2": Y[::-1]}, measure="accuracy")
+    assert str(dmfroc.compare(Y, y_pred=[Y, Y[::-1]], measure="accuracy")) == str(named)
+    with pytest.raises(TypeError, match="y_score must be a dict of scores by name"):
+        dmfroc.compare(Y, S.tolist(), measure="accuracy")
+
+
+def test_a_plan_takes_classes_and_scores():
+    pilot = dmfroc.Predictions.from_arrays(Y, S)
+    assert str(dmfroc.plan(Y, S, half_width=0.05)) == str(dmfroc.plan(pilot, half_width=0.05))
+    scores = {"a": S, "b": S[:, [1, 2, 0]]}
+    pilots = {name: dmfroc.Predictions.from_arrays(Y, x) for name, x in scores.items()}
+    options = {"measure": "brier_score", "difference": 0.1}
+    assert str(dmfroc.plan(Y, scores, **options)) == str(dmfroc.plan(pilots, **options))
+
+
 def test_tables_in_markdown_and_latex_have_the_printed_cells():
     for key in ("estimates", "differences"):
         [table] = [t for t in COMPARISON.tables() if t.key == key]
