@@ -60,6 +60,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", USES_DATA)
 def test_study_runs_on_what_openml_sends(study, openml, monkeypatch, capsys):
     openml(

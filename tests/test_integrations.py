@@ -85,6 +85,7 @@ class Run:
         return types.SimpleNamespace(eval_fn=eval_fn, name=name or eval_fn.__name__)
 
 
+@pytest.mark.slow
 def test_mlflow_gets_values_limits_table_and_report(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     y, scores = data()

@@ -6,10 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 FILE = TESTS.parent / "docs" / "option_pairs.csv"
 
 
+@pytest.mark.slow
 def test_every_pair_of_options_is_right_or_refused_in_words():
     command = [sys.executable, TESTS / "option_analyses.py"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1200)

@@ -375,6 +375,7 @@ def test_drawn_area_is_the_area(rounding):
     assert drawn == pytest.approx(expected, rel=0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_area_is_not_above_the_mean_of_the_pairs():
     """Macro-averaged curves of other packages are, by 0.01 at n = 60, in every sample.
 

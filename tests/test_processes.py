@@ -98,12 +98,14 @@ def run_python(code):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_forked_child_computes_or_says_why_not():
     by_numpy, by_jax = run_python(FORK)
     assert 0.5 < by_numpy < 1
     assert by_jax.startswith("this process was forked from one that had used JAX")
 
 
+@pytest.mark.slow
 def test_settings_of_jax_neither_break_calls_nor_change():
     assert run_python(SETTINGS) == ["raise", "strict", "disallow", False]
 
@@ -112,10 +114,12 @@ def test_another_thread_may_be_importing_a_library_of_tables():
     assert run_python(IMPORTS) == 60
 
 
+@pytest.mark.slow
 def test_a_daemon_has_no_stderr_and_keeps_its_random_streams():
     assert run_python(DAEMON) == [0, True]
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_nested_pools_within_a_second():
     process = subprocess.Popen(
         [sys.executable, "-c", BEGIN + INTERRUPTED],
@@ -147,6 +151,7 @@ def test_measures_and_predictions_can_be_pickled():
             assert array is None or not array.flags.writeable
 
 
+@pytest.mark.slow
 def test_threads_give_serial_results_and_leave_no_state():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1, 2], 20)

@@ -487,6 +487,7 @@ def test_small_charts_show_each_class(name):
         np.testing.assert_allclose(y, curve.fraction_positive, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lacking", [0, 1])
 def test_matrices_are_left_out_of_large_files(monkeypatch, lacking):
     """Two matrices of each classifier have 2 x 4 x 4 x 2 numbers."""
@@ -502,6 +503,7 @@ def test_matrices_are_left_out_of_large_files(monkeypatch, lacking):
         assert len({"confusion", "pairwise_areas"} & set(curve)) == (0 if lacking else 2)
 
 
+@pytest.mark.slow
 def test_only_classes_that_never_occur_are_said_not_to():
     assert "Never observed" not in report(dmfroc.evaluate(Y, SCORES["fair"]))["text"]
 

@@ -32,6 +32,7 @@ def test_statistics_are_those_of_the_measures(k):
     assert [t.degrees_of_freedom for t in tests.values()] == [k - 1, 2 * k - 2, None, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(40, 2), (60, 3)])
 def test_level_holds_in_small_samples(n, k):
     rng, n_samples = np.random.default_rng(1), 200

@@ -356,6 +356,7 @@ def test_wrong_forms_are_told():
 # Bootstrap, independent samples, many comparisons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
 def test_bootstrap_agrees_with_the_jackknife(measure, method):
@@ -583,6 +584,7 @@ INTERVAL_OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the same scores in every row")
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 @pytest.mark.parametrize("options", INTERVAL_OPTIONS)

@@ -29,6 +29,7 @@ def test_values_and_errors_are_those_of_the_measure():
     assert curve.difference.value == pytest.approx(lead)
 
 
+@pytest.mark.slow
 def test_simultaneous_bands_are_wider_and_ranges_follow():
     curve = decision_curve(Y, P)
     for bands in (curve.benefit, curve.difference):
@@ -96,6 +97,7 @@ def test_nobody_treated_is_no_certainty():
     assert bands.probability_positive[0] == 0.5
 
 
+@pytest.mark.slow
 def test_bands_hold_where_treatments_are_rare():
     generator, held, false = np.random.default_rng(1), 0, 0
     t = np.arange(0.1, 1, 0.1)

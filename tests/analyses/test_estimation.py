@@ -91,6 +91,7 @@ OWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [

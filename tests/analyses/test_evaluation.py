@@ -367,6 +367,7 @@ print(json.dumps(list(sys.modules)))
     assert not {"scipy.special", "pandas", "sklearn", "matplotlib"} & loaded
 
 
+@pytest.mark.slow
 def test_users_are_told_about_wrong_choices_and_where_a_warning_comes_from():
     code = """
 import json, sys, warnings
@@ -455,6 +456,7 @@ def test_hard_labels_alone_need_no_ceremony():
     assert of_one_class.estimates["accuracy"].value == pytest.approx(2 / 3)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_probabilities_of_one_class_and_of_both_give_the_same_table():
     rng = np.random.default_rng(0)

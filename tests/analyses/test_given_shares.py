@@ -83,6 +83,7 @@ def test_a_fold_without_weight_of_a_class_is_refused():
                 call("accuracy", Y, A, folds=FOLDS, target_prevalence=shares, importance=importance)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("unit", "options"),

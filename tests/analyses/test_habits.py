@@ -19,6 +19,7 @@ EVALUATION = dmfroc.evaluate(Y, S, measures=["hand_till", "accuracy"])
 COMPARISON = dmfroc.compare(Y, {"a_1": S, "b": S**3}, measure="hand_till")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
     with pytest.raises(AttributeError, match=f"no {name}: type dmfroc") as error:
@@ -89,6 +90,7 @@ def test_signatures_show_options_with_their_defaults(function):
     assert str(function(*arguments, **explicit)) == str(function(*arguments))
 
 
+@pytest.mark.slow
 def test_results_answer_to_names_numbers_and_formats():
     estimate = EVALUATION["hand_till"]
     assert estimate is EVALUATION.estimates["hand_till"]

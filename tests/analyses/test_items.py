@@ -36,6 +36,7 @@ def test_limits_at_errors_near_1_go_on_to_those_at_1():
     np.testing.assert_allclose(mean.interval_at(1.0)[:2], mean.interval_at(1 - 1e-9)[:2], atol=1e-6)
 
 
+@pytest.mark.slow
 @given(st.integers(2, 60), st.data())
 def test_limits_of_zeros_and_ones_are_clopper_pearson(n, data):
     k = data.draw(st.integers(0, n))
@@ -213,6 +214,7 @@ def test_copies_do_not_differ_for_sure():
     assert d.interval[0] < -0.1 < 0.1 < d.interval[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(2, 8))
 def test_all_tiny_samples_have_limits_and_p_values(n):
     for first in itertools.product([0, 1], repeat=n):

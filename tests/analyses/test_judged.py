@@ -31,6 +31,7 @@ HARD = (P > 0.6).astype(int)
 FOLDS = np.arange(800) % 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MEASURES)
 def test_the_value_is_the_combination(name):
     found = dmfroc.estimate(name, HIDDEN, SCORES, judge=JUDGE)
@@ -101,6 +102,7 @@ def test_all_verified_is_the_plain_value():
     assert found.value == pytest.approx(dmfroc.estimate("hand_till", TRUE, SCORES).value)
 
 
+@pytest.mark.slow
 def test_evaluate_and_compare(tmp_path):
     evaluation = dmfroc.evaluate(HIDDEN, SCORES, judge=JUDGE, measures=MEASURES)
     assert list(evaluation.to_pandas("judge")["n_verified"]) == [N_VERIFIED] * len(MEASURES)
@@ -191,6 +193,7 @@ def test_warnings_about_scores_are_those_of_verified_rows():
         assert sum("is larger in class" in str(x.message) for x in caught) == n_warnings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", [np.zeros(N, int), np.where(np.arange(N) == N - 1, 1, 0)])
 @pytest.mark.parametrize("name", [*MEASURES[:-1], "max_informedness", "calibration_slope"])
 def test_a_judge_that_gives_one_label_has_no_weight(judge, name):
@@ -468,6 +471,7 @@ def of_target(n, share, seed):
     return y, np.column_stack([1 - p, p]), x
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the class shares")
 @pytest.mark.parametrize("option", ["target_prevalence", "importance"])
 def test_errors_of_estimated_populations_are_those_of_a_bootstrap(option):
@@ -603,6 +607,7 @@ def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, 
     assert moments.standard_error == pytest.approx(np.hypot(direct, np.sqrt(variance)))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
 def test_bands_have_the_error_of_estimated_weights(of_few_target_rows, kind):

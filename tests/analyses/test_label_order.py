@@ -138,6 +138,7 @@ IN_ORDER = {
 OF_NO_CHOICE = r" (labels|cuts|y_score|by|pos_label)$|ClassifierCV|Accumulator|bayesian_roc"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", IN_ORDER)
 def test_options_have_the_order_of_the_labels_whichever_class_is_positive(name):
@@ -182,6 +183,7 @@ def test_a_matrix_has_the_order_of_the_labels_in_posteriors():
     assert found.value == estimate(kappa, Y, both(P), **options).value
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_equal_scores_are_decided_alike_whichever_class_is_positive():
     p = np.where(np.arange(N) % 3, P, 0.5)
@@ -212,6 +214,7 @@ def test_rows_of_the_target_have_the_order_of_the_labels():
 # A single probability
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_one_probability_does_for_both_classes(tmp_path):
     two = evaluate(Y, both(P), measures="all", pos_label=0).estimates
@@ -228,6 +231,7 @@ def test_one_probability_does_for_both_classes(tmp_path):
             assert found == pytest.approx(expected, abs=1e-8, nan_ok=True), name
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_one_probability_in_all_functions():
     for call in (

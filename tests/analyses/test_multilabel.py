@@ -39,6 +39,7 @@ def test_values_are_those_of_scikit_learn(name, average):
     assert of_labels == pytest.approx(theirs(TRUE, said, average=None), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("average", ["macro", "micro"])
 @pytest.mark.parametrize("name", ["hand_till", "f1"])
 def test_errors_are_those_of_a_bootstrap_of_rows(name, average):
@@ -65,6 +66,7 @@ def named(maker, array, names="uvwx", order=(0, 1, 2, 3)):
     return MAKERS[maker]({names[place]: array[:, place] for place in order})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", MAKERS)
 def test_columns_of_tables_are_matched_by_name(maker):
     expected = dmfroc.multilabel(TRUE, SCORES, y_pred=HARD, labels=list("uvwx"))

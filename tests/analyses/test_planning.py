@@ -21,6 +21,7 @@ def two_pilots(n=240, shifts=(1.5, 1.2)):
     return {name: Predictions.from_arrays(y, s) for name, s in scores.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["hand_till", "informedness", "dmf_auc"])
 def test_the_pilots_own_size_gives_the_pilots_own_interval(measure):
     found = plan(pilot(), measure=measure, half_width=0.05)

@@ -97,6 +97,7 @@ def test_weights_of_changes_are_no_more_than_one():
     assert evidence_of_change(np.array([0.0, 9.0, 1.0]))[1] == 1
 
 
+@pytest.mark.slow
 def test_release_stream(external_directory):
     passed = pd.read_csv(external_directory / "release_stream.csv").passed.to_numpy()
     watched_one, late = dmfroc.Accumulator([0, 1]), dmfroc.Accumulator([0, 1])

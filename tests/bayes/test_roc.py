@@ -159,6 +159,7 @@ def imbalanced():
     return Predictions.from_arrays(*normal_scores(3, 600, 4, prior=[0.6, 0.25, 0.1, 0.05]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.25, 4, None])
 def test_pair_weights_are_those_of_the_point_estimate(factor):
     # All pairs are alike, and so many observations leave the fit without a bias
@@ -344,6 +345,7 @@ def test_ordinal_likelihood_is_multinomial():
     assert float(cells) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", [30.0, 800.0, 1e5])
 def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(far):
     # Beyond 700, where exp overflows, the density once rose without bound.
@@ -430,6 +432,7 @@ def test_weights_in_one_class_count_by_their_effective_size():
 # Draws
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [-3.0, 0.0, 0.4, 2.1, 7.0])
 def test_prior_is_centred_at_the_binormal_curve(distance):
     known = {"discrimination": jnp.asarray(distance), "split": jnp.zeros((2, 49))}
@@ -464,6 +467,7 @@ def test_splits_of_two_normals_are_smooth_and_right_between_the_nodes_of_their_t
     np.testing.assert_allclose(slope, (ahead - behind) / 2e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
     few = np.arange(4).repeat(2), np.eye(4).repeat(2, axis=0)
     areas = [
@@ -508,6 +512,7 @@ def test_arviz_reads_the_draws(small):
     np.testing.assert_allclose(area, posterior["auc"], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws(sample, small):
     again = bayesian_roc(*sample, **SMALL)
     assert again.value == small.value
@@ -518,6 +523,7 @@ def test_same_seed_same_draws(sample, small):
     assert generator.seed == int(np.random.default_rng(1).integers(2**31))
 
 
+@pytest.mark.slow
 def test_own_kernel_is_used_and_short_chains_are_reported(sample):
     def static_trajectories(model):
         return HMC(model, num_steps=2, trajectory_length=None)

@@ -49,6 +49,7 @@ def log_density_of_spread(log_spread, observed):
     return of_data - (log_spread / SD_OF_LOG_SPREAD) ** 2 / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_effects", "n_apart"), [(5, 0), (60, 0), (60, 60)])
 def test_spread_is_at_the_mode_of_its_marginal_density(n_effects, n_apart):
     observed = 0.8 * np.random.default_rng(n_effects).normal(size=n_effects)

@@ -404,6 +404,7 @@ def test_classifiers_are_named_after_their_files(files, names):
 # Pictures
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_plot(folder, tmp_path, command):
     files = [folder / "good.csv", folder / "poor.csv"][: 1 if command == "evaluate" else 2]
@@ -431,6 +432,7 @@ def test_plot_does_not_touch_the_users_matplotlib(good, tmp_path):
     assert (plt.get_backend(), plt.get_fignums()) == (backend, figures)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", _cli_outputs.KINDS)
 def test_every_chart_is_drawn(good, tmp_path, kind):
     if kind == "calibration":  # the file has scores that are no probabilities
@@ -755,6 +757,7 @@ def in_process_of_its_own(*arguments, **options):
     return subprocess.run(command, text=True, timeout=300, **options)
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_the_result_and_nothing_else(folder, good, frame):
     options = ["--label", "tree", "--measures", "hand_till", "--json"]
     run = in_process_of_its_own("evaluate", good, *options, capture_output=True)
@@ -788,6 +791,7 @@ def received(terminal):
             yield data.decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal(good):
     terminal, stderr = pty.openpty()
     options = ["--label", "tree", "--measures", "informedness", "--json"]

@@ -167,6 +167,7 @@ def texts_of(picture):
     return re.findall(r"<!-- (.*?) -->", picture.read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_pictures_have_the_level_and_the_weights(folder, tmp_path, command):
     files = [folder / "good.csv", folder / "poor.csv"][: 1 + (command == "compare")]
@@ -221,6 +222,7 @@ def test_hulls_are_drawn_of_two_classes(tmp_path, kind, has_hull):
     assert ("convex hull" in texts_of(tmp_path / "chart.svg")) == has_hull
 
 
+@pytest.mark.slow
 def test_the_overview_is_of_a_page(folder, tmp_path):
     given = ["--label", "tree", "--scores", ",".join(SCORES), "--output", tmp_path / "all.png"]
     status, _, error = run("plot", "overview", folder / "fair.csv", *given)

@@ -90,6 +90,7 @@ def run(command, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 def test_stdout_may_be_full_or_closed():
     for where, message in ((">/dev/full", "No space left on device"), (">&-", "stdout is closed")):
@@ -99,6 +100,7 @@ def test_stdout_may_be_full_or_closed():
         assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_a_missing_device_is_said_in_one_line(scores):
     done = run(
         f"evaluate {scores} --label y --measures dmf_auc --method bootstrap --n-draws 100",
@@ -119,6 +121,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_signals_leave_no_partial_picture(tmp_path, scores, name):
     arguments = ["plot", "roc", scores, "--label", "y", "--output", tmp_path / "x.png", name]
@@ -242,6 +245,7 @@ def test_a_missing_library_is_said_in_one_line(scores, monkeypatch):
     assert "a scheduler needs Dask: run python -m pip install" in complaint(path, *options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["garbage", "unknown://x:1", "tls://127.0.0.1:1"])
 def test_a_scheduler_that_is_none_ends_at_once(scores, address):
     """A client of Dask's that is left half-built waited for a minute at the end of Python."""
@@ -258,6 +262,7 @@ def test_a_scheduler_that_is_none_ends_at_once(scores, address):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_libraries_say_nothing_of_their_own(tmp_path, scores):
     nowhere = {"HOME": "/proc/none", "MPLCONFIGDIR": "/proc/none"}
     done = run(

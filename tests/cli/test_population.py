@@ -43,6 +43,7 @@ def test_judge(file):
     assert "judge=" in without.output or "--judge" in without.output
 
 
+@pytest.mark.slow
 def test_judge_of_several_classifiers(file, tmp_path):
     table = pd.read_csv(file)
     table[NAMES] += np.random.default_rng(1).normal(size=(400, 3))

@@ -57,6 +57,7 @@ def test_rates_that_are_asked_for():
     assert (~lower)[Y == 0].mean() < 0.9
 
 
+@pytest.mark.slow
 def test_intervals_cover():
     rng, threshold, value = np.random.default_rng(1), [], []
     for _ in range(60):
@@ -138,6 +139,7 @@ def test_a_perfect_sample_is_no_certainty(by):
     assert found.value.value - low > 0.025
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "sign"), [("specificity", 1), ("sensitivity", -1)])
 def test_limits_of_the_threshold_of_a_rate_are_order_statistics(by, sign):
     """Woodruff (1952): the number of scores above a quantile is binomial."""

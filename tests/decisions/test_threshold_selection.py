@@ -31,6 +31,7 @@ from dmfroc.decisions import (
 WHY_DIFFERENT = {"check_classifiers_train": "deciding otherwise than the estimator is the purpose"}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 @pytest.mark.parametrize(
     "classifier",

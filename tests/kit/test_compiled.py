@@ -87,6 +87,7 @@ def names_of_jax(tree):
                 yield full, node.lineno
 
 
+@pytest.mark.slow
 def test_what_is_compiled_goes_through_one_entry():
     found = {}
     for file in PACKAGE.rglob("*.py"):

@@ -38,6 +38,7 @@ def test_items_are_worked_on_side_by_side(monkeypatch):
     assert sorted(parallel_map(lambda item: barrier.wait(), range(3))) == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_work_is_done_on_the_device_of_the_caller():
     code = """if True:
         import jax, numpy as np

@@ -93,6 +93,7 @@ def test_the_standard_error_is_that_of_fleiss():
     assert found.standard_error == pytest.approx(expected, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["jackknife", "bootstrap", "bayes"])
 def test_intervals_and_comparisons(method):
     rng = np.random.default_rng(0)

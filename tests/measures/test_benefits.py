@@ -42,6 +42,7 @@ def test_published_net_benefit(
     assert difference.standard_error == pytest.approx(paired_error, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.1, 0.25, 0.6])
 def test_interventions_avoided_range_from_no_treatment_of_the_ill_to_none_of_the_well(threshold):
     measure, y = interventions_avoided(threshold), np.array([0, *[1] * 10**6])

@@ -73,6 +73,7 @@ def test_isotonic_losses_are_those_of_scikit_learn():
     assert MEASURES["brier_miscalibration"](y, p, sample_weight=w) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("name", NAMES)
 def test_derivatives_are_finite_differences(name, k):
@@ -308,6 +309,7 @@ def test_each_class_of_the_same_predictions_has_its_own_value(make):
         assert make(pos_label=label)(predictions) == make(pos_label=label)(y, p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_interval_of_uncertainty_reaches_the_maximum_of_equal_classes(n_classes):
     """Samples lie below the maximum, and their derivative nearly vanishes there."""

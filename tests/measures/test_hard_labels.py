@@ -93,6 +93,7 @@ def test_ranges_and_chance(n_classes):
             assert low <= found.value <= high, measure.name
 
 
+@pytest.mark.slow
 def test_all_measures_that_suit():
     for n_classes in (2, 3):
         found = evaluate(simulated(n_classes), measures="all").estimates

@@ -172,6 +172,7 @@ def test_the_error_of_a_mean_is_that_of_the_textbook():
     assert found.standard_error == pytest.approx(losses.std(ddof=1) / np.sqrt(67), rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_scores_that_are_no_probabilities_are_refused(name):
     with pytest.raises(ValueError, match=rf"{name} needs probabilities.* row 0 .*outside \[0, 1\]"):

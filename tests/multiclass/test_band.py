@@ -52,6 +52,7 @@ def case(request):
     return request.param, multiclass_roc(request.param), curve_band(request.param)
 
 
+@pytest.mark.slow
 def test_band_surrounds_the_curve_and_is_a_band(case):
     _, curve, band = case
     assert np.array_equal(band.tpr[1:-1], np.interp(band.fpr[1:-1], curve.fpr, curve.tpr))
@@ -166,6 +167,7 @@ def test_width_is_that_of_the_bootstrap():
     np.testing.assert_allclose(width, 2 * 1.96 * np.std(replicates, axis=0), rtol=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["three", "three, weighted", "two, tied"])
 def test_bootstrap_band_is_about_that_of_the_jackknife(name):
     options = {"n_thresholds": 29, "n_points": 21}
@@ -199,6 +201,7 @@ def test_influences_of_the_rates_are_derivatives():
     np.testing.assert_allclose(found, np.stack(expected, axis=-1), rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_band_covers():
     truth_classes, truth_scores = normal_scores(14, 30_000, 3, 1.5)
     population = multiclass_roc(truth_classes, truth_scores)
@@ -242,6 +245,7 @@ def test_each_rate_is_as_well_known_as_its_own_class():
         assert band.low[seen][0] == pytest.approx(0.05 ** (1 / 3), abs=0.07)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deviation", [3.0, 1 / 3])  # of the positives, to that of the negatives
 def test_band_holds_at_both_corners_although_the_curve_is_not_concave(deviation):
     generator, held = np.random.default_rng(3), 0
@@ -267,6 +271,7 @@ def test_constant_scores_are_no_certain_knowledge():
 # Around the whole curve
 
 
+@pytest.mark.slow
 def test_simultaneous_band_is_the_pointwise_one_of_a_higher_level(case):
     predictions, _, pointwise = case
     whole = curve_band(predictions, kind="simultaneous")
@@ -288,6 +293,7 @@ def test_one_threshold_has_one_level():
     np.testing.assert_array_equal(whole.high, pointwise.high)
 
 
+@pytest.mark.slow
 def test_the_whole_curve_lies_within_the_simultaneous_band():
     """Normal scores, whose curve is known; the pointwise band does not hold it so often."""
     n_samples, level = 25, 0.8

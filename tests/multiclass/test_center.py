@@ -69,6 +69,7 @@ def fitted_rates(solution):
 KINDS = ["smooth", "saturated"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrinkage", [1.0, 1e-6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_objective_never_increases(kind, shrinkage):
@@ -90,6 +91,7 @@ def test_objective_never_increases(kind, shrinkage):
     assert (values[-1] < values[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_start_reaches_the_same_optimum(kind):
     rates, weights = rates_and_weights(kind)
@@ -210,6 +212,7 @@ def test_too_few_sweeps_are_told():
     assert not bool(solution.converged)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrinkage", [1.0, 1e-3])
 @pytest.mark.parametrize("kind", KINDS)
 def test_derivatives_are_those_of_the_optimality_conditions(kind, shrinkage):
@@ -293,6 +296,7 @@ def test_derivatives_are_finite_differences(kind):
 # By NumPy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few_cells", [0, module._FEW_CELLS], ids=["many", "few"])
 @pytest.mark.parametrize("shrinkage", [1.0, 0.01])
 @pytest.mark.parametrize("kind", KINDS)

@@ -158,6 +158,7 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     assert colors == [drawn.lines_[label].get_color() for label in expected]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [MANY, MANY[::-1]], ids=["good", "guessing"])
 @CASES
 def test_axes_show_the_curves(display, function, scores, ax):
@@ -183,6 +184,7 @@ def test_a_figure_can_be_rendered(display, function, ax):
     assert figure.y0 <= box.y0 < box.y1 <= figure.y1
 
 
+@pytest.mark.slow
 @CASES
 def test_legend_leaves_the_curve_uncovered(display, function, ax):
     assert not is_covered(display.from_predictions(TRUE, PROBABILITY, ax=ax))
@@ -322,6 +324,7 @@ def test_straight_segments_have_no_points_between_their_ends(display, function, 
     assert (len(line.get_xdata()) < 6) == is_straight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scores", [[3, 2, 1, 0], [0, 0, 0, 0], [0, 1, 2, 3]])
 @CASES
 def test_perfect_useless_and_reversed_scores_can_be_drawn(display, function, scores, ax):
@@ -642,6 +645,7 @@ def test_calibration_with_exchanged_axes_and_without_extras(ax):
 # Overview
 
 
+@pytest.mark.slow
 def test_roc_bands_are_those_of_each_class_against_the_rest(ax):
     weights = np.linspace(0.5, 2, 200)
     display = plots.ROCDisplay.from_predictions(
@@ -706,6 +710,7 @@ def test_overview_has_nine_charts_and_one_legend():
     figure.canvas.draw()
 
 
+@pytest.mark.slow
 def test_overview_keeps_a_legend_of_long_names_inside_the_figure():
     long_names = np.array([f"the {name} among the classes" for name in NAMES])
     figure = plots.overview(long_names, MANY, figure=Figure(figsize=(9, 9), layout="constrained"))

@@ -370,6 +370,7 @@ def test_class_without_observations_gives_one_warning(ax):
     assert "no observation" in str(caught[0].message)
 
 
+@pytest.mark.slow
 def test_import_is_cheap():
     code = (
         "import dmfroc.plots, sys; first = {'jax', 'matplotlib'} & set(sys.modules); "

@@ -68,6 +68,7 @@ def resize(browser, width):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", ["small", "large"])
 def test_nothing_is_asked_for_and_nothing_fails(browser, report, request):
     address = request.getfixturevalue(report)
@@ -257,6 +258,7 @@ FORMULAS = [
 HARMLESS = ["-2", "1e-5", ".5", "plain", "two words", "a-b", "x = 1"]
 
 
+@pytest.mark.slow
 def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
     """Whatever separates cells where the file is opened, and as which text it is then read."""
     names = [*FORMULAS, *HARMLESS]
@@ -282,6 +284,7 @@ def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
     assert [re.sub("'", "", x) for x in given] == [re.sub("'", "", x) for x in shown]
 
 
+@pytest.mark.slow
 def test_names_that_cannot_be_seen_are_escaped(browser, tmp_path):
     """NUL, directions of writing, lone surrogates, tags and lines: in page, readouts and files."""
     hidden = ["a\0b", "a\u202eb", "a\udc00b", "a\U000e0041b", "a\nb", "a\u2028b", "می\u200cخ"]
@@ -311,6 +314,7 @@ def test_names_that_cannot_be_seen_are_escaped(browser, tmp_path):
     assert data["classifiers"] == list(data["curves"]) == hidden
 
 
+@pytest.mark.slow
 def test_names_that_look_like_integers_keep_their_places(browser, tmp_path):
     names = ["10", "2", "model", "1", "__proto__"]
     rng = np.random.default_rng(0)
@@ -392,6 +396,7 @@ def overlapping(boxes):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 800, 1400])
 def test_forest_plots_are_seen_and_their_caps_are_of_one_height(browser, long_names, width):
     browser.get(long_names)
@@ -449,6 +454,7 @@ def test_labels_of_matrices_do_not_break_in_words(browser, long_names, width):
     assert broken == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1400])
 def test_names_beside_pictures_neither_overprint_nor_repeat(browser, many_classes, width):
     browser.get(many_classes)
@@ -498,6 +504,7 @@ def test_paper_is_not_wasted(browser, long_names, small):
     assert set(kept) == {"avoid"}
 
 
+@pytest.mark.slow
 def test_headings_are_in_order_and_everything_is_reached_by_keyboard(browser, long_names):
     browser.get(long_names)
     levels = browser.execute_script(

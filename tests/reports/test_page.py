@@ -46,6 +46,7 @@ def embedded(page):
     return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
 
 
+@pytest.mark.slow
 def test_names_stay_text(page):
     without_data = re.sub(r'<script type="application/json".*?</script>', "", page, flags=re.S)
     assert page.count("<script") == 2
@@ -75,6 +76,7 @@ def test_numbers_are_embedded(page, comparison):
     assert confusion.sum(axis=1).tolist() == first.class_counts.tolist()
 
 
+@pytest.mark.slow
 def test_a_report_shows_the_area_under_the_curve_once_whatever_its_name():
     both = {"a": sample(2.5), "b": sample(0.5)}
 
@@ -113,6 +115,7 @@ def test_the_verdict_names_the_better(page, comparison):
     assert f"difference {value:.3f}" in embedded(page)["verdict"][0]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_decided_is_said():
     page = comparison_page(dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, rope=0.01))
     first, second = embedded(page)["verdict"]
@@ -121,6 +124,7 @@ def test_what_cannot_be_decided_is_said():
     assert "differ by no more than 0.01" in second
 
 
+@pytest.mark.slow
 def test_the_better_has_the_smaller_error():
     a, b = sample(2.5), sample(0.5)
     comparison = dmfroc.compare({"a": a, "b": b}, measure="entropy_real_given_predicted")
@@ -147,6 +151,7 @@ def test_decisions_are_those_of_the_decision_curve():
     assert 0 < first < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:1 class")
 def test_absent_and_rare_classes_are_reported():
     full = sample(1.0, ["a", "b", "c"], n=40)
@@ -179,6 +184,7 @@ def test_hard_labels_of_one_observed_class():
     assert embedded(page)["curves"] == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [15, 40])
 def test_many_classes_are_pictures(n_classes):
     labels = [f"c{i}" for i in range(n_classes)]
@@ -189,6 +195,7 @@ def test_many_classes_are_pictures(n_classes):
     assert picture.rows == []
 
 
+@pytest.mark.slow
 def test_a_large_sample_makes_no_larger_page():
     sizes = [
         len(evaluation_page(dmfroc.evaluate(sample(1.5, ["a", "b", "c"], n=n))))
@@ -198,6 +205,7 @@ def test_a_large_sample_makes_no_larger_page():
     assert sizes[1] < 200_000
 
 
+@pytest.mark.slow
 def test_the_file_appears_whole_or_not_at_all(tmp_path, comparison):
     with pytest.raises(ValueError, match=r"path must name a file with \.html"):
         comparison.to_html(tmp_path / "report.pdf")
@@ -266,6 +274,7 @@ def test_one_classifier_is_compared_with_guessing(effect, claim):
     assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
 
 
+@pytest.mark.slow
 def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once():
     evaluation = dmfroc.evaluate(sample(6.0, ["a", "b", "c"], n=60))
     limited = [e.title for e in evaluation.shown if e.exact_limit]
@@ -310,6 +319,7 @@ def test_colours_of_areas_do_not_depend_on_the_data():
     assert all(colour == shade(2 * area - 1).background for area, colour in colours.items())
 
 
+@pytest.mark.slow
 def test_results_without_a_report_of_their_own_have_a_verdict():
     predictions = sample(2.0, ["a", "b"], n=120)
     tests = dmfroc.calibration_tests(predictions, n_draws=99)
