@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtrit
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
@@ -18,9 +17,9 @@ from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
-from dmfroc.inference.influences import influences_of, moments_of
+from dmfroc.inference.influences import Spread, influences_of, moments_of
 from dmfroc.inference.interval_method import check_finite
-from dmfroc.inference.limits import IDENTITY, scale_of
+from dmfroc.inference.limits import t_interval
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.arrays import Rows, row_names
@@ -277,17 +276,14 @@ def nested_cross_validation(
     error = np.sqrt(max((cv - 1) / cv * mean_squared_error, 0.0))
     # No less than if the fits were given, no more than if all folds were one.
     error = float(np.clip(error, naive, np.sqrt(cv) * naive))
-    low, high = chosen.bounds
-    scale = scale_of(chosen.bounds) if low < value < high else IDENTITY
-    half_width = float(stdtrit(nested.size - 1, (1 + level) / 2)) * error * scale.slope(value)
-    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    ends = t_interval(value, Spread(error, nested.size - 1), 1 - level, chosen.bounds)
     return NestedCrossValidation(
         Estimate(
             measure=chosen.name,
             title=chosen.title,
             value=value,
             standard_error=error,
-            interval=(max(float(ends[0]), low), min(float(ends[1]), high)),
+            interval=ends[:2],
             level=level,
             method="nested_cross_validation",
             seed=seed,

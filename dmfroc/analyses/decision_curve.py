@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import function_of, numbers
-from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_covariance
+from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
 from dmfroc.inference.interval import Interval
@@ -303,12 +303,10 @@ def _curve(
 def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
     """Return the bands of multiples of values in the same sample."""
     facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
-    units = max((x.units for x in facts), key=lambda x: len(x.sizes))
-    sums = np.stack([units.sums(x.influences.influences)[units.by_stratum] for x in facts])
     varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
     level_of_each = level
     if varies.any():
-        covariance = joint_covariance(sums, units)
+        covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
         largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
         level_of_each = largest.level_of_each(level)
     (low, high), (simultaneous_low, simultaneous_high) = (

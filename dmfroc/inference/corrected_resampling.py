@@ -10,11 +10,10 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import stdtrit
 
 from dmfroc.inference.evidence import Facts, facts_of
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
-from dmfroc.inference.influences import NO_VARIATION
+from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import (
     IntervalMethod,
@@ -23,7 +22,7 @@ from dmfroc.inference.interval_method import (
     joint_t_estimates,
 )
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.limits import IDENTITY, scale_of
+from dmfroc.inference.limits import t_interval
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
@@ -140,14 +139,9 @@ class CorrectedResampling(IntervalMethod):
 
 def _interval(facts: Facts, value: float, spread: float, n_folds: int, error: float) -> Interval:
     """Return the interval of a learner: at least that of these fits."""
-    low, high = facts.measure.bounds
-    scale = scale_of(facts.measure.bounds) if low < value < high else IDENTITY
-    half_width = -float(stdtrit(n_folds - 1, error / 2)) * spread * scale.slope(value)
-    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    ends = t_interval(value, Spread(spread, n_folds - 1), error, facts.measure.bounds)
     fits = facts.interval_at(error)
-    return Interval(
-        max(min(float(ends[0]), fits.low), low), min(max(float(ends[1]), fits.high), high)
-    )
+    return Interval(min(ends.low, fits.low), max(ends.high, fits.high))
 
 
 def _fold_values(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, "folds values"]:

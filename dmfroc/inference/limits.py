@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import betaincinv, chdtri, expit, logit, ndtri, stdtr, stdtrit
 
-from dmfroc.inference.influences import NO_VARIATION, Moments
+from dmfroc.inference.influences import NO_VARIATION, Moments, Spread
 from dmfroc.inference.interval import Interval
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import FunctionOfWeights
@@ -479,16 +479,21 @@ def interval(
     if symmetric_on_line and low < value < high:
         least = moments.spread.scale  # distance from an end whose logarithm has a meaning
         to_scale = scale_of((min(low, value - least), max(high, value + least)))
-    found = _symmetric(value, moments, error, to_scale, bounds)
+    found = t_interval(value, moments.spread, error, bounds, to_scale)
     return with_rare_errors(found, value, moments, error, rare)
 
 
-def _symmetric(
-    value: float, moments: Moments, error: float, scale: Scale, bounds: tuple[float, float]
+def t_interval(
+    value: float,
+    spread: Spread,
+    error: float,
+    bounds: tuple[float, float],
+    scale: Scale | None = None,
 ) -> Interval:
-    """Return the t interval that is symmetric on a scale."""
-    of_value, freedom = moments.spread
-    half_width = -stdtrit(freedom, error / 2) * of_value * scale.slope(value)
+    """Return the t interval that is symmetric on a scale, by default one without ends."""
+    if scale is None:
+        scale = scale_of(bounds) if bounds[0] < value < bounds[1] else IDENTITY
+    half_width = -stdtrit(spread.degrees_of_freedom, error / 2) * spread.scale * scale.slope(value)
     ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
     return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
 
@@ -524,7 +529,7 @@ def interval_below(
     if moments.spread.scale <= NO_VARIATION:
         return without_variation(value, moments.n_complete_sets, error, bounds)
     scale = scale_of((-np.inf, bounds[1])) if value < bounds[1] else IDENTITY
-    return _symmetric(value, moments, error, scale, bounds)
+    return t_interval(value, moments.spread, error, bounds, scale)
 
 
 def without_variation(
