@@ -82,7 +82,7 @@ def _with_estimated(options: Options, weights: EstimatedWeights | None) -> Optio
             "the error of an estimated population is known to method='jackknife' alone: leave "
             f"method={options.method!r} out, or pass known weights or shares"
         )
-    return replace(options, weights=weights)
+    return options if weights is None else replace(options, weights=weights)
 
 
 def _estimated_shares(

@@ -30,22 +30,11 @@ from dmfroc.inference.interval_method import (
 )
 from dmfroc.inference.limits import interval, tail_of_difference
 from dmfroc.inference.options import Options
-from dmfroc.inference.remarks import (
-    bias_message,
-    chosen_on_itself_message,
-    extreme_threshold_message,
-    few_clusters_message,
-    few_decide,
-    few_decide_message,
-    kinks_message,
-    no_variation_message,
-    rare_class_message,
-    small_folds_message,
-)
+from dmfroc.inference.remarks import warnings_of
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, caveats, undefined_message
+from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
 
 SYMMETRIC_FROM = 30  # degrees of freedom, from which on a t limit misses 7 % at a level of 5 %
@@ -85,24 +74,6 @@ class Jackknife(IntervalMethod):
             ends = facts.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = moments.standard_error if has_error else 0.0
-        parts = facts.own_parts
-        remarks = [
-            *facts.remarks,
-            *(x for part in parts for x in caveats([measure], part.predictions)),
-            undefined_message({measure.name: value}),
-            *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
-            chosen_on_itself_message(facts),
-            *(few_clusters_message(x.units, x.predictions.n_observations) for x in parts),
-            *(of_rare_class := [rare_class_message(part.predictions) for part in parts]),
-            *(extreme_threshold_message(measure, part.predictions) for part in parts),
-            *(small_folds_message(part.predictions) for part in parts),
-        ]
-        if not any(of_rare_class) and np.isfinite(value):
-            remarks.append(bias_message(facts, facts.bias))
-        if ends.is_degenerate:
-            remarks.append(no_variation_message(facts))
-        elif facts.rare is None and few_decide(measure, value, facts.bounds, moments):
-            remarks.append(few_decide_message("a few points below"))
         return Estimate(
             measure=measure.name,
             title=measure.title,
@@ -113,7 +84,7 @@ class Jackknife(IntervalMethod):
             level=self.level,
             method=self.name,
             class_sizes=facts.class_sizes,
-            warnings=tuple(dict.fromkeys(filter(None, remarks))),
+            warnings=warnings_of(facts, ends),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
+from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure
+from dmfroc.measures.measure import Measure, caveats, undefined_message
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
@@ -19,6 +22,31 @@ _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure var
 def count(n: float | int) -> str:
     """Return a number of units, which may be a fraction because of weights."""
     return f"{n:.1f}".removesuffix(".0")
+
+
+def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
+    """Return what limits an estimate and its interval by the jackknife, each warning once."""
+    measure, value, parts = facts.measure, facts.value, facts.own_parts
+    samples = [part.predictions for part in parts]
+    of_rare_class = [rare_class_message(sample) for sample in samples]
+    remarks = [
+        *facts.remarks,
+        *(x for sample in samples for x in caveats([measure], sample)),
+        undefined_message({measure.name: value}),
+        *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
+        chosen_on_itself_message(facts),
+        *(few_clusters_message(x.units, x.predictions.n_observations) for x in parts),
+        *of_rare_class,
+        *(extreme_threshold_message(measure, sample) for sample in samples),
+        *(small_folds_message(sample) for sample in samples),
+    ]
+    if not any(of_rare_class) and math.isfinite(value):
+        remarks.append(bias_message(facts, facts.bias))
+    if ends.is_degenerate:
+        remarks.append(no_variation_message(facts))
+    elif facts.rare is None and few_decide(measure, value, facts.bounds, facts.deciding_moments):
+        remarks.append(few_decide_message("a few points below"))
+    return tuple(dict.fromkeys(filter(None, remarks)))
 
 
 def rare_class_message(predictions: Predictions) -> str | None:
