@@ -379,9 +379,23 @@ def cell(generator: np.random.Generator, use: str, population: str) -> list[dict
     ]
 
 
-def study() -> Study:
-    settings = grid(use=[*USES], population=[*POPULATIONS])
-    return Study("uses", cell, settings, replications=20, seed=1, directory=RESULTS)
+def studies() -> dict[str, Study]:
+    """Return the study of all uses but judges, and that of judges, which take longer."""
+    of_judges = [use for use in USES if "judge" in use]
+    return {
+        name: Study(
+            name,
+            cell,
+            grid(use=uses, population=[*POPULATIONS]),
+            replications=replications,
+            seed=1,
+            directory=RESULTS,
+        )
+        for name, uses, replications in (
+            ("uses", [use for use in USES if use not in of_judges], 20),
+            ("uses_judges", of_judges, 5),
+        )
+    }
 
 
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:
@@ -481,7 +495,10 @@ on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
 
 def main() -> None:
     options = arguments(__doc__, is_study=True)
-    table = run_studies({"uses": study()}, options)["uses"]
+    chosen = studies()
+    if options.quick:
+        del chosen["uses_judges"]
+    table = pd.concat(run_studies(chosen, options).values())
     cells = cells_of(table)
     print(_table(cells.sort_values("mean").head(25)))
     if not options.quick:
