@@ -261,10 +261,11 @@ def _spoilt(name: str, scores: np.ndarray, generator: np.random.Generator) -> np
 
 @functools.cache
 def _lost(name: str) -> dict[str, float]:
-    generator = np.random.default_rng(1)
-    y, scores = POPULATIONS[name].draw(generator, POPULATION, 1)
-    worse = Predictions.from_arrays(y, _spoilt(name, scores[0], generator))
-    return {x: truths(name)[x] - _value(x, worse) for x in CHEAP}
+    generator = np.random.default_rng(1)  # of both on the same rows, whose noise cancels
+    y, scores = POPULATIONS[name].draw(generator, 4 * POPULATION, 1)
+    spoilt = _spoilt(name, scores[0], generator)
+    better, worse = (Predictions.from_arrays(y, x) for x in (scores[0], spoilt))
+    return {x: _value(x, better) - _value(x, worse) for x in CHEAP}
 
 
 def subgroups(generator: np.random.Generator, name: str) -> list[Row]:
