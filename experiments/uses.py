@@ -415,6 +415,11 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()
 
 
+def _most_of_failing(n: int) -> float:
+    """Return the largest share of samples that is below `LEAST` beyond chance."""
+    return float(stats.binom.ppf(CHANCE, n, LEAST) - 1) / n
+
+
 def _table(cells: pd.DataFrame) -> str:
     rows = [
         [
@@ -478,7 +483,8 @@ the margin. There are {n} samples of most cells, and {known["samples"].min()} or
 Monte Carlo error of a share is {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} points.
 
 {len(known)} cells were studied. {len(fails)} of them hold less often than in {100 * LEAST:g} %,
-beyond chance. In {int(warned.sum())} of these at least 90 % of the misses have a warning. The page
+beyond chance: of {n} samples in {100 * _most_of_failing(n):.0f} % or less. This study cannot find
+smaller gaps. In {int(warned.sum())} of these at least 90 % of the misses have a warning. The page
 on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
 
 ## The worst cells
