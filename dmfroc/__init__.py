@@ -20,6 +20,7 @@ RENDERERS |= {
     "CalibrationTests.plot": "dmfroc.plots.reliability:ReliabilityDisplay._from_result",
     "ThresholdChoice.plot": "dmfroc.plots.decision:ThresholdDisplay._from_result",
     "DecisionCurve.plot": "dmfroc.plots.decision:DecisionDisplay._from_result",
+    "HorizonCurves.plot": "dmfroc.plots.results:HorizonDisplay._from_result",
     "Estimate.plot": "dmfroc.plots.results:plot_estimate",
     "Evaluation.plot": "dmfroc.plots.results:plot_evaluation",
     "Comparison.plot": "dmfroc.plots.results:plot_comparison",

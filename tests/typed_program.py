@@ -30,3 +30,11 @@ def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
     assert_type(curve.auc, float)
     assert_type(list(dmfroc.scorers()), list[str])
     assert_type(dmfroc.Predictions.from_file("a.csv", label="y"), dmfroc.Predictions)
+
+
+def over_time(event: list[bool], risk: np.ndarray, time: np.ndarray) -> None:
+    """Judge outcomes that take time."""
+    several = dmfroc.estimate("hand_till", event, risk, time=time, horizon=[1.0, 2.0])
+    assert_type(several, dmfroc.results.HorizonCurves)
+    one = dmfroc.estimate("hand_till", event, risk, time=time, horizon=1.0)
+    assert_type(one, dmfroc.Estimate)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,7 +19,8 @@ from dmfroc._kit.options import integer, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import sample_of
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
     calibration_intercept,
     calibration_slope,
@@ -129,6 +130,7 @@ def calibration_tests(
     labels: Any = None,
     n_draws: int = 999,
     random_state: int | np.random.Generator | None = 0,
+    **follow_up: Unpack[FollowUpOptions],
 ) -> CalibrationTests:
     """Test whether probabilities are calibrated.
 
@@ -145,6 +147,9 @@ def calibration_tests(
         1 / (n_draws + 1).
     random_state : int, numpy.random.Generator or None
         Seed of the draws.
+    **follow_up
+        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`, as long as nobody
+        is censored before the horizon.
 
     Returns
     -------
@@ -188,13 +193,15 @@ def calibration_tests(
     """
     n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
-    predictions = as_predictions(y_true, y_score, labels=labels, needs="probabilities")
+    given = {"labels": labels, "needs": "probabilities", **follow_up}
+    predictions, _ = predictions_at(y_true, y_score, given)
     if (obstacle := no_probabilities(predictions)) is not None:
         raise ValueError(f"calibration_tests {obstacle}")
     if np.ptp(predictions.sample_weight) > 0:
         raise ValueError(
             "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "
-            "leave the weights out"
+            "leave the weights out; with rows that are censored before a horizon use the intervals "
+            "of calibration_intercept and calibration_slope"
         )
     p, true = probabilities_of(predictions), predictions.true
     p = p / p.sum(axis=1, keepdims=True)

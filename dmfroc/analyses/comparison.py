@@ -13,12 +13,15 @@ from jaxtyping import Float
 from dmfroc._kit.options import flag
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.joint_evidence import joint_evidence
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons, several_horizons
+from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
+from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
+from dmfroc.inference.units import Sample
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import Difference
@@ -27,6 +30,7 @@ _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
 
 
+@by_horizon
 @with_options(EvaluationOptions, 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})')
 def compare(
     y_true: Any,
@@ -39,7 +43,7 @@ def compare(
     rope: float = 0.0,
     simultaneous: bool = False,
     **options: Unpack[EvaluationOptions],
-) -> Comparison:
+) -> Comparison | HorizonCurves:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
     Parameters
@@ -83,6 +87,8 @@ def compare(
         compared.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
+    time, horizon, censored, censoring, censoring_by, at_horizon
+        As for `estimate`; ``y_true`` is the kind of event.
     judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
         exactly the difference of the values. With ``paired=False``, ``importance`` is a dict of
@@ -103,7 +109,7 @@ def compare(
     -------
     Comparison
         Intervals are those of single comparisons unless ``simultaneous=True``; p-values are given
-        both as they are and adjusted.
+        both as they are and adjusted. With several horizons `HorizonCurves`.
 
     Raises
     ------
@@ -141,15 +147,22 @@ def compare(
     hypothesis.check(intervals.level, measure.largest_difference)
     if given.get("y_pred") is not None:
         given["y_pred"] = _by_number(given["y_pred"], y_true)
-    evidence = joint_evidence(
-        y_true,
-        _by_number(y_score, y_true),
-        intervals,
-        measure.needs,
-        paired=paired,
-        simultaneous=simultaneous,
-        given=given,
-    )
+    by_name = _by_number(y_score, y_true)
+
+    def evidence_at(t: Any) -> JointEvidence:
+        at = given if t is None else given | {"horizon": t}
+        flags: Any = {"paired": paired, "simultaneous": simultaneous, "given": at}
+        return joint_evidence(y_true, by_name, intervals, measure.needs, **flags)
+
+    def facts_at(t: float) -> dict[str, FactsInMemory]:
+        found = evidence_at(t)
+        assert found.units is not None
+        samples = {name: Sample(p, found.units) for name, p in found.predictions.items()}
+        return facts_of_classifiers(measure, samples)
+
+    if (several := several_horizons(given.get("horizon"), intervals)) is not None:
+        return over_horizons(several, facts_at, intervals, hypothesis)
+    evidence = evidence_at(given.get("horizon"))
     predictions = evidence.predictions
     return Comparison(
         measure=measure.name,

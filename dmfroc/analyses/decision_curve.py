@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 from jaxtyping import Float
@@ -19,7 +19,7 @@ from dmfroc.inference.limits import without_variation
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
 from dmfroc.measures.benefits import (
     checked_costs,
     expected_utility,
@@ -162,6 +162,7 @@ def decision_curve(
     groups: Any = None,
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
+    **follow_up: Unpack[FollowUpOptions],
 ) -> DecisionCurve | ResultsByClass[DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
@@ -186,6 +187,8 @@ def decision_curve(
         The class to treat, by default the second of two.
     groups, stratify, level
         As for `dmfroc.estimate`.
+    **follow_up
+        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`.
 
     Returns
     -------
@@ -213,16 +216,10 @@ def decision_curve(
     >>> curve.benefit.value.round(3)
     array([0.219, 0.11 , 0.032])
     """
-    options = Options(groups=groups, stratify=stratify, level=level)
-    predictions = as_predictions(
-        y_true,
-        y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        frequency_weight=frequency_weight,
-        needs="probabilities",
-        by_fold=True,
-    )
+    given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
+    given |= {"needs": "probabilities", "by_fold": True, **follow_up}
+    predictions, weights = predictions_at(y_true, y_score, given, pos_label)
+    options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
     if (obstacle := no_probabilities(predictions)) is not None:
         raise ValueError(f"decision_curve {obstacle}")
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)

@@ -9,7 +9,9 @@ from jaxtyping import Float
 
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.evaluation import evaluate
 from dmfroc.analyses.evidence import evidence_of, warned_estimates
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon, several_horizons
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inputs.predictions import as_predictions
@@ -17,10 +19,11 @@ from dmfroc.measures.measure import Measure, bind, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 
 
+@by_horizon
 @with_options(EvaluationOptions, 'put the measure first, estimate("hand_till", y_true, y_score)')
 def estimate(
     measure: str | Measure, y_true: Any, y_score: Any = None, **options: Unpack[EvaluationOptions]
-) -> Estimate:
+) -> Estimate | HorizonCurves:
     """Estimate a measure with its standard error and interval.
 
     Parameters
@@ -76,6 +79,27 @@ def estimate(
         How much more often a row like this occurs in the population that is asked about, up to a
         factor. Or features of the rows, and of rows of that population: the ratio is estimated by
         logistic regression, with its error.
+    time : array-like of shape (n,), optional
+        How long each row was followed, with ``horizon``. Then ``y_true`` is the kind of event that
+        ended this time; see the page on horizons.
+    horizon : float or sequence of float, optional
+        When outcomes are looked at: the classes are the kinds of events up to then, and, first,
+        none. A score is the risk at the horizon: one column for each kind of event, or for each
+        class, or a single marker for the one that ``pos_label`` names. Rows that were censored
+        before have no class; the others are weighted by one over the chance to stay uncensored.
+        With several horizons scores may be a dict by horizon.
+    censored : optional
+        The value of ``y_true`` in rows whose time ends without event, beside missing ones: by
+        default 0 or False, or the first of ``labels``.
+    censoring : {"kaplan-meier", "strata"} or array-like of shape (n,), optional
+        How the chance to stay uncensored is estimated: from all rows, the default, or within the
+        strata of ``censoring_by``. Or these chances, by a model of yours, just before the time of
+        each row or the horizon, whichever is earlier; they are taken as known.
+    censoring_by : array-like of shape (n,), optional
+        Strata within which rows are censored alike.
+    at_horizon : {"event", "event_free", "left_out"}, optional
+        What a row with an event exactly at the horizon is: by default an event. ``"left_out"``
+        leaves out all rows whose time is the horizon.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.
@@ -115,7 +139,8 @@ def estimate(
         If the value is not finite, its error and interval are NaN, with a warning. If no
         observation makes a difference, as for a perfect classifier, the interval is Clopper and
         Pearson's exact one, and a warning says so. Its number of trials is that of the
-        observations in the smallest class.
+        observations in the smallest class. With several horizons `HorizonCurves`, with limits
+        that hold at each, and at all at once.
 
     Raises
     ------
@@ -139,6 +164,9 @@ def estimate(
     """
     measure = get_measure(measure)
     intervals, inputs = Options.from_user("estimate", options, EvaluationOptions)
+    if several_horizons(inputs.get("horizon"), intervals) is not None:
+        several: Any = evaluate(y_true, y_score, measures=[measure], **options)
+        return several
     evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)
     [found] = warned_estimates(evidence, [measure])
     return found
@@ -188,16 +216,9 @@ def influences(
     array([ 0.125, -0.125, -0.125,  0.125])
     """
     chosen = get_measure(measure)
-    predictions = as_predictions(
-        y_true,
-        y_score,
-        labels=labels,
-        sample_weight=sample_weight,
-        y_pred=y_pred,
-        needs=chosen.needs,
-        copy=False,
-        by_fold=True,
-    )
+    given: Any = {"labels": labels, "sample_weight": sample_weight, "y_pred": y_pred}
+    given |= {"needs": chosen.needs, "copy": False, "by_fold": True}
+    predictions = as_predictions(y_true, y_score, **given)
     counted = predictions.counted
     [found] = influences_of([chosen], bind(chosen, counted), counted)
     values = {chosen.name: found.value}

@@ -13,10 +13,13 @@ import numpy as np
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons, several_horizons
+from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.predictions import Needs, Predictions
-from dmfroc.measures.measure import Measure
+from dmfroc.measures.measure import Measure, bind
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
@@ -155,6 +158,7 @@ class Evaluation(NamedEstimates):
         return exact_limit_line(self.shown)
 
 
+@by_horizon
 @with_options(EvaluationOptions, "of a fitted model evaluate(y, model.predict_proba(X))")
 def evaluate(
     y_true: Any,
@@ -163,7 +167,7 @@ def evaluate(
     measures: Measures = None,
     pair_weights: PairWeights = "equal",
     **options: Unpack[EvaluationOptions],
-) -> Evaluation:
+) -> Evaluation | HorizonCurves:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
     Parameters
@@ -190,13 +194,16 @@ def evaluate(
         As for `estimate`.
     judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`.
+    time, horizon, censored, censoring, censoring_by, at_horizon
+        As for `estimate`.
     method, level, interval_type, n_draws, random_state
         As for `estimate`.
 
     Returns
     -------
     Evaluation
-        Prints as a table, converts with ``to_pandas()``, draws with ``plot()``.
+        Prints as a table, converts with ``to_pandas()``, draws with ``plot()``. With several
+        horizons `HorizonCurves`, without the ROC curve.
 
     Raises
     ------
@@ -230,6 +237,15 @@ def evaluate(
         measures = listed("measures", measures)  # what may be read once is read now
         are_of_labels = all(get_measure(measure).needs == "labels" for measure in measures)
     needs: Needs = "labels" if are_of_labels else "scores"
+
+    def facts_at(t: float) -> dict[str, FactsInMemory]:
+        at = evidence_of(y_true, y_score, intervals, needs=needs, **(inputs | {"horizon": t}))
+        chosen, sample = _choose(measures, at.predictions, pair_weights, has_scores), at.sample
+        facts = [facts_of([m], bind(m, sample.predictions), sample)[0] for m in chosen]
+        return {x.measure.name: x for x in facts}
+
+    if (several := several_horizons(inputs.get("horizon"), intervals)) is not None:
+        return over_horizons(several, facts_at, intervals)
     evidence = evidence_of(y_true, y_score, intervals, needs=needs, **inputs)
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
@@ -244,9 +260,10 @@ def evaluation_of(
     estimates = {e.measure: e for e in warned_estimates(evidence, chosen)}
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
     area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
-    return Evaluation(
-        evidence.predictions, estimates, curve_options, area, evidence.sample, evidence
-    )
+    shown = evidence.predictions
+    if isinstance(evidence.sample.units.weights, CensoringWeights):
+        shown = evidence.sample.predictions  # the rows whose class is known
+    return Evaluation(shown, estimates, curve_options, area, evidence.sample, evidence)
 
 
 def _choose(

@@ -40,6 +40,7 @@ from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, Part, judged, selection_message
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, effective_sizes, group_names, sample_of
+from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -396,6 +397,8 @@ def evidence_of(
         rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
         return JudgedEvidence(rows.verified, options, rows)
     population = take_population(given)
+    if (follow_up := population["follow_up"]) is not None:
+        y_true, y_score, population["follow_up"] = follow_up.of_events(y_true, y_score, given)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
     return EvidenceInMemory(*in_population(predictions, options, **population))
 
@@ -409,7 +412,7 @@ def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
             if value is not None:
                 raise TypeError(f"{name} goes with judge=: without one, all rows have labels")
         return None
-    excluded = ("target_prevalence", "importance", "folds")
+    excluded = ("target_prevalence", "importance", "folds", *FollowUpOptions.__annotations__)
     refused = [name for name in excluded if given.pop(name, None) is not None]
     if refused:
         raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
@@ -418,7 +421,8 @@ def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
 
 def take_population(given: dict[str, Any]) -> dict[str, Any]:
     """Take folds and another population, None for what there is not, out of what the user gave."""
-    return {name: given.pop(name, None) for name in ("folds", "target_prevalence", "importance")}
+    names = "folds", "target_prevalence", "importance"
+    return {x: given.pop(x, None) for x in names} | {"follow_up": take_follow_up(given)}
 
 
 def choose_methods(

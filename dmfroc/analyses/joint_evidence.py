@@ -132,6 +132,9 @@ def _in_memory(
     given: dict[str, Any],
 ) -> JointEvidence:
     population = take_population(given)
+    if (follow_up := population["follow_up"]) is not None:
+        events = follow_up.of_events(y_true, y_score, given, paired=paired)
+        y_true, y_score, population["follow_up"] = events
     if np.ndim(population["target_prevalence"]) == 2:
         raise ValueError(
             "target_prevalence of a comparison must be shares, which are the same for all "
@@ -167,6 +170,8 @@ def _in_memory(
     else:
         samples = {name: with_population.sample_of(p) for name, p in predictions.items()}
     estimates = partial(_estimates_in_memory, predictions, samples, with_population)
+    if follow_up is not None:  # the rows whose class is known
+        predictions = {name: sample.predictions for name, sample in samples.items()}
     return JointEvidence(estimates, predictions, units)
 
 

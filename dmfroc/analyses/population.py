@@ -13,8 +13,10 @@ from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights
 from dmfroc.inputs.arrays import Rows, from_library, is_table
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
@@ -29,15 +31,27 @@ _MOST_CONDITION = 1e4  # of the mean scores of the classes
 
 
 def in_population(
-    predictions: Predictions, options: Options, folds: Any, target_prevalence: Any, importance: Any
+    predictions: Predictions,
+    options: Options,
+    folds: Any,
+    target_prevalence: Any,
+    importance: Any,
+    follow_up: FollowUp | None = None,
 ) -> tuple[Predictions, Options]:
     """Return predictions in folds, with the weights of a population, and how intervals are made.
 
     With given class shares the class sizes are fixed: in every fold a class counts by its share,
     however many rows it has. What is estimated from rows of the target adds to the error of every
-    value.
+    value. So does the chance to stay uncensored until a horizon.
     """
-    estimated = None
+    estimated: EstimatedWeights | CensoringWeights | None = None
+    if follow_up is not None:
+        if importance is not None or np.ndim(target_prevalence) == 2:
+            raise ValueError(
+                "time and importance, or scores of a target, estimate other weights: leave one out"
+            )
+        predictions, estimated = follow_up.at(predictions)
+        warn([few_rows_message(predictions.sample_weight)])
     if importance is not None:
         rows = predictions.given_rows
         if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
@@ -54,7 +68,7 @@ def in_population(
     if folds is not None:
         predictions = predictions.in_folds(folds)
     if target_prevalence is None:
-        return predictions, _with_estimated(options, estimated)
+        return predictions, with_estimated(options, estimated)
     if options.stratify is False:
         raise ValueError("target_prevalence fixes the class shares: leave stratify=False out")
     if np.ndim(target_prevalence) == 2:
@@ -68,20 +82,25 @@ def in_population(
     else:
         shares = class_shares(target_prevalence, predictions)
         options = replace(options, has_shares=True)
-    return in_class_shares(predictions, shares), _with_estimated(options, estimated)
+    return in_class_shares(predictions, shares), with_estimated(options, estimated)
 
 
-def _with_estimated(options: Options, weights: EstimatedWeights | None) -> Options:
+def with_estimated(
+    options: Options, weights: EstimatedWeights | CensoringWeights | None
+) -> Options:
+    """Return the options with estimated weights, and refuse those that take weights as known."""
     if weights is not None and options.target == "learner":
         raise ValueError(
             "target='learner' does not account for the error of an estimated population: leave "
             "target out for the jackknife of these fits, or pass known weights or shares"
         )
-    if weights is not None and options.method not in (None, "jackknife"):
+    if weights is not None and options.method not in (None, *weights.methods):
         raise ValueError(
-            "the error of an estimated population is known to method='jackknife' alone: leave "
-            f"method={options.method!r} out, or pass known weights or shares"
+            f"the error of estimated weights is known to method={listing(weights.methods)} alone: "
+            f"leave method={options.method!r} out, or pass known weights or shares"
         )
+    if weights is not None and options.interval_type == "studentized":
+        raise ValueError("interval_type='studentized' takes weights as known: use 'bca'")
     return options if weights is None else replace(options, weights=weights)
 
 

@@ -18,6 +18,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
+from dmfroc.analyses.population import with_estimated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.independent import interval_of_contrast
@@ -30,7 +31,8 @@ from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import row_names
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.horizon import predictions_at
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
@@ -151,6 +153,8 @@ def compare_subgroups(
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
         several subgroups, whose values are then correlated; only the jackknife accounts for that.
+    time, horizon, censored, censoring, censoring_by, at_horizon
+        As for `estimate`. The weights are common to all subgroups.
     stratify, interval_type, n_draws
         As for `estimate`.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
@@ -191,14 +195,15 @@ def compare_subgroups(
     """
     measure = get_measure(measure)
     intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
-    predictions = as_predictions(y_true, y_score, needs=measure.needs, by_fold=True, **inputs)
+    inputs |= {"needs": measure.needs, "by_fold": True}
+    predictions, weights = predictions_at(y_true, y_score, inputs)
     min_class_size = integer("min_class_size", min_class_size, 2)
     rows, n = predictions.given_rows, predictions.n_given
     names, of_row = crossed(by, n, rows)
     if intervals.groups is not None:
         of_rows = row_names(intervals.groups, "groups", n, rows, "a group")
         intervals = replace(intervals, groups=of_rows)
-    clusters = intervals.groups
+    clusters, intervals = intervals.groups, with_estimated(intervals, weights)
     [chosen] = choose_methods([measure], predictions, intervals)
     members, left_out = _members(predictions, names, of_row, min_class_size)
     if left_out:
@@ -219,8 +224,13 @@ def compare_subgroups(
     warn(attributed(remarks))
     check_finite(measure, {name: x.value for name, x in facts.items()})
     check_comparable(measure, {name: x.predictions for name, x in facts.items()})
-    if clusters is None or _are_apart(clusters, list(members.values())):
+    is_apart = clusters is None or _are_apart(clusters, list(members.values()))
+    if is_apart and weights is None:
         contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
+    elif isinstance(chosen, Jackknife) and weights is not None:
+        units = next(iter(facts.values())).units.in_one_stratum
+        everybody = np.ones(len(units.of_row), bool)
+        contrasts = _Correlated(list(facts.values()), units, [everybody] * len(facts))
     elif isinstance(chosen, Jackknife):
         used = np.logical_or.reduce(list(members.values()))
         units = units_of(predictions.rows(used), clusters[used], stratify=False)
@@ -228,8 +238,8 @@ def compare_subgroups(
         contrasts = _Correlated(list(facts.values()), units, own_rows)
     else:
         raise ValueError(
-            "groups has members in several subgroups, whose values are then correlated: use "
-            "method='jackknife'"
+            "groups has members in several subgroups, or time has weights that they share, so that "
+            "their values are correlated: use method='jackknife'"
         )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     return SubgroupComparison(
@@ -279,9 +289,14 @@ def _estimated(
     options: Options,
 ) -> tuple[Estimate, FactsInMemory]:
     """Estimate the measure in one group; its facts have the standard error of the method."""
-    part = predictions.rows(rows)
-    groups = None if options.groups is None else options.groups[rows]
-    sample = Sample(part, units_of(part, groups, stratify=options.stratify))
+    if options.weights is None:
+        part = predictions.rows(rows)
+        groups = None if options.groups is None else options.groups[rows]
+        sample = Sample(part, units_of(part, groups, stratify=options.stratify))
+    else:  # all rows weight those of the group
+        of_group = np.where(rows, predictions.sample_weight, 0.0)
+        sample = options.sample_of(replace(predictions, sample_weight=of_group, frequency=None))
+        part = sample.predictions
     [facts] = facts_of([measure], bind(measure, part), sample)
     if isinstance(method, Jackknife):
         return method.estimate(facts), facts

@@ -34,6 +34,7 @@ from dmfroc.cli.options import (
     FILE,
     FILES,
     FORMATS,
+    HORIZON,
     INTERVALS,
     KIND,
     LEVEL,
@@ -68,13 +69,13 @@ from dmfroc.results.text import format_table, warning_lines
 __all__ = ["app", "main"]
 
 _SMALL_FILES = 10_000_000  # bytes
-NO_PLOT_WITH_JUDGE = "--plot shows all rows, and with --judge most have no label: leave it out"
+NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label: leave it out"
 
 
 @app.command(
     params=[
-        *(FILE, *columns("fold", "groups", "judge"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
-        *(TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT),
+        *(FILE, *columns("fold", "groups", "judge", "time"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
+        *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT),
     ]
 )
 def evaluate(
@@ -97,8 +98,9 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     _compile_quickly([file])
     columns = Columns.taken_from(options)
-    if columns.judge and plot:
-        raise ValueError(NO_PLOT_WITH_JUDGE)
+    horizon = _horizon(options)
+    if plot and (columns.judge or columns.time):
+        raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             units: dict[str, Any] = {} if scan else columns.read_units(file)
@@ -109,6 +111,7 @@ def evaluate(
                 sample, units = arguments.pop("y_true"), units | arguments
             else:
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
+            units["horizon"] = horizon
             weights = read_pair_weights(pair_weights, read)
             if target_prevalence is not None:
                 units["target_prevalence"] = read_shares(target_prevalence, read)
@@ -131,8 +134,8 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns("fold", "groups", "judge"), *DIFFERENCES),
-        *(TARGET_PREVALENCE, *FORMATS, PLOT),
+        *(FILES, *columns("fold", "groups", "judge", "time"), *DIFFERENCES),
+        *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT),
     ]
 )
 def compare(
@@ -147,8 +150,8 @@ def compare(
 
     Prints their differences with intervals and p-values, and the probability of each order.
     """
-    if options["judge"] and plot:
-        raise ValueError(NO_PLOT_WITH_JUDGE)
+    if plot and (options["judge"] or options["time"]):
+        raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         predictions, weights, units = _read_all(files, pair_weights, options)
         with progress("Computing ..."):
@@ -165,8 +168,8 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns("fold", "groups", "judge"), *DIFFERENCES),
-        *(TARGET_PREVALENCE, REPORT, TITLE),
+        *(FILES, *columns("fold", "groups", "judge", "time"), *DIFFERENCES),
+        *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
 def report(
@@ -199,10 +202,16 @@ def report(
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
-                write(evaluation, name, title=title)
+                named = [name] if isinstance(evaluation, dmfroc.Evaluation) else []
+                write(evaluation, *named, title=title)
             else:
                 write(_comparison(predictions, weights, units, **options), title=title)
     show("\n".join([*warning_lines(notes_of(remarks)), f"The report is in {printable(output)}"]))
+
+
+def _horizon(options: dict[str, Any]) -> Any:
+    several = options.pop("horizon")
+    return several if len(several) > 1 else next(iter(several), None)
 
 
 def _read_all(
@@ -215,6 +224,7 @@ def _read_all(
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
         names, units = classifier_names(files), columns.read_units(*files)
+        units["horizon"] = _horizon(options)
         judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(dict(zip(names, files, strict=True)))
@@ -237,7 +247,7 @@ def _comparison(
     margin: float | None,
     unpaired: bool,
     **options: Any,
-) -> dmfroc.Comparison:
+) -> dmfroc.Comparison | dmfroc.results.HorizonCurves:
     named = dmfroc.measures.get_measure(measure)
     with_weights = {**named.options, "pair_weights": pair_weights}
     return dmfroc.compare(

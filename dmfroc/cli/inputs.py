@@ -39,6 +39,7 @@ class Columns:
     groups: str | None = None
     by: Sequence[str] = ()
     judge: str | None = None
+    time: str | None = None
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -61,7 +62,7 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        in_memory = ("count", "fold", "ignore", "pos_label", "judge")
+        in_memory = ("count", "fold", "ignore", "pos_label", "judge", "time")
         for option in (*in_memory, "truth", "drop_label", "threshold"):
             if getattr(self, option) not in (None, ()):
                 name = option.replace("_", "-")
@@ -82,7 +83,7 @@ class Columns:
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        others = [name for name in (self.fold, self.groups) if name is not None]
+        others = [name for name in (self.fold, self.groups, self.time) if name is not None]
         with collected_remarks() as remarks:
             predictions = dmfroc.Predictions.from_file(
                 file,
@@ -170,7 +171,7 @@ class Columns:
 
         They are those of the first file. Others of the same rows have the same ones.
         """
-        named = {"folds": self.fold, "groups": self.groups}
+        named = {"folds": self.fold, "groups": self.groups, "time": self.time}
         arguments = {name: option for option, name in named.items() if name}
         found, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
@@ -184,7 +185,8 @@ class Columns:
                             f"row {row + 1}, which has {column[row]} and {other[name][row]}: "
                             "rows that are in different orders are matched by id="
                         )
-        return {option: found[name] if name else None for option, name in named.items()}
+        units = {option: found[name] if name else None for option, name in named.items()}
+        return units | {"censored": self._labels[0] if self.time and self._labels else None}
 
     def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Read columns, each of one argument, that are about the observations but are no scores."""

@@ -61,6 +61,18 @@ _BY = _option(
     multiple=True,
     required=True,
 )
+_TIME = _option(
+    "--time",
+    "COLUMN",
+    "How long rows were followed; --label is the kind of event, the first class that of none.",
+)
+HORIZON = _option(
+    "--horizon",
+    "T",
+    "With --time: when outcomes are looked at; several by repeating the option.",
+    multiple=True,
+    type=float,
+)
 _JUDGE = _option(
     "--judge",
     "COLUMN",
@@ -114,6 +126,7 @@ _COLUMNS = [
     _GROUPS,
     _BY,
     _JUDGE,
+    _TIME,
     _option(
         "--separator",
         "CHARACTER",
@@ -129,8 +142,8 @@ _COLUMNS = [
 
 
 def columns(*names: str) -> list[click.Option]:
-    """Return the options that say what columns are, of ``fold groups by judge`` those named."""
-    unwanted = [x for x in (_FOLD, _GROUPS, _BY, _JUDGE) if x.name not in names]
+    """Return the options of columns, of ``fold groups by judge time`` those that are named."""
+    unwanted = [x for x in (_FOLD, _GROUPS, _BY, _JUDGE, _TIME) if x.name not in names]
     return [x for x in _COLUMNS if x not in unwanted]
 
 

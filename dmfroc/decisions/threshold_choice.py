@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -14,9 +14,11 @@ from scipy.special import bdtrik
 from dmfroc._kit.options import check_level, choice, integer, positive, proportion, seed_of
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.units import effective_sizes, sample_of
+from dmfroc.inference.options import Options
+from dmfroc.inference.units import Sample, Units, effective_sizes
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures it registers
 from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure, bind
@@ -145,6 +147,7 @@ def choose_threshold(
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: int | np.random.Generator | None = 0,
+    **follow_up: Unpack[FollowUpOptions],
 ) -> ThresholdChoice | ResultsByClass[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
 
@@ -178,6 +181,8 @@ def choose_threshold(
         Number of bootstrap samples, at least 100.
     random_state : int, numpy.random.Generator or None
         Their seed.
+    **follow_up
+        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`.
 
     Returns
     -------
@@ -219,8 +224,9 @@ def choose_threshold(
     costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
-    given = {"labels": labels, "sample_weight": sample_weight}
-    predictions, shares = as_predictions(y_true, y_score, **given), None
+    given = {"labels": labels, "sample_weight": sample_weight, **follow_up}
+    predictions, censoring = predictions_at(y_true, y_score, given, pos_label)
+    shares = None
     if pos_label is not None and not predictions.has_class(pos_label):
         raise ValueError(f"pos_label={pos_label!r} is none of the classes {[*predictions.labels]}")
     if pos_label is not None and predictions.n_classes == 2:
@@ -228,7 +234,7 @@ def choose_threshold(
     if target_prevalence is not None:
         shares = class_shares(target_prevalence, predictions)
         predictions = in_class_shares(predictions, shares)
-    predictions = predictions.counted
+    whole, predictions = predictions, predictions.counted
     known = predictions.labels
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:
@@ -240,7 +246,11 @@ def choose_threshold(
         if is_positive.all() or not is_positive.any():
             raise ValueError(f"class {label!r} needs observations of its own and of the rest")
         scores = scores_of_class(predictions, place)
-        sample = _Sample.of(scores, is_positive, predictions.sample_weight)
+        of_label = (whole.true == place).astype(np.int32)
+        two_classes = replace(whole, labels=(False, True), true=of_label)
+        units = Options(weights=censoring).sample_of(two_classes).units
+        distinct, bins = np.unique(-scores, return_inverse=True)
+        sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
@@ -254,16 +264,7 @@ class _Sample(NamedTuple):
     bins: Int[np.ndarray, " n"]
     is_positive: Bool[np.ndarray, " n"]
     weights: Float[np.ndarray, " n"]
-
-    @classmethod
-    def of(
-        cls,
-        scores: Float[np.ndarray, " n"],
-        is_positive: Bool[np.ndarray, " n"],
-        weights: Float[np.ndarray, " n"],
-    ) -> _Sample:
-        distinct, bins = np.unique(-scores, return_inverse=True)
-        return cls(-distinct, bins, is_positive, weights)
+    units: Units
 
     def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
         """Return true and false positives at each threshold."""
@@ -324,23 +325,25 @@ def _choice(
     if not np.isfinite(values[best]):
         raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
     value, threshold = float(values[best]), float(sample.thresholds[best])
-    generator, n = np.random.default_rng(seed), len(sample.bins)
+    generator, n = np.random.default_rng(seed), len(sample.units.stratum)
     is_maximum = by not in ("specificity", "sensitivity")
     m = int(np.ceil(n**_SHARE_DRAWN))
     drawn = np.full((n_draws, 4), np.nan)  # threshold of m, in-bag, out-of-bag, optimism
     for row in drawn:
         times = np.bincount(generator.integers(n, size=n), minlength=n)
-        counts = sample.counts(sample.weights * times)
-        of_draw = criterion(counts)
+        drawn_rows = sample.units.drawn_weights(times * 1.0)
+        of_draw = criterion(sample.counts(sample.weights * drawn_rows))
         if not np.isfinite(of_draw).any():
             continue
         place = int(np.argmax(of_draw))
         row[1] = of_draw[place]
-        row[2] = _at(by, criterion, sample.counts(sample.weights * (times == 0)), place)
+        others = sample.counts(sample.weights * (drawn_rows == 0))
+        row[2] = _at(by, criterion, others, place)
         row[3] = row[1] - _at(by, criterion, whole, place)
         if is_maximum:
             fewer = np.bincount(generator.integers(n, size=m), minlength=n)
-            of_fewer = criterion(sample.counts(sample.weights * fewer))
+            drawn_fewer = sample.units.drawn_weights(fewer * 1.0)
+            of_fewer = criterion(sample.counts(sample.weights * drawn_fewer))
             if np.isfinite(of_fewer).any():
                 row[0] = sample.thresholds[int(np.argmax(of_fewer))]
     mean = np.nanmean(drawn[:, 1:], axis=0)
@@ -391,7 +394,7 @@ def _interval_at(sample: _Sample, place: int, measure: Measure, error: float) ->
     decided = (sample.bins <= place).astype(np.int32)
     true = sample.is_positive.astype(np.int32)
     decisions = Predictions((False, True), true, np.eye(2)[decided], sample.weights, decided)
-    [facts] = facts_of([measure], bind(measure, decisions), sample_of(decisions))
+    [facts] = facts_of([measure], bind(measure, decisions), Sample(decisions, sample.units))
     return facts.interval_at(error)
 
 

@@ -269,7 +269,7 @@ class FactsInMemory(Facts):
         if weights or self.units.shares:  # those that do not work through the weights yet
             bound = bind(self.measure, self.predictions)
             [plain] = influences_of([self.measure], bound, self.predictions)
-        judged = self.measure.cross_fit(self.predictions, self.units.of_row, plain[:2])
+        judged = self.measure.cross_fit(self.predictions, self.units.of_known_row, plain[:2])
         if judged is None:
             return None
         found = Influences(judged[0], self.units.centred(judged[1]))
@@ -367,7 +367,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     )
     if not has_bias or not has_halves(predictions, units):
         return 0.0
-    halves = _halves(predictions, units.of_row)
+    halves = _halves(predictions, units.of_known_row)
     if not len(halves):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(halves)
@@ -419,7 +419,8 @@ def facts_of(
             of_measure = units.in_one_stratum
         moments = moments_of(influences.influences, of_measure).with_parts(influences.of_parts)
         given = measure, predictions, of_measure, influences.value, moments, influences
-        facts.append(FactsInMemory(*given, can_redraw=units.weights is None))
+        can_redraw = units.weights is None or "bootstrap" in units.weights.methods
+        facts.append(FactsInMemory(*given, can_redraw=can_redraw))
     return facts
 
 

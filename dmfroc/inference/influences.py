@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.units import EstimatedWeights, Units
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
@@ -100,7 +101,7 @@ def influences_of(
     ]
 
 
-def through_weights(found: Influences, weights: EstimatedWeights) -> Influences:
+def through_weights(found: Influences, weights: EstimatedWeights | CensoringWeights) -> Influences:
     """Return influences that also work through estimated weights, beside those of the target."""
     if found.of_parts is not None:
         raise ValueError(
@@ -108,7 +109,8 @@ def through_weights(found: Influences, weights: EstimatedWeights) -> Influences:
             "n_pairs out"
         )
     of_rows, of_target = weights.through(found.influences)
-    return Influences(found.value, of_rows, PartInfluences(of_target, math.inf))
+    parts = PartInfluences(of_target, math.inf) if len(of_target) else None
+    return Influences(found.value, of_rows, parts)
 
 
 class Spread(NamedTuple):

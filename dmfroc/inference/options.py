@@ -13,8 +13,10 @@ import numpy as np
 
 from dmfroc._kit.habits import unknown_option
 from dmfroc._kit.options import check_level, choice, flag, number, seed_of
-from dmfroc.inference.units import EstimatedWeights, Sample, sample_of
+from dmfroc.inference.units import EstimatedWeights, Sample, sample_at_horizon, sample_of
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
+from dmfroc.inputs.horizon import FollowUpOptions
 from dmfroc.inputs.predictions import Predictions
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
@@ -59,7 +61,7 @@ class _FoldOptions(TypedDict, total=False):
     train_fraction: float | None
 
 
-class SubgroupOptions(InputOptions, IntervalOptions, total=False):
+class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=False):
     """What comes with the rows, and how intervals are made, where there are no folds."""
 
 
@@ -74,16 +76,13 @@ class PopulationOptions(TypedDict, total=False):
 
 
 class EvaluationOptions(
-    InputOptions, _FoldOptions, PopulationOptions, IntervalOptions, total=False
+    InputOptions, _FoldOptions, PopulationOptions, FollowUpOptions, IntervalOptions, total=False
 ):
     """All that `evaluate`, `estimate` and `compare` have in common.
 
     `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
     target is ``"fits"`` and the share of the training sets is what the folds leave.
     """
-
-
-_INPUTS = (*InputOptions.__annotations__, "pos_label", "folds", *PopulationOptions.__annotations__)
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Options:
         Share of the observations in each training set, for the learner.
     method : str or None
         How standard errors and intervals are obtained.
-    weights : EstimatedWeights or None
+    weights : EstimatedWeights, CensoringWeights or None
         How the weights of the rows were estimated.
     has_shares : bool
         Whether the class shares are given.
@@ -123,7 +122,7 @@ class Options:
     target: Target = "fits"
     train_fraction: float | None = None
     method: str | None = None
-    weights: EstimatedWeights | None = None
+    weights: EstimatedWeights | CensoringWeights | None = None
     has_shares: bool = False
 
     @classmethod
@@ -139,7 +138,8 @@ class Options:
             if name not in known.__annotations__:
                 raise TypeError(unknown_option(function, name, known.__annotations__))
         own = {name: given[name] for name in given if name in cls.__annotations__}
-        inputs = {name: given[name] for name in _INPUTS if name in given}
+        of_rows = [x for x in known.__annotations__ if x not in (*own, "random_state")]
+        inputs = {name: given[name] for name in of_rows if name in given}
         return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
 
     def __post_init__(self) -> None:
@@ -165,11 +165,16 @@ class Options:
 
     def sample_of(self, whole: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
-        predictions, units = sample_of(whole, self.groups, stratify=self.stratify)
+        weights, of_units = self.weights, {"groups": self.groups, "stratify": self.stratify}
+        if isinstance(weights, CensoringWeights):
+            predictions, units = sample_at_horizon(whole, weights, **of_units)
+        else:
+            predictions, units = sample_of(whole, **of_units)
         if self.has_shares:
-            shares = shares_in_cells(predictions)
-            units = replace(units, shares=shares, sizes_are_random=False)
-        if (weights := self.weights) is not None:
+            units = replace(units, shares=shares_in_cells(predictions))
+            if not isinstance(weights, CensoringWeights):  # whose sizes move other weights
+                units = replace(units, sizes_are_random=False)
+        if isinstance(weights, EstimatedWeights):
             counted = whole.sample_weight > 0
             slopes, of_rows = weights.slopes[counted], weights.of_rows[counted]
             units = replace(units, weights=replace(weights, slopes=slopes, of_rows=of_rows))

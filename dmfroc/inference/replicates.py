@@ -74,13 +74,13 @@ def draw_weights(
     counts = np.empty((len(draws), predictions.n_observations))
     of_units = np.empty(len(units.stratum))
     # Only where units are not drawn within classes can a class be missing.
-    is_stratified = len(units.sizes) == len(predictions.present)
+    is_stratified = len(units.sizes) >= len(predictions.present)
     for row, number in enumerate(draws):
         check_stopped()
         generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
         for _ in range(_MOST_TRIES):
             of_units[order] = draw(sizes, starts, generator)
-            counts[row] = units.at_shares(of_units[units.of_row])
+            counts[row] = units.drawn_weights(of_units)
             if is_stratified or _has_all_classes(predictions, counts[row]):
                 break
         else:

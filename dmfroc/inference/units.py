@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import row_names
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import unit_of_rows
@@ -33,6 +34,8 @@ class EstimatedWeights:
         Influence of each row of the other sample on them.
     """
 
+    methods: ClassVar[tuple[str, ...]] = ("jackknife",)
+
     slopes: Float[np.ndarray, "n q"]
     of_rows: Float[np.ndarray, "n q"]
     of_target: Float[np.ndarray, "m q"]
@@ -52,7 +55,7 @@ class Units:
     Attributes
     ----------
     of_row : numpy.ndarray of int, shape (n,)
-        The unit of each observation.
+        The unit of each observation, and of each whose class is not known.
     stratum : numpy.ndarray of int, shape (u,)
         The stratum of each unit.
     sizes : numpy.ndarray of int, shape (s,)
@@ -74,7 +77,7 @@ class Units:
         By how much the influences of rows count for more if units have rows of several classes.
         Leaving the unit out would change 1 / (1 - h) times as much as the derivative says, h being
         its share in the weight of the row's class.
-    weights : EstimatedWeights, optional
+    weights : EstimatedWeights or CensoringWeights, optional
         How the weights of the rows were estimated, unless they are given.
     shares : tuple of two numpy.ndarray of shape (n,), optional
         If the class shares are given: a number of each row's class and fold, and the row's share in
@@ -90,7 +93,7 @@ class Units:
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: Float[np.ndarray, " n"] | None = None
-    weights: EstimatedWeights | None = None
+    weights: EstimatedWeights | CensoringWeights | None = None
     shares: Cells | None = None
 
     def centred(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -100,8 +103,21 @@ class Units:
         cell, share = self.shares
         return influences - share * np.bincount(cell, influences)[cell]
 
-    def at_shares(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        """Return drawn weights such that the classes have the given shares."""
+    @property
+    def of_known_row(self) -> Int[np.ndarray, " n"]:
+        """The unit of each observation whose class is known, counted without the others."""
+        if isinstance(self.weights, CensoringWeights):
+            return np.unique(self.of_row[self.weights.known], return_inverse=True)[1]
+        return self.of_row
+
+    def drawn_weights(self, of_units: Float[np.ndarray, " u"]) -> Float[np.ndarray, " n"]:
+        """Return how much rows count if each unit is drawn so often.
+
+        The classes keep given shares, and the chances to stay uncensored are estimated again.
+        """
+        weights = of_units[self.of_row]
+        if isinstance(self.weights, CensoringWeights):
+            weights = self.weights.drawn(weights)
         if self.shares is None:
             return weights
         cell, share = self.shares
@@ -329,6 +345,29 @@ def sample_of(
     if groups is not None and counted is not predictions:
         groups = group_names(groups, predictions)[predictions.sample_weight > 0]
     return Sample(counted, units_of(counted, groups, stratify=stratify))
+
+
+def sample_at_horizon(
+    whole: Predictions, weights: CensoringWeights, groups: Any, *, stratify: bool | None
+) -> Sample:
+    """Return the rows whose class is known; those where it is not are units of a stratum more."""
+    rows = whole.rows(weights.counted)
+    known, unknown = rows.sample_weight > 0, len(rows.labels)
+    everybody = replace(
+        rows,
+        labels=(*rows.labels, None),
+        true=np.where(known, rows.true, unknown),
+        sample_weight=np.where(known, rows.sample_weight, weights.given),
+    )
+    if groups is not None:
+        groups = group_names(groups, whole)[weights.counted]
+    units = units_of(everybody, groups, stratify=stratify)
+    assert units.evidence is not None
+    evidence = units.evidence[: len(rows.counted.present)]
+    weights = replace(weights, known=known)
+    n_sets = float(evidence.min())
+    units = replace(units, evidence=evidence, n_complete_sets=n_sets, weights=weights)
+    return Sample(rows.counted, units)
 
 
 def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:

@@ -261,13 +261,13 @@ def real_weights(values: Any, n: int, source: Source, rows: Rows) -> NDArray[np.
     what = source.weight
     weight = as_floats(as_array(values, what), what).astype(np.float64)
     if weight.ndim != 1:
-        raise ValueError(f"{what} has shape {weight.shape}, but must be one weight per row")
+        raise ValueError(f"{what} has shape {weight.shape}, but must be one number per row")
     check_length(what, len(weight), n, source)
     unusable = ~(np.isfinite(weight) & (weight >= 0))
     if unusable.any():
         row = int(unusable.argmax())
         raise ValueError(
-            f"{what} is {weight[row]} at {source.row(row)}: weights must be finite and >= 0"
+            f"{what} is {weight[row]} at {source.row(row)}: it must be finite and >= 0"
         )
     return rows.arranged(weight, values, what)
 

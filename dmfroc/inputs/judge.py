@@ -66,7 +66,7 @@ def judged_rows(
         raise TypeError(
             "judge= goes with arrays: pass y_true with missing labels where nobody verified"
         )
-    true, said = _labels(y_true, "y_true"), _labels(judge, "judge")
+    true, said = labels_of(y_true, "y_true"), labels_of(judge, "judge")
     rows = Rows(y_true)
     said = rows.arranged(said, judge, "judge")
     check_length("judge", len(said), len(true), IN_MEMORY)
@@ -128,13 +128,13 @@ def _drawn_in_strata(
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:
     """Return the judge's labels of rows that are all verified, as codes of their classes."""
-    said = factorize(_labels(judge, "judge"), "judge", IN_MEMORY)
+    said = factorize(labels_of(judge, "judge"), "judge", IN_MEMORY)
     check_length("judge", len(said.codes), predictions.n_given, IN_MEMORY)
     codes = encode(said, predictions.labels, "judge", IN_MEMORY, has_scores=False)
     return predictions.given_rows.arranged(codes, judge, "judge")
 
 
-def _labels(values: Any, what: str) -> NDArray[np.object_]:
+def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     """Return labels; beside missing ones whole numbers were floats, and are integers again."""
     array = as_array(values, what)
     if array.ndim != 1:
@@ -145,11 +145,13 @@ def _labels(values: Any, what: str) -> NDArray[np.object_]:
     return found
 
 
-def probabilities(given: Any, n: int, rows: Rows) -> Float[np.ndarray, " n"]:
-    """Check and arrange the probabilities with which rows were drawn; by default they are 1."""
+def probabilities(
+    given: Any, n: int, rows: Rows, what: str = "label_probability"
+) -> Float[np.ndarray, " n"]:
+    """Check and arrange probabilities of the rows, such as to be drawn; by default they are 1."""
     given = np.ones(n) if given is None else given
-    found = real_weights(given, n, Source(weight="label_probability"), Rows())
+    found = real_weights(given, n, Source(weight=what), Rows())
     if (wrong := np.flatnonzero((found == 0) | (found > 1))).size:
         which = f"row {wrong[0]} has {found[wrong[0]]}"
-        raise ValueError(f"label_probability must be above 0 and at most 1, but {which}")
-    return rows.arranged(found, given, "label_probability")
+        raise ValueError(f"{what} must be above 0 and at most 1, but {which}")
+    return rows.arranged(found, given, what)

@@ -27,6 +27,7 @@ from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import EstimatedWeights, Sample, Units, sample_of
+from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
@@ -304,15 +305,19 @@ def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
 
 
 def _with_target(
-    influences: Float[np.ndarray, "2 t n"], units: Units, weights: EstimatedWeights
+    influences: Float[np.ndarray, "2 t n"],
+    units: Units,
+    weights: EstimatedWeights | CensoringWeights,
 ) -> tuple[Float[np.ndarray, "2 t total"], Units]:
     """Return influences also through estimated weights; the target's rows are a stratum more."""
     if units.sizes_are_random:
         units = units.in_one_stratum  # the class sizes move the weights too
-    of_rows, of_target = (  # about their means, which correlations need
-        x - x.mean(axis=-1, keepdims=True) for x in weights.through(influences)
-    )
-    n_units, n_target = len(units.stratum), len(weights.of_target)
+    of_rows, of_target = weights.through(influences)
+    of_rows -= of_rows.mean(axis=-1, keepdims=True)  # which correlations need
+    n_units, n_target = len(units.stratum), of_target.shape[-1]
+    if n_target == 0:
+        return of_rows, units
+    of_target -= of_target.mean(axis=-1, keepdims=True)
     inflation = units.inflation
     joined = replace(
         units,

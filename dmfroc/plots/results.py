@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from dmfroc._kit.options import flag
+from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.sequences import ConfidenceSequence, Drift
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
-from dmfroc.multiclass.band import BandKind
+from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
-from dmfroc.plots._style import COLORS, Display
+from dmfroc.plots._style import COLORS, CURVE_ID, Display, Self, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import ForestRow, IntervalDisplay, difference_rows, group_rows, value_rows
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
+from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
 
     from dmfroc.bayes.posterior import Posterior
@@ -218,4 +224,93 @@ class PlanDisplay(Display):
         self.interval_ = ax.axvspan(*plan.n_interval, color=color, alpha=0.12, linewidth=0)
         (self.point_,) = ax.plot(plan.n, planned, "o", color=COLORS[1])
         ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
+        return self
+
+
+class HorizonDisplay(Display):
+    """Values of measures or classifiers over horizons, or their differences, with bands.
+
+    Parameters
+    ----------
+    curves : HorizonCurves
+        What `dmfroc.estimate`, `dmfroc.evaluate` or `dmfroc.compare` found at several horizons.
+
+    Attributes
+    ----------
+    lines_ : dict of matplotlib.lines.Line2D
+        The values by name.
+    bands_ : dict of matplotlib.collections.PolyCollection
+        Their intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dmfroc
+    >>> rng = np.random.default_rng(0)
+    >>> risk, time = rng.normal(size=200), rng.exponential(size=200)
+    >>> died = rng.random(200) < 0.7
+    >>> found = dmfroc.estimate(
+    ...     "hand_till", died, risk - time, time=time, horizon=[0.2, 0.5, 1]
+    ... )
+    >>> HorizonDisplay(found).plot(band="simultaneous").lines_["hand_till"].get_xdata()
+    array([0.2, 0.5, 1. ])
+    """
+
+    lines_: dict[str, Line2D]
+    bands_: dict[str, PolyCollection]
+
+    def __init__(self, curves: HorizonCurves) -> None:
+        self.curves = curves
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        band: BandKind | None = "simultaneous",
+        difference: bool = False,
+        plot_legend: bool = True,
+        **options: Any,
+    ) -> Self:
+        """Draw the values with their intervals.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        band : {"simultaneous", "pointwise"} or None
+            Which intervals to draw.
+        difference : bool
+            Whether to draw the differences of classifiers instead.
+        plot_legend : bool
+            Whether to draw the legend.
+        **options
+            For the `matplotlib.lines.Line2D` of the values.
+
+        Returns
+        -------
+        HorizonDisplay
+            This display.
+        """
+        if band is not None:
+            check_kind("band", band)
+        axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
+        self.lines_, self.bands_, t = {}, {}, self.curves.horizons
+        for place, (name, points) in enumerate(self.curves.points.items()):
+            if isinstance(points[0], Difference) != difference:
+                continue
+            style: dict[str, Any] = style_of(place) | {"marker": "o"} | options
+            values, text = [x.value for x in points], legend_text(name)
+            (self.lines_[name],) = axes.plot(t, values, label=text, gid=CURVE_ID, **style)
+            if band is not None:
+                ends: Any = self.curves.simultaneous[name]
+                low, high = np.transpose(
+                    ends if band == "simultaneous" else [x.interval for x in points]
+                )
+                color = self.lines_[name].get_color()
+                self.bands_[name] = draw_band(axes, t, low, high, color)
+        if difference:
+            axes.axhline(0, color="0.5", linewidth=1)
+        axes.set(xlabel="Horizon", ylabel="Difference" if difference else "Value")
+        if plot_legend:
+            draw_legend(axes, "lower right")
         return self

@@ -13,6 +13,7 @@ _HOMES = {
     "Estimate": "results.estimate",
     "Evaluation": "analyses.evaluation",
     "Factorization": "multiclass.factorization",
+    "HorizonCurves": "analyses.horizons",
     "ItemScores": "analyses.items",
     "MulticlassROC": "multiclass.curve",
     "MultilabelComparison": "analyses.multilabel",

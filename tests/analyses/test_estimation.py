@@ -150,6 +150,7 @@ COMMON = [
     "label_strata",
     "target_prevalence",
     "importance",
+    *(FOLLOW_UP := ["time", "horizon", "censored", "censoring", "censoring_by", "at_horizon"]),
     "groups",
     "stratify",
     "method",
@@ -179,8 +180,9 @@ def test_interval_options_have_the_documented_defaults():
     defaults |= {"train_fraction": None, "n_draws": None}
     names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label", "folds"]
     names += ["judge", "label_probability", "label_strata", "target_prevalence", "importance"]
+    names += FOLLOW_UP
     defaults |= dict.fromkeys(names)
-    of_folds = {"target", "train_fraction", "folds", "pos_label", *names[6:]}
+    of_folds = {"target", "train_fraction", "folds", "pos_label", *names[6:11]}
     for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
         assert set(option_names(function)) >= set(defaults) - without
         shown = inspect.signature(function).parameters

@@ -1,0 +1,181 @@
+"""Values at several horizons: one interval each, bands around all, differences, means over time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, cast, overload
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtri
+
+from dmfroc._kit.options import numbers
+from dmfroc.inference.evidence import FactsInMemory, joint_facts
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import moments_of_sums
+from dmfroc.inference.interval import IntervalAt
+from dmfroc.inference.interval_method import check_finite
+from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
+from dmfroc.inference.options import Options
+from dmfroc.inference.simultaneous import largest_statistic
+from dmfroc.measures.measure import Measure
+from dmfroc.results.difference import Difference
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import Result, attributed
+from dmfroc.results.table import Column, Table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HorizonCurves(Result):
+    """Values at several horizons, and differences of classifiers.
+
+    All dictionaries are by the name of the measure, or of the classifier, or, of a difference, by
+    both names, such as ``"a - b"``.
+
+    Attributes
+    ----------
+    horizons : numpy.ndarray of shape (h,)
+        The times at which outcomes are looked at.
+    points : dict of str to tuple of Estimate or Difference
+        One for each horizon, with its own interval.
+    simultaneous : dict of str to numpy.ndarray of shape (h, 2)
+        Ends of intervals that hold at all horizons at once; those of differences for all pairs.
+    critical_values : dict of str to float
+        The quantile of the largest standardized error on which these intervals rest.
+    covariances : dict of str to numpy.ndarray of shape (h, h)
+        Of the values at the horizons, which are of the same rows.
+    means : dict of str to Difference
+        The mean from the first horizon to the last, by trapezoids, with its interval, such as the
+        integrated Brier score. Its p-value tests that it is 0.
+    level : float
+        Nominal coverage.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    main_table: ClassVar[str] = "horizons"
+    fact_names: ClassVar[tuple[str, ...]] = ("level",)
+
+    horizons: Float[np.ndarray, " h"]
+    points: dict[str, tuple[Estimate | Difference, ...]]
+    simultaneous: dict[str, Float[np.ndarray, "h 2"]]
+    critical_values: dict[str, float]
+    covariances: dict[str, Float[np.ndarray, "h h"]]
+    means: dict[str, Difference]
+    level: float
+    warnings: tuple[str, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Return the values and differences at all horizons, and their means over time."""
+        percent, points = f"{100 * self.level:g} % interval", sum(self.points.values(), ())
+        ends = np.concatenate([*self.simultaneous.values()]).tolist()
+        bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]
+        columns = [
+            Column("name", "of", [name for name in self.points for _ in self.horizons], "name"),
+            Column("horizon", "horizon", np.tile(self.horizons, len(self.points)).tolist()),
+            Column("value", "value", points, "estimate", percent, "std. error"),
+            Column("simultaneous", f"simultaneous {percent}", bands, "interval"),
+        ]
+        means = [
+            Column("name", "of", self.means, "name"),
+            Column("mean", "mean", self.means.values(), "estimate", percent, "std. error"),
+        ]
+        title = f"Means over time, {self.horizons[0]:g} to {self.horizons[-1]:g}"
+        return [
+            Table("horizons", "At each horizon", columns),
+            Table("means", title, means, is_by_name=True),
+        ]
+
+
+class ByHorizon[**P, R](Protocol):
+    """A function whose result at one horizon is another than at several."""
+
+    @overload
+    def __call__(self, *args: Any, horizon: Sequence[float], **options: Any) -> HorizonCurves: ...
+    @overload
+    def __call__(self, *args: P.args, **options: P.kwargs) -> R: ...
+
+
+def by_horizon[**P, R](function: Callable[P, R | HorizonCurves]) -> ByHorizon[P, R]:
+    """Return the function, with its types."""
+    return cast("ByHorizon[P, R]", function)
+
+
+def several_horizons(horizon: Any, options: Options) -> Float[np.ndarray, " h"] | None:
+    """Return several horizons, in rising order; None if there is one, or none."""
+    if horizon is None or np.ndim(horizon) == 0:
+        return None
+    found = numbers("horizon", horizon)
+    if found.ndim != 1 or len(found) < 2 or (np.diff(found) <= 0).any():
+        raise ValueError("horizon must be one number, or several in rising order")
+    if options.method not in (None, "jackknife") or options.target == "learner":
+        raise ValueError(
+            "several horizons have joint limits by method='jackknife' of these fits alone: leave "
+            "method and target out, or give one horizon"
+        )
+    return found
+
+
+def over_horizons(
+    horizons: Float[np.ndarray, " h"],
+    facts_at: Callable[[float], Mapping[str, FactsInMemory]],
+    options: Options,
+    hypothesis: Hypothesis | None = None,
+) -> HorizonCurves:
+    """Return curves of what has facts at each horizon, and differences if there is a hypothesis."""
+    found = [facts_at(t) for t in horizons.tolist()]
+    first, method, gaps = found[0], Jackknife(options.level, options.seed), np.diff(horizons)
+    shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())
+    units = next(iter(first.values())).units.in_one_stratum
+    points: dict[str, tuple[Any, ...]] = {}
+    sums: dict[str, Float[np.ndarray, "h u"]] = {}
+    tested: dict[str, tuple[Measure, Hypothesis, list[IntervalAt]]] = {}
+    for name, x in first.items():
+        facts = [at[name] for at in found]
+        for one in facts:
+            check_finite(one.measure, {name: one.value})
+        points[name] = tuple(map(method.estimate, facts))
+        sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
+        tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
+    families = [[name] for name in first]
+    at_each = [f"horizon {t:g}" for t in horizons]
+    of_each = zip(at_each, *points.values(), strict=True)
+    remarks = {t: tuple(dict.fromkeys(w for e in es for w in e.warnings)) for t, *es in of_each}
+    if hypothesis is not None:
+        joint = [method.paired_estimates(joint_facts(x), hypothesis).contrasts for x in found]
+        families.append([])
+        for pair in joint[0]:
+            families[-1].append(name := " - ".join(pair))
+            measure, contrasts = first[pair[0]].measure, [x[pair] for x in joint]
+            up = {"greater_is_better": measure.greater_is_better}
+            points[name] = tuple(
+                hypothesis.difference(pair, x, options.level, **up) for x in contrasts
+            )
+            sums[name] = sums[pair[0]] - sums[pair[1]]
+            tested[name] = measure, hypothesis, [x.interval_at for x in contrasts]
+    bands, critical, covariances, means = {}, {}, {}, {}
+    for family in families:
+        correlation = _correlations(np.concatenate([sums[name] for name in family]))
+        largest = largest_statistic(correlation, np.eye(len(correlation)), options.seed)
+        level = largest.level_of_each(options.level)
+        for name in family:
+            measure, own, limits = tested[name]
+            bands[name] = np.array([own.interval(x, level) for x in limits])
+            critical[name] = float(-ndtri((1 - level) / 2))
+            errors = [x.standard_error for x in points[name]]
+            covariances[name] = _correlations(sums[name]) * np.outer(errors, errors)
+            value = float(shares @ [x.value for x in points[name]])
+            [moments] = moments_of_sums((shares @ sums[name])[None, units.by_stratum], units)
+            contrast = contrast_of_moments(measure, value, moments, own)
+            means[name] = own.difference((name, ""), contrast, options.level)
+    warnings = attributed(remarks)
+    return HorizonCurves(
+        horizons, points, bands, critical, covariances, means, options.level, warnings
+    )
+
+
+def _correlations(sums: Float[np.ndarray, "h u"]) -> Float[np.ndarray, "h h"]:
+    """Return the correlations of values with these influences, 0 of those that do not vary."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.nan_to_num(np.corrcoef(sums))

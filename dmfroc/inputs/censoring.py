@@ -1,0 +1,122 @@
+"""Weights of rows whose class at a horizon is known: one over the chance to stay uncensored.
+
+That chance G is estimated from all rows (Kaplan and Meier). So a row acts on a value in two ways:
+by its own class and scores, and through the weights of others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+
+class Stratum(NamedTuple):
+    """Rows with one G, which falls at so many times of censoring before the horizon.
+
+    Attributes
+    ----------
+    rows : numpy.ndarray of int, shape (r,)
+        Their places.
+    stays : numpy.ndarray of int, shape (r,)
+        The number of these times at which each row is followed and not censored.
+    leaves : numpy.ndarray of int, shape (r,)
+        The place of the time at which it is censored; ``n_times`` for none.
+    n_times : int
+        Number of the times.
+    """
+
+    rows: Int[np.ndarray, " r"]
+    stays: Int[np.ndarray, " r"]
+    leaves: Int[np.ndarray, " r"]
+    n_times: int
+
+    def staying(self, numbers: Float[np.ndarray, " r"]) -> Float[np.ndarray, " t"]:
+        """Add up the numbers of the rows that stay at each time."""
+        return np.bincount(self.stays, numbers, self.n_times + 1)[::-1].cumsum()[::-1][1:]
+
+    def leaving(self, numbers: Float[np.ndarray, " r"]) -> Float[np.ndarray, " t"]:
+        """Add up the numbers of the rows that are censored at each time."""
+        return np.bincount(self.leaves, numbers, self.n_times + 1)[:-1]
+
+    def chances(self, weights: Float[np.ndarray, " r"]) -> Float[np.ndarray, " r"]:
+        """Return G just before each row's time, or before the horizon."""
+        stay, leave = self.staying(weights), self.leaving(weights)
+        steps = np.divide(stay, stay + leave, out=np.ones(self.n_times), where=leave > 0)
+        return np.append(1.0, steps.cumprod())[self.stays]
+
+    def through(
+        self, influences: Float[np.ndarray, " r"], weights: Float[np.ndarray, " r"]
+    ) -> Float[np.ndarray, " r"]:
+        """Return what each row does to the value through G: its derivative, times the weight.
+
+        A row that is censored raises the weights of all rows that stay; one that stays lowers them.
+        """
+        stay, leave = self.staying(weights), self.leaving(weights)
+        moved = self.staying(influences) / np.maximum(stay + leave, 1e-300)
+        lost = np.divide(moved * leave, stay, out=np.zeros(self.n_times), where=stay > 0)
+        lowered = np.append(0.0, lost.cumsum())[self.stays]
+        return weights * (np.append(moved, 0.0)[self.leaves] - lowered)
+
+
+@dataclass(frozen=True, eq=False)
+class CensoringWeights:
+    """Weights of rows that are known at a horizon, estimated from these and from unknown rows.
+
+    Attributes
+    ----------
+    counted : numpy.ndarray of bool, shape (m,)
+        Which of the given rows count; all else is about these n.
+    given : numpy.ndarray of shape (n,)
+        Weights of the rows before they are divided by G.
+    known : numpy.ndarray of bool, shape (n,)
+        Which rows have a class, and a weight; values are about these.
+    strata : sequence of Stratum
+        The rows by what their G is estimated from; none if G is given.
+    """
+
+    methods: ClassVar[tuple[str, ...]] = ("jackknife", "bootstrap", "bayesian_bootstrap")
+
+    counted: Bool[np.ndarray, " m"]
+    given: Float[np.ndarray, " n"]
+    known: Bool[np.ndarray, " n"]
+    strata: tuple[Stratum, ...]
+
+    def chances(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """Return G for each row if rows have other weights, 1 where it is given."""
+        found = np.ones(len(self.known))
+        for stratum in self.strata:
+            found[stratum.rows] = stratum.chances(weights[stratum.rows])
+        return found
+
+    def drawn(self, counts: Float[np.ndarray, " n"]) -> Float[np.ndarray, " known"]:
+        """Return how much known rows count in a sample that has each row so often, with its G."""
+        drawn, before = self.chances(self.given * counts), counts * self.chances(self.given)
+        return np.divide(before, drawn, out=np.zeros(len(counts)), where=counts > 0)[self.known]
+
+    def through(
+        self, influences: Float[np.ndarray, "*values known"]
+    ) -> tuple[Float[np.ndarray, "*values n"], Float[np.ndarray, "*values 0"]]:
+        """Return the influences of all rows, also through G, and those of no other sample."""
+        shape = influences.shape[:-1]
+        found = np.zeros((*shape, len(self.known)))
+        found[..., self.known] = influences
+        for values in found.reshape(-1, len(self.known)):
+            for stratum in self.strata:
+                rows = stratum.rows
+                values[rows] += stratum.through(values[rows], self.given[rows])
+        return found, np.zeros((*shape, 0))
+
+
+def in_stratum(
+    has: Bool[np.ndarray, " n"], time: Float[np.ndarray, " n"], is_gone: Bool[np.ndarray, " n"]
+) -> Stratum:
+    """Return a stratum of some rows; those that are gone were censored before the horizon.
+
+    At equal times events come before censoring.
+    """
+    rows, times = np.flatnonzero(has), np.unique(time[has & is_gone])
+    stays = np.searchsorted(times, time[rows], "left")
+    return Stratum(rows, stays, np.where(is_gone[rows], stays, len(times)), len(times))

@@ -1,0 +1,204 @@
+"""Outcomes that take time: kinds of events as classes, and which rows are known at a horizon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Literal, TypedDict, get_args
+
+import numpy as np
+
+from dmfroc._kit.options import choice, number
+from dmfroc.inputs.arrays import Rows, is_missing, row_names
+from dmfroc.inputs.censoring import CensoringWeights, in_stratum
+from dmfroc.inputs.checks import real_weights
+from dmfroc.inputs.judge import labels_of, probabilities
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing
+from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.scores import class_scores
+
+AtHorizon = Literal["event", "event_free", "left_out"]
+_ROUNDING = 1e-6
+
+
+class FollowUpOptions(TypedDict, total=False):
+    """How long rows were followed, beside their kind of event, see `dmfroc.estimate`."""
+
+    time: Any
+    horizon: float | None
+    censored: Any
+    censoring: Any
+    censoring_by: Any
+    at_horizon: AtHorizon | None
+
+
+@dataclass(frozen=True, eq=False)
+class FollowUp:
+    """The follow-up of all rows, as the user gave it, see `dmfroc.estimate`.
+
+    Attributes
+    ----------
+    time, horizon, censored, censoring, censoring_by, at_horizon
+        What was given. With given chances to stay uncensored, ``censoring`` is ``"given"``.
+    ended : numpy.ndarray of bool, shape (n,), optional
+        Whether the time of each row ends with an event, by default that of all classes but the
+        first.
+    """
+
+    time: Any
+    horizon: float
+    censored: Any
+    censoring: str
+    censoring_by: Any
+    at_horizon: str
+    ended: Any = None
+
+    def of_events(
+        self, y_true: Any, y_score: Any, given: Any, kind: Any = None, paired: bool = True
+    ) -> tuple[Any, Any, FollowUp]:
+        """Return kinds of events as classes, the first without event, and scores of all of them.
+
+        ``y_score`` may be a dict by name of the classifier. Sets the labels in ``given``. A single
+        score of several kinds of events is about ``kind``, or the given ``pos_label``.
+        """
+        if not paired:
+            raise ValueError("time is that of one sample: leave paired=True")
+        y_score = self._of_horizon(y_score)
+        if isinstance(y_true, Predictions | Mapping):
+            samples = y_true.values() if isinstance(y_true, Mapping) else [y_true]
+            firsts = [x.as_given.labels[0] for x in samples if isinstance(x, Predictions)]
+            if any(first not in (0, "0", self.censored) for first in firsts):
+                raise ValueError(
+                    f"the first class of the predictions, {firsts[0]!r}, is taken for no event: "
+                    f"pass censored={firsts[0]!r} if it is, else order the classes by labels="
+                )
+            return y_true, y_score, self
+        found, labels = labels_of(y_true, "y_true"), given.get("labels")
+        censored = 0 if self.censored is None else self.censored
+        none = censored if labels is None else next(iter(labels))
+        is_censored = np.array([is_missing(x) or x in (censored, none) for x in found.tolist()])
+        if is_censored.all():
+            raise ValueError("y_true has no event: all rows are censored")
+        kinds = sorted(set(found[~is_censored].tolist()))
+        if labels is None and self.censored is None:
+            none = {bool: False, str: "no event"}.get(type(kinds[0]), 0)
+        given["labels"] = labels = [none, *kinds] if labels is None else list(labels)
+        scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]
+        if len(labels) > 2 and any(x and x[1:] in ((), (1,)) for x in map(np.shape, scores)):
+            kind = given.get("pos_label", kind)
+            if kind not in labels[1:]:
+                raise ValueError(
+                    "y_score is a single score, a marker for one kind of event: name it by "
+                    f"pos_label=, one of {listing(labels[1:])}, or give the risk of each kind"
+                )
+            given["labels"], found = [none, kind], np.where(found == kind, found, none)
+        y_score = _with_no_event(y_score, given["labels"])
+        if not is_censored.any():  # else there might be one class only
+            of_time = len(found), Source(weight="time"), Rows(y_true)
+            found[real_weights(self.time, *of_time) > self.horizon] = none
+        classes = np.array(np.where(is_censored, none, found).tolist())
+        return Rows(y_true).indexed(classes), y_score, replace(self, ended=~is_censored)
+
+    def _of_horizon(self, y_score: Any) -> Any:
+        """Return the scores of this horizon, of each classifier, if there are several."""
+        if not isinstance(y_score, Mapping):
+            return y_score
+        if self.horizon in y_score:
+            return y_score[self.horizon]
+        if any(isinstance(x, Real) for x in y_score):
+            raise ValueError(
+                f"y_score has scores at the horizons {listing([*y_score])}, but none at "
+                f"{self.horizon:g}: give them for each horizon"
+            )
+        return {name: self._of_horizon(one) for name, one in y_score.items()}
+
+    def at(self, events: Predictions) -> tuple[Predictions, CensoringWeights | None]:
+        """Return the classes at the horizon; unknown rows have no weight, others 1 / G.
+
+        These weights are not estimated if nobody is censored before.
+        """
+        n, rows, t, weight = events.n_given, events.given_rows, self.horizon, events.sample_weight
+        time = real_weights(self.time, n, Source(weight="time"), rows)
+        none, counted = int(events.is_turned), weight > 0
+        ended = events.true != none
+        if self.ended is not None:
+            ended = rows.arranged(self.ended, None, "y_true")
+        happened = ended & ((time <= t) if self.at_horizon == "event" else (time < t))
+        is_free = ((time > t) if self.at_horizon == "left_out" else (time >= t)) & ~happened
+        known, is_gone = happened | is_free, ~ended & ~is_free & counted
+        true = np.where(happened, events.true, none).astype(np.int32)
+        if len(np.unique(true[known & counted])) < 2:
+            raise ValueError(
+                f"horizon={t:g}: the rows that are known there are not of two classes or more: "
+                "take another horizon"
+            )
+        chance, stratum = np.ones(len(weight)), np.zeros(len(weight), int)
+        if self.censoring == "given":
+            chance = probabilities(self.censoring_by, n, rows, "censoring")
+        elif self.censoring == "strata":
+            names = row_names(self.censoring_by, "censoring_by", n, rows, "a stratum")
+            stratum = np.unique(names, return_inverse=True)[1]
+        own, t_own, is_gone = stratum[counted], time[counted], is_gone[counted]
+        strata = [in_stratum(own == s, t_own, is_gone) for s in np.unique(own)]
+        if self.censoring == "given":
+            strata = []
+        weights = CensoringWeights(counted, weight[counted], known[counted], tuple(strata))
+        for one in strata:
+            if not one.staying(weights.given[one.rows]).all():
+                raise ValueError(
+                    f"horizon={t:g} is beyond the follow-up, which ends with censored rows at "
+                    f"{t_own[one.rows].max():g}: take an earlier horizon, or fewer strata"
+                )
+        chance[counted] *= weights.chances(weights.given)
+        at = replace(events, true=true, index=rows.index)
+        at = at.reweighted(np.where(known, weight / chance, 0.0))
+        return at, weights if is_gone.any() or not strata else None
+
+
+def predictions_at(
+    y_true: Any, y_score: Any, given: dict[str, Any], kind: Any = None
+) -> tuple[Predictions, CensoringWeights | None]:
+    """Return predictions, at a horizon if one is given, and how its weights are estimated."""
+    if (follow_up := take_follow_up(given)) is None:
+        return as_predictions(y_true, y_score, **given), None
+    y_true, y_score, follow_up = follow_up.of_events(y_true, y_score, given, kind)
+    return follow_up.at(as_predictions(y_true, y_score, **given))
+
+
+def take_follow_up(given: dict[str, Any]) -> FollowUp | None:
+    """Take the follow-up, if there is one, out of what the user gave, at one horizon."""
+    found = {x: given.pop(x, None) for x in FollowUpOptions.__annotations__}
+    if not (names := [name for name, value in found.items() if value is not None]):
+        return None
+    if found["time"] is None or found["horizon"] is None:
+        raise TypeError(f"{', '.join(names)}: time=, the follow-up, and horizon= go together")
+    if not 0 < (horizon := number("horizon", found["horizon"])) < np.inf:
+        raise ValueError(f"horizon must be above 0 and finite, but it is {horizon:g}")
+    at = choice("at_horizon", found["at_horizon"] or "event", get_args(AtHorizon))
+    censoring, by = found["censoring"], found["censoring_by"]
+    if censoring is not None and not isinstance(censoring, str) and by is None:
+        censoring, by = "given", censoring
+    else:
+        censoring = choice("censoring", censoring or "kaplan-meier", ("kaplan-meier", "strata"))
+    if (by is None) != (censoring == "kaplan-meier"):
+        raise ValueError("censoring_by has the strata of censoring='strata': give both, or neither")
+    return FollowUp(found["time"], horizon, found["censored"], censoring, by, at)
+
+
+def _with_no_event(y_score: Any, labels: Sequence[Any]) -> Any:
+    """Return scores with a column of no event, which is what the risks leave of one."""
+    if isinstance(y_score, Mapping):
+        return {name: _with_no_event(one, labels) for name, one in y_score.items()}
+    if len(labels) == 2 or np.shape(y_score)[1:] != (len(labels) - 1,):
+        return y_score
+    kinds = list(labels[1:])
+    risks = class_scores(y_score, len(y_score), kinds, kinds, IN_MEMORY)[1]
+    rest = 1 - risks.sum(axis=1, dtype=float)
+    if (wrong := (risks < 0).any(axis=1) | (rest < -_ROUNDING)).any():
+        row = int(wrong.argmax())
+        raise ValueError(
+            f"y_score has {risks[row].tolist()} at {IN_MEMORY.row(row)}: the risk of each kind of "
+            f"event, and at most 1 in all, or give a column for {labels[0]!r}, too"
+        )
+    return Rows(y_score).indexed(np.column_stack([np.maximum(rest, 0), risks]))

@@ -1,0 +1,349 @@
+"""Outcomes that take time: classes at a horizon, censoring, competing events."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dmfroc
+from dmfroc.analyses.evidence import evidence_of
+from dmfroc.curves import decision_curve
+from dmfroc.decisions.threshold_choice import choose_threshold
+from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.options import Options
+from dmfroc.measures import MEASURES
+from dmfroc.measures.measure import bind
+from dmfroc.plots import HorizonDisplay
+
+RNG = np.random.default_rng(1)
+N, T = 60, 0.7
+X = RNG.normal(size=(N, 2))
+RATES = np.exp([0.9, 0.7] * X) * [1, 0.7]
+FIRST = RNG.exponential(1 / RATES)
+END = RNG.exponential(1.3, N).round(1)  # with ties
+TIME = np.minimum(FIRST.min(axis=1), END).round(1)
+KIND = np.where(FIRST.min(axis=1) > END, 0, FIRST.argmin(axis=1) + 1)
+RISKS = RATES / RATES.sum(axis=1, keepdims=True) * (1 - np.exp(-RATES.sum(axis=1) * T))[:, None]
+LAST_CENSORED = np.where(TIME.max() == TIME, 0, KIND)
+BACK = np.arange(N)[::-1]
+FOLLOWED = {"time": TIME, "horizon": T}
+SMOOTH = ["hand_till", "brier_score", "log_loss", "one_vs_rest_auc", "accuracy"]
+OF_TWO = ["calibration_slope", "calibration_intercept", "observed_expected_ratio", "net_benefit",
+          "brier_skill_score", "recall", "precision", "negative_predictive_value"]  # fmt: skip
+
+
+def chance_before(x, time, is_event):
+    """Return the chance to stay uncensored just before x, by its definition."""
+    product = 1.0
+    for u in np.unique(time[~is_event & (time < x)]):
+        leave = (~is_event & (time == u)).sum()
+        product *= 1 - leave / (leave + (time > u).sum())
+    return product
+
+
+def by_hand(time, kind, t):
+    """Return classes, and weights that are 0 where the class is not known."""
+    chances = [chance_before(x, time, kind > 0) for x in np.minimum(time, t)]
+    known = (time >= t) | (kind > 0)
+    return np.where(time <= t, kind, 0), known / np.array(chances)
+
+
+def influences(measure, y, scores, **given):
+    """Return the facts of a measure, with influences through the censoring."""
+    evidence = evidence_of(y, scores, Options(), needs="scores", **given)
+    found = MEASURES[measure]
+    [facts] = facts_of([found], bind(found, evidence.sample.predictions), evidence.sample)
+    return facts
+
+
+@pytest.fixture(scope="module")
+def pbc(external_directory):
+    return pd.read_csv(external_directory / "pbc.csv")
+
+
+def test_time_roc(pbc):
+    """What timeROC 0.4.1 prints of bilirubin and death; its constant is of 2,000 draws."""
+    given = {"time": pbc.time, "at_horizon": "left_out"}
+    printed = {365: (0.8230, 0.0364), 1095: (0.8342, 0.0248), 1825: (0.8623, 0.0215)}
+    for t, (value, error) in printed.items():
+        facts = influences("hand_till", pbc.status == 2, pbc.bili, horizon=t, **given)
+        by_squares = np.sqrt((facts.influences.influences**2).sum())
+        assert (facts.value, by_squares) == pytest.approx((value, error), abs=5e-5)
+        if t == 365:
+            ends = facts.value + np.array([-1.96, 1.96]) * by_squares
+            assert ends == pytest.approx([0.7516, 0.8944], abs=1.1e-4)
+    several = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, horizon=[*printed], **given)
+    assert several.critical_values["hand_till"] == pytest.approx(2.286, abs=0.09)
+
+
+def test_ties_with_the_horizon(pbc):
+    """One death on day 1,095."""
+    for at, value in {"event": 0.8361, "event_free": 0.8319, "left_out": 0.8342}.items():
+        found = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, time=pbc.time,
+                                horizon=1095, at_horizon=at)  # fmt: skip
+        assert found.value == pytest.approx(value, abs=5e-5)
+
+
+def test_censored_at_the_horizon_is_event_free():
+    time, died = np.array([1.0, 2, 3, 3, 3, 3]), np.array([1, 1, 0, 0, 0, 0])
+    found = dmfroc.estimate("hand_till", died, [6, 5, 4, 3, 2, 1], time=time, horizon=3)
+    assert found.value == 1
+
+
+@pytest.mark.parametrize("data", ["simulated", "melanoma", "paquid"])
+def test_competing_events(data, request):
+    """Hand and Till's M over pairs of rows with weights, and the Brier score, by hand."""
+    time, kind, risks, t = TIME, KIND, RISKS, T
+    if data != "simulated":
+        table = pd.read_csv(request.getfixturevalue("external_directory") / f"{data}.csv")[:300]
+        marker = table.thick if data == "melanoma" else -table.DSST
+        time, kind = table.time.to_numpy(), table.status.astype(int).to_numpy()
+        z = (marker - marker.mean()).to_numpy() / marker.std()
+        t, risks = np.median(time), np.stack([0.3 / (1 + np.exp(-z)), 0.1 / (1 + np.exp(z))], 1)
+    classes, w = by_hand(time, kind, t)
+    scores = np.column_stack([1 - risks.sum(axis=1), risks])
+    areas = []
+    for i, j in itertools.permutations(range(3), 2):  # the score of i, in class i and class j
+        own, other = (np.flatnonzero((classes == c) & (w > 0)) for c in (i, j))
+        higher = np.sign(scores[own, i][:, None] - scores[other, i]) / 2 + 0.5
+        areas.append(w[own] @ higher @ w[other] / (w[own].sum() * w[other].sum()))
+    given = {"time": time, "horizon": t}
+    found = dmfroc.evaluate(kind, risks, measures=["hand_till", "dmf_auc", "brier_score"], **given)
+    assert found.estimates["hand_till"].value == pytest.approx(np.mean(areas), abs=1e-12)
+    brier = w @ ((scores - np.eye(3)[classes]) ** 2).sum(axis=1) / w.sum()
+    halved = found.estimates["brier_score"].value / brier
+    assert halved == pytest.approx(1, abs=1e-12) or halved == pytest.approx(0.5, abs=1e-12)
+    weighted = dmfroc.estimate("dmf_auc", classes, scores, sample_weight=w)
+    assert found.estimates["dmf_auc"].value == pytest.approx(weighted.value, abs=1e-12)
+    assert found.predictions.n_observations == (w > 0).sum()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_censoring_nothing_changes():
+    is_event = KIND > 0
+    classes = np.where(TIME <= T, KIND, 0)[is_event]
+    scores = np.column_stack([1 - RISKS.sum(axis=1), RISKS])[is_event]
+    for kinds, labels, risks in ((2, classes, scores), (1, classes > 0, RISKS.sum(1)[is_event])):
+        plain = dmfroc.evaluate(labels, risks, measures="all", method="jackknife")
+        given = {"time": TIME[is_event], "horizon": T, "method": "jackknife"}
+        at = KIND[is_event] if kinds == 2 else np.ones(is_event.sum(), bool)
+        found = dmfroc.evaluate(at, risks, measures="all", **given)
+        assert list(found.estimates) == list(plain.estimates)
+        for name, one in plain.estimates.items():
+            other = found.estimates[name]
+            numbers = [(x.value, x.standard_error, *x.interval) for x in (one, other)]
+            np.testing.assert_allclose(*numbers, rtol=1e-12, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("measure", [*SMOOTH, *OF_TWO])
+@pytest.mark.parametrize("censoring", ["kaplan-meier", "strata"])
+@pytest.mark.filterwarnings("ignore:a class has the weight", "ignore:y_pred is not the class")
+def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
+    """A row's weight also counts in the chance to stay uncensored."""
+    kind, risks = (KIND, RISKS) if measure in SMOOTH else (KIND > 0, RISKS.sum(axis=1))
+    given = FOLLOWED | {"censoring": censoring}
+    if censoring == "strata":
+        given["censoring_by"] = X[:, 0] > 0
+    if measure in ("accuracy", "recall", "precision", "negative_predictive_value"):
+        hard = RISKS.sum(axis=1) > 0.5
+        given["y_pred"] = hard if measure in OF_TWO else RISKS.argmax(axis=1) + hard
+    weights, step = 1 + np.arange(N) % 3 / 2, 1e-5
+    found = influences(measure, kind, risks, sample_weight=weights, **given).influences.influences
+    for row in range(0, N, 7):
+        ends = []
+        for end in (1 + step, 1 - step):
+            moved = weights.copy()
+            moved[row] *= end
+            ends.append(dmfroc.estimate(measure, kind, risks, sample_weight=moved, **given).value)
+        assert found[row] == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-7), row
+
+
+def test_weights_are_repeated_rows_and_groups_of_copies_are_rows():
+    times = 1 + np.arange(N) % 3
+    repeated = np.repeat(np.arange(N), times)
+    one = dmfroc.estimate("brier_score", KIND, RISKS, sample_weight=times, **FOLLOWED)
+    many = dmfroc.estimate("brier_score", KIND[repeated], RISKS[repeated], time=TIME[repeated],
+                           horizon=T, groups=repeated)  # fmt: skip
+    counted = dmfroc.estimate("brier_score", KIND, RISKS, frequency_weight=times, **FOLLOWED)
+    assert one.value == pytest.approx(many.value, abs=1e-12)
+    assert one.standard_error == pytest.approx(many.standard_error, rel=1e-10)
+    assert counted.value == pytest.approx(one.value, abs=1e-12)
+    assert counted.standard_error < one.standard_error
+
+
+def test_strata_and_given_chances():
+    stratum = X[:, 0] > 0
+    chances = np.empty(N)
+    for s in (False, True):
+        own = stratum == s
+        until = np.minimum(TIME, T)[own]
+        chances[own] = [chance_before(x, TIME[own], KIND[own] > 0) for x in until]
+    strata = dmfroc.estimate("brier_score", KIND, RISKS, censoring="strata", censoring_by=stratum,
+                             **FOLLOWED)  # fmt: skip
+    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    assert strata.value == pytest.approx(given.value, abs=1e-12)
+    assert strata.standard_error != given.standard_error
+
+
+def test_a_marker_for_one_kind_of_event():
+    """Rows with another kind of event count as the rest."""
+    classes, w = by_hand(TIME, KIND, T)
+    found = dmfroc.estimate("hand_till", KIND, X[:, 0], pos_label=1, **FOLLOWED)
+    plain = dmfroc.estimate("hand_till", classes == 1, X[:, 0], sample_weight=w)
+    assert found.value == pytest.approx(plain.value, abs=1e-12)
+
+
+def test_how_censored_rows_are_named():
+    expected = dmfroc.estimate("brier_score", KIND, RISKS, **FOLLOWED)
+    words = np.array(["lost", "relapse", "zombie"])[KIND]
+    for given in (
+        {"y_true": [None if k == 0 else int(k) for k in KIND]},
+        {"y_true": np.where(KIND == 0, np.nan, KIND)},
+        {"y_true": words, "censored": "lost"},
+        {"y_true": words, "labels": ["lost", "relapse", "zombie"]},
+        {"y_true": np.where(KIND == 0, None, words), "labels": ["fine", "relapse", "zombie"]},
+        {"y_true": pd.Series(KIND, BACK), "time": pd.Series(TIME, BACK)},
+        {"y_true": dmfroc.Predictions.from_arrays(
+            KIND, np.column_stack([1 - RISKS.sum(axis=1), RISKS])), "y_score": None},
+    ):  # fmt: skip
+        found = dmfroc.estimate("brier_score", **({"y_score": RISKS} | FOLLOWED | given))
+        assert found.value == pytest.approx(expected.value, abs=1e-12)
+        assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_bootstraps_estimate_the_censoring_again(method):
+    found = dmfroc.estimate("brier_score", KIND, RISKS, method=method, n_draws=1000, **FOLLOWED)
+    jackknife = dmfroc.estimate("brier_score", KIND, RISKS, **FOLLOWED)
+    assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
+
+
+def test_several_horizons():
+    horizons = [0.3, 0.5, 0.9]
+    scores = {"a": RISKS, "b": {t: RISKS * t for t in horizons}}
+    given = {"measure": "brier_score", "time": TIME}
+    found = dmfroc.compare(KIND, scores, horizon=horizons, **given)
+    for place, t in enumerate(horizons):
+        alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, horizon=t, **given)
+        assert found.points["a"][place] == alone.estimates["a"]
+        [difference] = alone.differences
+        assert found.points["a - b"][place] == difference
+    errors = [x.standard_error for x in found.points["a - b"]]
+    assert np.sqrt(np.diag(found.covariances["a - b"])) == pytest.approx(errors)
+    a, b, c = (x.value for x in found.points["a - b"])
+    mean = (0.1 * a + 0.3 * b + 0.2 * c) / 0.6  # trapezoids
+    assert found.means["a - b"].value == pytest.approx(mean)
+    for name, (low, high) in {x: y.T for x, y in found.simultaneous.items()}.items():
+        ends = np.array([x.interval for x in found.points[name]]).T
+        assert (low < ends[0]).all()
+        assert (high > ends[1]).all()
+        assert 1.96 < found.critical_values[name] < 2.4
+    assert len(found.to_pandas()) == 9
+    frame = found.to_pandas("means")
+    assert frame.loc["a - b", "mean"] == pytest.approx(mean)
+    shown = HorizonDisplay(found).plot(difference=True)
+    assert list(shown.lines_["a - b"].get_xdata()) == horizons
+    assert set(found.plot(band="pointwise").bands_) == {"a", "b"}
+    measures = dmfroc.evaluate(KIND, RISKS, measures=["brier_score", "hand_till"], time=TIME,
+                               horizon=horizons)  # fmt: skip
+    assert measures.points["brier_score"] == found.points["a"]
+
+
+def test_prediction_accuracy_is_about_the_aalen_johansen_prediction():
+    """One minus the Brier score over that of the cumulative incidence of the event."""
+    died = KIND == 1
+    is_event, incidence, survival = KIND > 0, 0.0, 1.0
+    for u in np.unique(TIME[TIME <= T]):
+        is_now, at_risk = u == TIME, (u <= TIME).sum()
+        incidence += survival * (died & is_now).sum() / at_risk
+        survival *= 1 - (is_event & is_now).sum() / at_risk
+    given = {"time": TIME, "horizon": T, "pos_label": 1}
+    brier = dmfroc.estimate("brier_score", KIND, RISKS[:, 0], **given).value
+    found = dmfroc.estimate("brier_skill_score", KIND, RISKS[:, 0], **given).value
+    classes, w = by_hand(TIME, KIND, T)
+    assert (w * (classes == 1)).sum() / w.sum() == pytest.approx(incidence, abs=1e-12)
+    assert found == pytest.approx(1 - brier / (incidence * (1 - incidence)), abs=1e-12)
+
+
+def test_subgroups_share_the_censoring():
+    by = np.where(np.arange(N) % 2, "odd", "even")
+    found = dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, measure="brier_score",
+                                     min_class_size=2, **FOLLOWED)  # fmt: skip
+    classes, w = by_hand(TIME, KIND, T)
+    for name, one in found.estimates.items():
+        own = (by == name) & (w > 0)
+        plain = dmfroc.estimate("brier_score", classes[own] > 0, RISKS.sum(axis=1)[own],
+                                sample_weight=w[own])  # fmt: skip
+        assert one.value == pytest.approx(plain.value, abs=1e-12)
+    with pytest.raises(ValueError, match=r"time has weights .* use method='jackknife'"):
+        dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method="bootstrap", n_draws=100,
+                                 measure="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
+
+
+def test_decisions_at_a_horizon():
+    p = RISKS.sum(axis=1)
+    classes, w = by_hand(TIME, KIND > 0, T)
+    curve = decision_curve(KIND > 0, p, thresholds=[0.3], **FOLLOWED)
+    treated = p >= 0.3
+    benefit = (w * treated) @ (classes - 0.3 / 0.7 * (1 - classes)) / w.sum()
+    assert curve.benefit.value[0] == pytest.approx(benefit, abs=1e-12)
+    alone = dmfroc.estimate(dmfroc.measures.net_benefit(0.3), KIND > 0, p, **FOLLOWED)
+    assert curve.benefit.standard_error[0] == pytest.approx(alone.standard_error)
+    found = choose_threshold(KIND > 0, p, n_draws=100, **FOLLOWED)
+    plain = choose_threshold(classes > 0, p, sample_weight=w, n_draws=100)
+    assert (found.threshold.value, found.value.value) == pytest.approx(
+        (plain.threshold.value, plain.value.value)
+    )
+    known = (TIME >= T) | (KIND > 0)
+    with pytest.raises(ValueError, match="use the intervals of calibration_intercept"):
+        dmfroc.calibration_tests(KIND > 0, p, **FOLLOWED)
+    tests = dmfroc.calibration_tests((KIND > 0)[known], p[known], time=TIME[known], horizon=T)
+    assert tests.tests == dmfroc.calibration_tests(classes[known] > 0, p[known]).tests
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"horizon": None}, "time=, the follow-up, and horizon= go together"),
+        ({"time": None}, "horizon: time=, the follow-up, and horizon= go together"),
+        ({"horizon": -1}, "horizon must be above 0 and finite"),
+        ({"horizon": [2, 1]}, "several in rising order"),
+        ({"horizon": [1, 2], "method": "bootstrap"}, "or give one horizon"),
+        ({"y_true": LAST_CENSORED, "horizon": 99}, "follow-up, which ends with censored rows at"),
+        ({"time": TIME + 1}, "not of two classes or more: take another horizon"),
+        ({"time": -TIME}, "time is -.* must be finite and >= 0"),
+        ({"time": TIME[1:]}, "time has 59"),
+        ({"at_horizon": "lost"}, "at_horizon must be one of"),
+        ({"censoring": "strata"}, "censoring_by has the strata of censoring='strata'"),
+        ({"censoring": np.zeros(N)}, "censoring must be above 0 and at most 1"),
+        ({"y_score": RISKS[:, 0]}, "a marker for one kind of event: name it by pos_label="),
+        ({"y_score": RISKS * 9}, "the risk of each kind of event, and at most 1 in all"),
+        ({"y_score": {1: RISKS}}, "scores at the horizons 1, but none at 0.7: give them for each"),
+        ({"y_true": np.zeros(N, int)}, "y_true has no event: all rows are censored"),
+        ({"importance": np.ones(N)}, "time and importance.* leave one out"),
+        ({"judge": KIND}, "time, horizon cannot be given together with judge="),
+        ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
+        ({"method": "bootstrap", "interval_type": "studentized"}, "takes weights as known: use"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(given, message):
+    call = {"y_true": KIND, "y_score": RISKS} | FOLLOWED | given
+    with pytest.raises((TypeError, ValueError), match=message):
+        dmfroc.estimate("brier_score", **call)
+
+
+def test_first_class_of_predictions_and_independent_samples_are_refused():
+    words = np.array(["gone", "dead"])[KIND % 2]
+    sample = dmfroc.Predictions.from_arrays(words, X[:, 0])
+    with pytest.raises(ValueError, match=r"first class of the predictions, 'dead', .* order"):
+        dmfroc.estimate("hand_till", sample, **FOLLOWED)
+    with pytest.raises(ValueError, match="time is that of one sample: leave paired=True"):
+        dmfroc.compare(KIND > 0, {"a": X[:, 0], "b": X[:, 1]}, paired=False, **FOLLOWED)
+
+
+def test_few_rows_with_much_weight_are_reported():
+    time = np.append(np.linspace(0.1, 1, 400), np.full(10, 2.0))
+    died = np.append(np.arange(400) % 8 == 0, np.zeros(10, bool))
+    with pytest.warns(UserWarning, match="few rows carry the weight"):
+        dmfroc.estimate("brier_score", died, np.linspace(0.1, 0.9, 410), time=time, horizon=2)
