@@ -566,7 +566,7 @@ def tail_of_difference(threshold: float, value: float, moments: Moments, width: 
     """
     scale, freedom = moments.spread
     distance = abs(value - threshold)
-    if scale > NO_VARIATION:
-        return float(stdtr(freedom, -distance / scale))
-    room = max(width - abs(threshold), _NO_ROOM)  # how far beyond the threshold the range ends
-    return float((1 / (1 + distance / room)) ** moments.n_complete_sets) / 2
+    if scale <= NO_VARIATION:
+        room = max(width - abs(threshold), _NO_ROOM)  # how far beyond the threshold the range ends
+        return float((1 / (1 + distance / room)) ** moments.n_complete_sets) / 2
+    return float(stdtr(freedom, -distance / scale))
