@@ -318,7 +318,7 @@ def calibration(
 def threshold(
     file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
 ) -> None:
-    """Choose a threshold for the score of two classes.
+    """Choose a threshold for the score of two classes, or of each class against the rest.
 
     Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
     """
@@ -357,10 +357,10 @@ def _show_of_one(
             options["groups"] = units["groups"]
         with progress("Computing ..."):
             result = analysis(predictions, **options)
-        if isinstance(result, Mapping):
+        if picture and isinstance(result, Mapping):
             raise ValueError(
-                f"{file} has {predictions.n_classes} classes, and this is about one of two: make "
-                "--label a column of one class against the others"
+                f"{file} has {predictions.n_classes} classes, and a picture is about one of two: "
+                "leave --plot out, or make --label a column of one class against the others"
             )
         if picture:
             picture.draw_result(result)

@@ -114,8 +114,13 @@ def test_groups_of_a_decision_curve(file):
     assert json.loads(found)["thresholds"] == json.loads(expected.to_json())["thresholds"]
 
 
-def test_decisions_are_about_one_of_two_classes(file):
+def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     frame = pd.DataFrame(RNG.dirichlet(np.ones(3), 120), columns=list("abc"))
-    frame.assign(y=np.array(list("abc"))[np.arange(120) % 3]).to_csv(file, index=False)
-    told = run("decision", file, "--label", "y", code=2).stderr
-    assert "has 3 classes, and this is about one of two: make --label a column of one" in told
+    y = np.array(list("abc"))[np.arange(120) % 3]
+    frame.assign(y=y).to_csv(file, index=False)
+    found = pd.read_csv(io.StringIO(run("decision", file, "--label", "y", "--csv").stdout))
+    expected = dmfroc.curves.decision_curve(y, frame[["a", "b", "c"]])
+    assert list(found["label"].unique()) == ["a", "b", "c"]
+    np.testing.assert_allclose(found.iloc[:, -12:], expected.to_pandas().iloc[:, -12:], rtol=1e-9)
+    told = run("decision", file, "--label", "y", "--plot", tmp_path / "x.png", code=2).stderr
+    assert "has 3 classes, and a picture is about one of two: leave --plot out" in told
