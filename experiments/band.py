@@ -206,7 +206,7 @@ Mean width of the band:
 {width_table(table)}
 
 How often the band holds the whole curve, from false positive rates of {FPR[0]:g} to {FPR[-1]:g}:
-the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which promises just that.
+the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which is meant to do so.
 
 {whole_table(every)}
 
