@@ -44,7 +44,7 @@ class HorizonCurves(Result):
     critical_values : dict of str to float
         The quantile of the largest standardized error on which these intervals rest.
     covariances : dict of str to numpy.ndarray of shape (h, h)
-        Of the values at the horizons, which are of the same rows.
+        Of the values at the horizons, which are of the same rows: sums of products of influences.
     means : dict of str to Difference
         The mean from the first horizon to the last, by trapezoids, with its interval, such as the
         integrated Brier score. Its p-value tests that it is 0.
@@ -156,15 +156,14 @@ def over_horizons(
             tested[name] = measure, hypothesis, [x.interval_at for x in contrasts]
     bands, critical, covariances, means = {}, {}, {}, {}
     for family in families:
-        correlation = _correlations(np.concatenate([sums[name] for name in family]))
-        largest = largest_statistic(correlation, np.eye(len(correlation)), options.seed)
+        of_all = np.concatenate([sums[name] for name in family])
+        largest = largest_statistic(of_all @ of_all.T, np.eye(len(of_all)), options.seed)
         level = largest.level_of_each(options.level)
         for name in family:
             measure, own, limits = tested[name]
             bands[name] = np.array([own.interval(x, level) for x in limits])
             critical[name] = float(-ndtri((1 - level) / 2))
-            errors = [x.standard_error for x in points[name]]
-            covariances[name] = _correlations(sums[name]) * np.outer(errors, errors)
+            covariances[name] = sums[name] @ sums[name].T
             value = float(shares @ [x.value for x in points[name]])
             [moments] = moments_of_sums((shares @ sums[name])[None, units.by_stratum], units)
             contrast = contrast_of_moments(measure, value, moments, own)
@@ -173,9 +172,3 @@ def over_horizons(
     return HorizonCurves(
         horizons, points, bands, critical, covariances, means, options.level, warnings
     )
-
-
-def _correlations(sums: Float[np.ndarray, "h u"]) -> Float[np.ndarray, "h h"]:
-    """Return the correlations of values with these influences, 0 of those that do not vary."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.nan_to_num(np.corrcoef(sums))
