@@ -31,7 +31,7 @@ from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, check_comparable, warn_of_caveats
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample, Units
+from dmfroc.inference.units import Sample, Units, are_paired
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -164,7 +164,6 @@ def _in_memory(
         predictions[name], with_population = found
     units = None
     if paired:  # the same observations have the same units, held once
-        warn([_same_scores_message(predictions)])
         units = with_population.sample_of(next(iter(predictions.values()))).units
         samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
     else:
@@ -186,6 +185,8 @@ def _estimates_in_memory(
     check_comparable(measure, predictions)
     if (refusal := method.refusal_to_compare) is not None:
         raise ValueError(refusal)
+    if are_paired(samples):
+        warn([_same_scores_message(predictions)])
     if not method.warns_itself:
         warn_of_caveats(measure, predictions.values())
     joint = method.joint_estimates(measure, samples, hypothesis)
@@ -375,7 +376,7 @@ def _of_hard_labels(
     return named
 
 
-def _same_scores_message(named: dict[str, Predictions]) -> str | None:
+def _same_scores_message(named: Mapping[str, Predictions]) -> str | None:
     """Say which classifiers have the same scores in every row, as a file named twice has."""
     first: dict[bytes, str] = {}
     twins = []
