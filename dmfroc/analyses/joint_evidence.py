@@ -31,7 +31,7 @@ from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import JointEstimates, check_comparable, warn_of_caveats
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample, Units, are_paired
+from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -145,11 +145,6 @@ def _in_memory(
             "folds cannot be given for independent samples (paired=False): pass Predictions "
             "that have folds of their own, see Predictions.in_folds"
         )
-    if not paired and options.groups is not None:
-        raise ValueError(
-            "groups cannot be given for independent samples (paired=False): put all rows in one "
-            "sample, and use compare_subgroups with by= the sample of each row"
-        )
     predictions = _predictions(y_true, y_score, needs, given)
     if paired:
         predictions = of_same_observations(matched(predictions))
@@ -165,30 +160,35 @@ def _in_memory(
     units = None
     if paired:  # the same observations have the same units, held once
         units = with_population.sample_of(next(iter(predictions.values()))).units
-        samples = {name: Sample(p.counted, units) for name, p in predictions.items()}
-    else:
-        samples = {name: with_population.sample_of(p) for name, p in predictions.items()}
-    estimates = partial(_estimates_in_memory, predictions, samples, with_population)
-    if follow_up is not None:  # the rows whose class is known
-        predictions = {name: sample.predictions for name, sample in samples.items()}
+    estimates = partial(_estimates_in_memory, predictions, units, with_population)
     return JointEvidence(estimates, predictions, units)
 
 
 def _estimates_in_memory(
     predictions: Mapping[str, Predictions],
-    samples: Mapping[str, Sample],
+    units: Units | None,
     options: Options,
     measure: Measure,
     hypothesis: Hypothesis,
 ) -> JointEstimates:
+    """Return estimates of the same observations, which share units, or of independent samples."""
     [method] = choose_methods([measure], next(iter(predictions.values())), options)
     check_comparable(measure, predictions)
     if (refusal := method.refusal_to_compare) is not None:
         raise ValueError(refusal)
-    if are_paired(samples):
+    if units is None and options.groups is not None:
+        raise ValueError(
+            "groups cannot be given for independent samples (paired=False): put all rows in one "
+            "sample, and use compare_subgroups with by= the sample of each row"
+        )
+    if units is not None:
         warn([_same_scores_message(predictions)])
     if not method.warns_itself:
         warn_of_caveats(measure, predictions.values())
+    samples = {
+        name: options.sample_of(p) if units is None else Sample(p.counted, units)
+        for name, p in predictions.items()
+    }
     joint = method.joint_estimates(measure, samples, hypothesis)
     below_chance = below_chance_message([measure], [list(joint.estimates.values())])
     warn([below_chance, _target_message(measure)])
