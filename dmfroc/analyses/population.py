@@ -11,9 +11,8 @@ from jaxtyping import Float
 from dmfroc._kit.options import numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import EstimatedWeights
+from dmfroc.inference.units import EstimatedWeights, Weights
 from dmfroc.inputs.arrays import Rows, from_library, is_table
-from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.horizon import FollowUp
@@ -44,7 +43,7 @@ def in_population(
     however many rows it has. What is estimated from rows of the target adds to the error of every
     value. So does the chance to stay uncensored until a horizon.
     """
-    estimated: EstimatedWeights | CensoringWeights | None = None
+    estimated: Weights | None = None
     if follow_up is not None:
         if importance is not None or np.ndim(target_prevalence) == 2:
             raise ValueError(
@@ -85,9 +84,7 @@ def in_population(
     return in_class_shares(predictions, shares), with_estimated(options, estimated)
 
 
-def with_estimated(
-    options: Options, weights: EstimatedWeights | CensoringWeights | None
-) -> Options:
+def with_estimated(options: Options, weights: Weights | None) -> Options:
     """Return the options with estimated weights, and refuse those that take weights as known."""
     if weights is not None and options.target == "learner":
         raise ValueError(

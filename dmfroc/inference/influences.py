@@ -19,8 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc.inference.units import EstimatedWeights, Units
-from dmfroc.inputs.censoring import CensoringWeights
+from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, within
@@ -101,7 +100,7 @@ def influences_of(
     ]
 
 
-def through_weights(found: Influences, weights: EstimatedWeights | CensoringWeights) -> Influences:
+def through_weights(found: Influences, weights: Weights) -> Influences:
     """Return influences that also work through estimated weights, beside those of the target."""
     if found.of_parts is not None:
         raise ValueError(

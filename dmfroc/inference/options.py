@@ -13,7 +13,7 @@ import numpy as np
 
 from dmfroc._kit.habits import unknown_option
 from dmfroc._kit.options import check_level, choice, flag, number, seed_of
-from dmfroc.inference.units import EstimatedWeights, Sample, sample_at_horizon, sample_of
+from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.horizon import FollowUpOptions
@@ -122,7 +122,7 @@ class Options:
     target: Target = "fits"
     train_fraction: float | None = None
     method: str | None = None
-    weights: EstimatedWeights | CensoringWeights | None = None
+    weights: Weights | None = None
     has_shares: bool = False
 
     @classmethod

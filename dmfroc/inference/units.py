@@ -48,6 +48,9 @@ class EstimatedWeights:
         return influences + slope @ self.of_rows.T, slope @ self.of_target.T
 
 
+type Weights = EstimatedWeights | CensoringWeights
+
+
 @dataclass(frozen=True, eq=False)
 class Units:
     """Independent units, and the strata within which they are exchangeable.
@@ -93,7 +96,7 @@ class Units:
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: Float[np.ndarray, " n"] | None = None
-    weights: EstimatedWeights | CensoringWeights | None = None
+    weights: Weights | None = None
     shares: Cells | None = None
 
     def centred(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -138,7 +141,7 @@ class Units:
     @property
     def groups(self) -> Int[np.ndarray, " n"] | None:
         """The unit of each observation where units have several, as `units_of` takes them."""
-        return self.of_row if len(self.stratum) < len(self.of_row) else None
+        return self.of_known_row if len(self.stratum) < len(self.of_row) else None
 
     def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up the influences of each unit's rows."""

@@ -100,14 +100,13 @@ class CensoringWeights:
         self, influences: Float[np.ndarray, "*values known"]
     ) -> tuple[Float[np.ndarray, "*values n"], Float[np.ndarray, "*values 0"]]:
         """Return the influences of all rows, also through G, and those of no other sample."""
-        shape = influences.shape[:-1]
-        found = np.zeros((*shape, len(self.known)))
+        found = np.zeros((*influences.shape[:-1], len(self.known)))
         found[..., self.known] = influences
         for values in found.reshape(-1, len(self.known)):
             for stratum in self.strata:
                 rows = stratum.rows
                 values[rows] += stratum.through(values[rows], self.given[rows])
-        return found, np.zeros((*shape, 0))
+        return found, found[..., :0]
 
 
 def in_stratum(

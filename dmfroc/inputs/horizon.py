@@ -153,7 +153,7 @@ class FollowUp:
         chance[counted] *= weights.chances(weights.given)
         at = replace(events, true=true, index=rows.index)
         at = at.reweighted(np.where(known, weight / chance, 0.0))
-        return at, weights if is_gone.any() or not strata else None
+        return at, None if strata and known[counted].all() else weights
 
 
 def predictions_at(

@@ -26,8 +26,7 @@ from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import EstimatedWeights, Sample, Units, sample_of
-from dmfroc.inputs.censoring import CensoringWeights
+from dmfroc.inference.units import Sample, Units, Weights, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
@@ -305,9 +304,7 @@ def _rates_of(options: CurveOptions, sample: Sample) -> CurveRates:
 
 
 def _with_target(
-    influences: Float[np.ndarray, "2 t n"],
-    units: Units,
-    weights: EstimatedWeights | CensoringWeights,
+    influences: Float[np.ndarray, "2 t n"], units: Units, weights: Weights
 ) -> tuple[Float[np.ndarray, "2 t total"], Units]:
     """Return influences also through estimated weights; the target's rows are a stratum more."""
     if units.sizes_are_random:
