@@ -91,6 +91,7 @@ def test_standard_deviation_is_near_the_jackknife(jackknife, small):
     assert small.interval == pytest.approx(jackknife.interval, abs=jackknife.standard_error / 2)
 
 
+@pytest.mark.slow
 def test_untempered_likelihood_is_too_sure(sample):
     spreads = [
         bayesian_roc(*sample, tempering=tempering, **FAST).standard_error
@@ -127,6 +128,7 @@ def test_tempering_by_overlap_has_about_the_jackknifes_standard_error(n_classes)
     assert found.standard_error == pytest.approx(target, rel=0.1)
 
 
+@pytest.mark.slow
 def test_columns_of_two_classes_do_not_overlap():
     classes, scores = normal_scores(14, 100, 2)
     overlap, none = (
@@ -136,6 +138,7 @@ def test_columns_of_two_classes_do_not_overlap():
     assert overlap.interval == pytest.approx(none.interval, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_normal_approximation_is_near_the_chains(sample, small):
     laplace = bayesian_roc(*sample, **FAST)
     assert laplace.value == pytest.approx(small.value, abs=0.2 * small.standard_error)
@@ -212,6 +215,7 @@ def test_measures_of_the_curve_of_each_class_are_coupled(imbalanced):
     np.testing.assert_allclose(of_class.mean(["chain", "draw"]), areas, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_measures_of_the_same_curve_share_its_draws(monkeypatch, sample):
     calls = []
 
@@ -229,6 +233,7 @@ def test_measures_of_the_same_curve_share_its_draws(monkeypatch, sample):
     assert calls[1]["pair_weights"] == "prevalence"
 
 
+@pytest.mark.slow
 def test_columns_of_two_classes_that_rank_differently_have_no_posterior_of_m():
     classes, scores = normal_scores(2, 300, 2)
     predictions = Predictions.from_arrays(classes, scores)
@@ -254,6 +259,7 @@ def test_areas_of_pairs_are_drawn_towards_each_other(sample):
         bayesian_table("informedness", *sample, n_draws=50).pairs()
 
 
+@pytest.mark.slow
 def test_pictures_of_a_posterior(sample):
     found = bayesian_roc(*sample, **FAST)
     curve, band = found.curve, found.band(level=0.5)
@@ -289,6 +295,7 @@ def test_coupled_draws_keep_their_distributions():
     assert np.corrcoef(normal)[0, 1] == pytest.approx(0.8, abs=0.02)
 
 
+@pytest.mark.slow
 def test_rare_and_frequent_classes_weigh_the_same():
     # The pairs of the first two classes, nearly all of the sample, are much better separated.
     classes, scores = normal_scores(12, 600, 4, prior=[0.46, 0.46, 0.04, 0.04])
@@ -305,6 +312,7 @@ def test_rare_and_frequent_classes_weigh_the_same():
     assert of_bins.value < found.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strength", [0.05, 0.2])
 def test_fit_is_the_mode_under_the_prior_that_its_strength_implies(strength):
     """Pair effects have the precision of strength times the cells of a column."""
@@ -322,6 +330,7 @@ def test_fit_is_the_mode_under_the_prior_that_its_strength_implies(strength):
 # Models
 
 
+@pytest.mark.slow
 def test_ordinal_likelihood_is_multinomial():
     generator = np.random.default_rng(4)
     logits = np.sort(generator.normal(size=(2, 5)), axis=1)
@@ -447,6 +456,7 @@ def test_prior_is_centred_at_the_binormal_curve(distance):
     np.testing.assert_allclose(difference[inside], distance, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", [-2.1, -0.04, 0.0, 0.05, 1.27, 3.3, 8.46])
 def test_splits_of_two_normals_are_smooth_and_right_between_the_nodes_of_their_table(distance):
     halvings = _halve(50)
@@ -477,6 +487,7 @@ def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
     assert stats.ks_2samp(*(a.to_numpy().ravel() for a in areas)).pvalue > 1e-4
 
 
+@pytest.mark.slow
 def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
     tree = bayesian_roc_prior(*sample, n_thresholds=7, n_draws=2000)
     areas = tree["prior"]["auc"].to_numpy().ravel()
@@ -554,6 +565,7 @@ def test_one_chain_is_compared_with_itself():
 # Special cases
 
 
+@pytest.mark.slow
 def test_two_classes_are_one_column():
     classes, scores = normal_scores(7, 200, 2)
     difference = scores[:, 1] - scores[:, 0]
@@ -565,6 +577,7 @@ def test_two_classes_are_one_column():
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
 
 
+@pytest.mark.slow
 def test_perfect_classifier_is_not_certain():
     intervals = {}
     for n in (40, 400):
@@ -600,6 +613,7 @@ def test_near_perfect_classifier_is_left_alone():
     assert not any("the model draws the area" in remark for remark in found.warnings)
 
 
+@pytest.mark.slow
 def test_few_errors_are_told():
     """The posterior of an area near 1 rests on the errors of one or two observations."""
 
@@ -611,6 +625,7 @@ def test_few_errors_are_told():
     assert not is_told(1.5)
 
 
+@pytest.mark.slow
 def test_pairs_that_the_model_draws_together_get_a_warning():
     """Two classes on a line are near each other and far from the third."""
     classes, rng = np.arange(300) % 3, np.random.default_rng(2)
@@ -623,6 +638,7 @@ def test_pairs_that_the_model_draws_together_get_a_warning():
         assert any(re.search(text, remark) for remark in found.warnings) == is_unequal
 
 
+@pytest.mark.slow
 def test_a_prior_that_outweighs_the_data_is_told(sample):
     strong = Priors(discrimination_scale=0.1, split_scale=0.1)
     found = bayesian_roc(*sample, priors=strong, **FAST)
@@ -666,6 +682,7 @@ def test_numbers_are_checked(sample):
         bayesian_roc(*sample, level=1.5)
 
 
+@pytest.mark.slow
 def test_other_measures_are_refused(sample):
     for name in ("auc_mu", "average_precision", "roc_area_lower", "max_informedness"):
         with pytest.raises(ValueError, match=rf"{name} has no posterior\. .*='bayesian_bootstrap'"):
@@ -689,6 +706,7 @@ def test_a_posterior_refuses_a_level_outside_0_and_1(measure, level):
         estimate(measure, classes, np.eye(3)[classes], method="bayes", level=level)
 
 
+@pytest.mark.slow
 def test_posterior_of_one_observed_class():
     """Accuracy is then a proportion: the prior of Perks adds 1/2 for each of two classes."""
     predictions = Predictions.from_labels([1] * 40, [1] * 30 + [0] * 10)

@@ -367,6 +367,7 @@ def test_one_class_and_no_weights():
         some.compute()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["zeroed", "negated", "nan", "type", "shape", "dropped"])
 @pytest.mark.parametrize("is_signed", [False, True])
 def test_damaged_accumulators_are_refused(tmp_path, how, is_signed):

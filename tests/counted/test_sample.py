@@ -51,6 +51,7 @@ def refused():
     return [m.name for m in measures.MEASURES.values() if bound.refusal(m) is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_values_are_those_of_all_rows_but_for_sampling():
     """All that a scan refuses, but for numbers of rows, which a sample does not have."""
@@ -77,6 +78,7 @@ def test_numbers_of_rows_are_given_as_shares(sample, name):
     assert abs(found.value - measure(Y, SCORES)) < 4 * found.standard_error
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_standard_errors_are_those_of_the_sample():
     """Over samples of other data, values miss those of all rows by about a standard error."""
@@ -129,6 +131,7 @@ def test_weights_and_hard_labels_of_rows_are_kept():
     assert abs(estimate.value - expected) < 4 * estimate.standard_error
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_classifiers_are_compared_on_the_same_rows():
     other = SCORES[:, ::-1].copy()
@@ -141,6 +144,7 @@ def test_classifiers_are_compared_on_the_same_rows():
     assert any("were drawn from 30,000" in x for x in compared.estimates["a"].warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_report_says_it(sample, tmp_path):
     dmfroc.evaluate(sample).to_html(tmp_path / "report.html")
@@ -149,6 +153,7 @@ def test_a_report_says_it(sample, tmp_path):
     assert "rows that were drawn from 30,000" in page
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_results_say_that_it_is_a_sample(sample):
     small = dmfroc.scan(batches(Y[:500], SCORES[:500])).predictions(200)

@@ -315,6 +315,7 @@ def test_two_classes_with_one_score():
     np.testing.assert_allclose(there.curve.tpr, here.curve.tpr, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
 def test_band_is_that_of_memory(n_classes, kind):
@@ -327,6 +328,7 @@ def test_band_is_that_of_memory(n_classes, kind):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=atol)
 
 
+@pytest.mark.slow
 def test_band_of_drawn_rows_is_as_wide_as_that_of_all(monkeypatch):
     y, scores = make(12_000, 3)
     weights = np.random.default_rng(1).uniform(0.5, 1.5, size=len(y))
@@ -509,6 +511,7 @@ def test_dask_data_frame(folder, cluster):
     assert_same(here, dmfroc.scan(frame, **columns, scheduler=cluster.scheduler_address))
 
 
+@pytest.mark.slow
 def test_killed_worker_changes_nothing(tmp_path, cluster):
     log = tmp_path / "log"
     log.touch()

@@ -69,6 +69,7 @@ def function_of_cases(curve):
 # Areas
 
 
+@pytest.mark.slow
 @given(samples())
 def test_areas_are_those_of_the_drawn_polygons(sample):
     for chart in CURVES:
@@ -79,6 +80,7 @@ def test_areas_are_those_of_the_drawn_polygons(sample):
     assert counts.area == pytest.approx(counts.integral())
 
 
+@pytest.mark.slow
 @given(samples(weighted=True))
 def test_areas_are_those_of_the_measures(sample):
     classes, scores, weights = sample
@@ -204,6 +206,7 @@ def test_hyperbolic_area_is_that_of_fine_steps_in_counts(sample):
 # Hulls
 
 
+@pytest.mark.slow
 @given(samples(weighted=True))
 def test_hull_is_isotonic_regression(sample):
     classes, scores, weights = sample
@@ -365,6 +368,7 @@ def test_precision_gain_is_informedness_over_recall(sample):
     assert alpha[some] == pytest.approx(prg.x[some] / rate - prg.y[some] / (1 - rate))
 
 
+@pytest.mark.slow
 @given(samples())
 def test_f_gain_is_the_gain_of_f(sample):
     points = curves.operating_points(*sample[:2])
@@ -458,6 +462,7 @@ def test_theorem_4_gives_the_segment_of_the_hull():
 # Charts
 
 
+@pytest.mark.slow
 @given(samples())
 def test_break_even_is_at_drift_one(sample):
     points = curves.operating_points(*sample[:2])

@@ -56,6 +56,7 @@ def differences(function, x, step=1e-6):
     return np.moveaxis(of_each, -1, 0) if of_each.ndim > x.ndim else of_each
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_values_and_derivatives_are_those_of_the_measures(name):
     function = getattr(functional, name)
@@ -67,6 +68,7 @@ def test_values_and_derivatives_are_those_of_the_measures(name):
             np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dmf_auc", "average_precision", "log_loss", "one_vs_rest_auc"])
 def test_two_classes_have_one_score(name):
     y, scores = (Y > 0).astype(int), TIED[:, 1]
@@ -77,6 +79,7 @@ def test_two_classes_have_one_score(name):
     np.testing.assert_allclose(found[1], expected[1], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("error")
 def test_functions_can_be_compiled_and_mapped(name):
@@ -116,6 +119,7 @@ def test_weights_alone_can_be_traced(name):
             jax.jit(lambda w: function(y, wrong, w))(weights)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["accuracy", "hand_till"])
 def test_second_derivatives_are_the_same_in_32_bits(name):
@@ -168,6 +172,7 @@ def test_scores_have_a_derivative_or_an_error(name):
             jax.jit(function)(SCORES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair_weights", ["equal", "prevalence", "costs", "two"])
 def test_the_curve_is_that_of_numpy(pair_weights):
     costs = np.array([[np.nan, 1, 2], [3, np.nan, 1], [1, 4, np.nan]])
@@ -188,6 +193,7 @@ def test_the_curve_is_that_of_numpy(pair_weights):
         assert found.converged
 
 
+@pytest.mark.slow
 def test_derivatives_of_the_area_are_differences():
     matrices = np.arange(1.0, 10).reshape(K, K), np.arange(9.0, 0, -1).reshape(K, K)
     weights = WEIGHTS["real"]
@@ -217,6 +223,7 @@ def test_derivatives_of_the_area_are_differences():
         np.testing.assert_allclose(found[place], expected, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_derivatives_of_the_center_are_differences():
     generator = np.random.default_rng(1)
     logits = np.sort(generator.normal([[1], [-1]], size=(4, 2, 3)), axis=-1)
@@ -247,6 +254,7 @@ def test_derivatives_of_the_center_are_differences():
     np.testing.assert_allclose(found[2], moved, rtol=1e-2, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_second_derivatives_of_the_center_are_differences():
     rates = np.linspace(0.1, 0.9, 12).reshape(2, 2, 3)
     gradient = jax.jit(jax.grad(lambda r: functional.center(r, shrinkage=1.0).auc))
@@ -295,6 +303,7 @@ def test_a_perfect_classifier_has_the_area_one_and_no_error():
     np.testing.assert_allclose(found, [1, 0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_all_measures_have_a_form_or_an_error():
     predictions = as_predictions(Y, SCORES)
     n_forms = 0
@@ -323,6 +332,7 @@ def both_parts(influence, y):
     return np.sqrt(within.sum() + (totals**2 / sizes).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["dmf_auc", "hand_till", "accuracy", "one_vs_rest_auc"])
 def test_standard_errors_are_those_of_estimate(name):
     function = getattr(functional, name)

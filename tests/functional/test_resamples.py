@@ -18,6 +18,7 @@ Y = GENERATOR.permutation(np.arange(N) % K)
 SCORES = GENERATOR.normal(size=(N, K)) + np.eye(K)[Y]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bootstrap", "bayesian_bootstrap"])
 def test_weights_and_values_are_those_of_estimate(kind):
     model = bootstrap_model(measures.hand_till(), Y, SCORES, kind=kind)
@@ -70,6 +71,7 @@ def test_thresholds_stay_where_the_data_place_them():
     np.testing.assert_allclose(found, jackknife.standard_error, rtol=0.2)
 
 
+@pytest.mark.slow
 def test_rates_are_drawn_about_the_fitted_curve():
     spread = {}
     for kind, tempering in (("ordinal", 1.0), ("ordinal", 0.5), ("binomial", 1.0)):
@@ -88,6 +90,7 @@ def test_rates_are_drawn_about_the_fitted_curve():
     np.testing.assert_allclose(spread["binomial", 1.0], paper.standard_error, rtol=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hand_till", "dmf_auc", "accuracy"])
 def test_models_are_traced_with_32_bits_and_then_resampled(name):
     def value_of(model, key):

@@ -8,6 +8,7 @@ from pathlib import Path
 FILES = Path(__file__).with_name("files.py")
 
 
+@pytest.mark.slow
 def test_generated_files_give_the_right_number_or_are_refused():
     command = [sys.executable, FILES, "--cases", "60", "--seed", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

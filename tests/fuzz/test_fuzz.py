@@ -10,6 +10,7 @@ FUZZ, ABUSE, STATE, ROWS = (
 )
 
 
+@pytest.mark.slow
 def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
     command = [sys.executable, FUZZ, "--cases", "400", "--seed", "15"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -19,6 +20,7 @@ def test_generated_calls_give_the_right_number_or_name_what_is_wrong():
     assert found["cases"] > 400
 
 
+@pytest.mark.slow
 def test_wrong_options_are_errors_that_name_them():
     command = [sys.executable, ABUSE, "--one-in", "7"]  # no divisor of the number of values
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
@@ -27,6 +29,7 @@ def test_wrong_options_are_errors_that_name_them():
     assert int(n) > 900
 
 
+@pytest.mark.slow
 def test_all_arguments_with_rows_are_matched_by_index_and_repeated():
     done = subprocess.run([sys.executable, ROWS], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -34,6 +37,7 @@ def test_all_arguments_with_rows_are_matched_by_index_and_repeated():
     assert int(n) > 500
 
 
+@pytest.mark.slow
 def test_persistent_state_gives_the_right_number_or_says_what_is_wrong():
     command = [sys.executable, STATE, "--states", "40", "--sources", "30", "--kills", "3"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)

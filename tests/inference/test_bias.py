@@ -76,6 +76,7 @@ def test_halves_show_the_bias_of_a_square():
     assert bias_of_halves(measure, 0.0, more) == 0  # the classes are not so small
 
 
+@pytest.mark.slow
 def test_halves_show_the_bias_of_the_centre():
     """Six classes of twenty: the area is too large by a third of its standard deviation."""
     area = measures.dmf_auc()

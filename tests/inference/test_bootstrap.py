@@ -53,6 +53,7 @@ def test_intervals_agree_in_large_samples(measure, interval_type):
     assert (found.method, found.n_draws, found.seed) == ("bootstrap", 400, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_gets_an_honest_interval(measure, method):
@@ -122,6 +123,7 @@ def test_draws_stay_in_range(n_classes, seed):
     assert 0 <= found.interval[0] <= found.interval[1] <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gini", "partial_auc", "kappa_area", "precision_recall_area"])
 def test_areas_under_straight_lines_vary_as_the_jackknife_says(name):
     """Only the corners of a curve are added up, also by the program of all replicates."""

@@ -50,6 +50,7 @@ def test_biases_add_up_as_the_values_do(name):
     assert any(parts[0].possible_biases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHOOSE)
 def test_thresholds_of_each_part_are_chosen_by_others(name):
     facts = facts_with_judge(name)
@@ -136,6 +137,7 @@ def test_a_judge_without_information_leaves_the_verified_rows(name):
     assert found.exact_limit == plain.exact_limit
 
 
+@pytest.mark.slow
 def test_copies_of_a_label_are_one_label():
     y, scores = np.column_stack([TRUE] * 3), np.column_stack([P] * 3)
     for name in (*CHOOSE, *BIASED, "specificity_at", "accuracy_at_coverage"):

@@ -87,6 +87,7 @@ def test_samples_are_paired_if_they_share_their_units():
     assert are_paired({"a": one, "b": other._replace(units=one.units)})
 
 
+@pytest.mark.slow
 def test_one_place_makes_differences_and_no_analysis_makes_joint_estimates():
     made = {"Difference": set(), "JointEstimates": set()}
     root = Path(dmfroc.__file__).parent

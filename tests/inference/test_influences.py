@@ -77,6 +77,7 @@ def test_influences_on_m_are_exactly_what_leaving_one_out_changes():
     np.testing.assert_allclose(found * sizes / (sizes - 1), changes, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["dmf_auc", "informedness"])
 def test_influences_are_nearly_what_leaving_one_out_changes(measure):
     classes, scores = normal_scores(12, 600, 3)

@@ -146,6 +146,7 @@ def excess_of_halves(predictions, whole):
     return np.mean(of_halves) - whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("level", "shift"), [(0.8, 1.0), (0.95, 1.0), (0.95, 2.5)])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_interval_is_its_formula(measure, level, shift):

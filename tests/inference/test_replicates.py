@@ -73,6 +73,7 @@ def test_unstratified_replicates_have_every_class():
 # Values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_a_replicate_is_the_measure_of_the_drawn_rows(predictions, measure):
     """The value under the drawn counts is the value of a sample with repeated rows.
@@ -186,6 +187,7 @@ def test_rounding_does_not_tell_the_value_from_equal_replicates():
     assert below == exact == above
 
 
+@pytest.mark.slow
 def test_corrected_intervals_of_both_bootstraps_agree():
     """To second order they are the same, though the skewness of the replicates is not."""
     generator = np.random.default_rng(9)

@@ -31,6 +31,7 @@ def test_repeated_rows_in_groups_are_not_new_information(method):
     assert thrice.interval == pytest.approx(once.interval, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_patients_with_several_classes():
     """Correlated rows: the standard error is that of the groups, whether jackknife or bootstrap."""
     generator = np.random.default_rng(3)

@@ -36,6 +36,7 @@ def assert_same(found, expected):
         np.testing.assert_allclose(found.draws, expected.draws, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("method", ["jackknife", "bootstrap", "bayesian_bootstrap"])
 @pytest.mark.parametrize("measure", ["dmf_auc", "hand_till", "informedness", "convex_hull_auc"])
@@ -54,6 +55,7 @@ def test_rows_of_weight_zero_change_no_measure():
         assert_same(found[name], expected[name])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_rows_of_weight_zero_change_no_posterior_curve_and_comparison():
     plain, more = with_rows_of_weight_zero()

@@ -132,6 +132,7 @@ def test_the_command_names_what_was_detected(cases_directory, capsys):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["compare", "report", "subgroups", "plan", "plot"])
 def test_every_command_reads_the_same_files(cases_directory, capsys, name, tmp_path):
     path = tmp_path / "scores.csv"

@@ -63,6 +63,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the file is not UTF-8")
 @settings(max_examples=300)
 @given(st.fixed_dictionaries({key: st.sampled_from(values) for key, values in LAYOUTS.items()}))
@@ -218,6 +219,7 @@ def test_a_letter_after_the_first_megabyte(tmp_path, capsys):
     assert Predictions.from_file(path, label="y", scores=["a", "b"]).n_observations == 80_000
 
 
+@pytest.mark.slow
 def test_numbers_written_in_another_way_after_the_first_megabyte(tmp_path):
     rows = [["a", "1", "0"], ["b", "0", "1"]] * 150_000
     for cell, value in (("0,5", 0.5), ("50%", None), ("1e-3", 1e-3), ("NA", None)):

@@ -346,6 +346,7 @@ def test_ids_in_another_order_are_found_whatever_the_case_of_their_name(tmp_path
         dmfroc.compare(read)
 
 
+@pytest.mark.slow
 def test_reports_show_warnings_about_their_input(tmp_path):
     WIDE.assign(note="x").to_csv(tmp_path / "a.csv", index=False)
     arguments = ["report", str(tmp_path / "a.csv"), "--label", "y"]

@@ -297,6 +297,7 @@ def inputs(draw):
     return classes, labels, scores, weight
 
 
+@pytest.mark.slow
 @given(inputs(), st.sampled_from(["", "score_", "p: "]), st.randoms(use_true_random=False))
 def test_order_of_named_columns_does_not_matter(drawn, prefix, random):
     classes, labels, scores, weight = drawn
@@ -308,6 +309,7 @@ def test_order_of_named_columns_does_not_matter(drawn, prefix, random):
     assert_identical(as_predictions(labels, pl.DataFrame(frame), sample_weight=weight), expected)
 
 
+@pytest.mark.slow
 @given(inputs())
 def test_every_kind_of_container_gives_the_same(drawn):
     classes, labels, scores, weight = drawn

@@ -85,6 +85,7 @@ LEAST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "value"), [(t, x) for t, xs in LEAST.items() for x in xs])
 @pytest.mark.parametrize("seed", range(5))
 def test_minus_infinity_ranks_lowest(dtype, value, seed):

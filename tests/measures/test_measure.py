@@ -125,6 +125,7 @@ def test_derivatives_of_measures_with_kinks_are_finite_differences(name, n_class
     assert scale > 1e-4
 
 
+@pytest.mark.slow
 @samples
 def test_derivatives_along_the_weights_vanish(kind, n_classes):
     """Only ratios of the weights matter."""
@@ -303,6 +304,7 @@ def test_a_wrapped_metric_is_the_measure_itself(options):
     np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_wrapped_metrics_are_compared():
     classes, scores = normal_scores(2, 60, 2)
     named = {"a": scores[:, 1], "b": np.round(scores[:, 1])}

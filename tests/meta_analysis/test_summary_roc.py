@@ -35,6 +35,7 @@ from dmfroc.meta_analysis.models import (
 from dmfroc.meta_analysis.summary import chosen_model
 
 # One shape of data, 9 to 16 studies, serves all tests: compiling takes most of their time.
+pytestmark = pytest.mark.slow  # by its fits, which tests share
 SMALL = {"n_chains": 2, "n_draws": 1000, "n_warmup": 500}
 COLUMNS = {role: role for role in ("study", "tp", "fn", "fp", "tn")}
 LOCATION, SD, CORRELATION = np.array([1.2, -1.5]), np.array([0.6, 0.5]), 0.4
@@ -79,7 +80,6 @@ def restricted_likelihood(table):
     return pieces(best)[2], np.exp(best[:2]), np.tanh(best[2])
 
 
-@pytest.mark.slow
 def test_published_fit_of_the_normal_approximation(cases_directory):
     table = pd.read_csv(cases_directory / "kearon1998.csv")
     mean, _, _ = restricted_likelihood(table)
@@ -120,7 +120,6 @@ def test_hsroc_is_the_bivariate_model_in_other_parameters(asymmetry):
     assert intercept + slope * fpr == pytest.approx(tpr)
 
 
-@pytest.mark.slow
 def test_both_models_agree(found):
     other = summary_roc(simulated(1), model="hsroc", **SMALL)
     for a, b in zip(
@@ -143,7 +142,6 @@ def test_agrees_with_restricted_maximum_likelihood(found):
     assert (high[:3] > [*sd, rho]).all()
 
 
-@pytest.mark.slow
 def test_public_data_agree_with_the_published_fit(external_directory):
     table = pd.read_csv(external_directory / "audit_c.csv").rename(columns=str.lower)
     mean, sd, rho = restricted_likelihood(table)
@@ -181,7 +179,6 @@ def by_threshold():
     return summary_roc(ordinal_table(0), threshold="cut", **SMALL)
 
 
-@pytest.mark.slow
 def test_thresholds_that_differ_between_studies(by_threshold):
     thresholds = np.array([0.0, 1.0, 2.0])  # two of them no study has
     at = by_threshold.at(thresholds)
@@ -255,7 +252,6 @@ def test_studies_at_a_threshold_that_some_of_them_used(by_threshold):
     assert len(forest.axes_[0].texts) == len(used)
 
 
-@pytest.mark.slow
 def test_scale_of_thresholds_changes_nothing_but_their_names(by_threshold):
     table = ordinal_table(0)
     in_logarithms = summary_roc(

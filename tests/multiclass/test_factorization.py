@@ -30,6 +30,7 @@ INVERSE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", list(INVERSE))
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_outcome_is_consistent_with_its_effects(rank, link):

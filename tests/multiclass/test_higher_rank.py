@@ -23,6 +23,7 @@ def smooth_rates():
 RATES, ONES = smooth_rates(), np.ones((6, 2, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
 def test_without_prior_it_is_the_mean_of_the_fitted_pairs(link):
     """Equation 13: the projection on the vector of ones is the mean over the columns."""
@@ -47,6 +48,7 @@ def test_rank_one_is_the_center():
     np.testing.assert_allclose(found.pair_effect, expected.pair_effect, atol=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_derivatives_are_differences(link):
     def area(points):
@@ -97,12 +99,14 @@ def test_influences_are_differences():
         np.testing.assert_allclose(np.ravel(found)[row], (up - down) / (2 * step), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_perfect_classifier_has_the_area_one():
     estimate = dmfroc.estimate(measures.dmf_auc(rank=2, **OPTIONS), Y, np.eye(K)[Y])
     assert estimate.value == pytest.approx(1, abs=1e-8)
     assert estimate.standard_error < 1e-8
 
 
+@pytest.mark.slow
 def test_bands_and_replicates_follow():
     measure = measures.dmf_auc(rank=2, **OPTIONS)
     jackknife, bootstrap = (
@@ -135,6 +139,7 @@ def test_ranks_that_cannot_be_are_refused(options, match):
         measures.dmf_auc(**options)(Y, SCORES)
 
 
+@pytest.mark.slow
 def test_methods_that_have_rank_one_say_so():
     measure = measures.dmf_auc(rank=2)
     with pytest.raises(ValueError, match="pair_weights alone"):
@@ -148,6 +153,7 @@ def test_methods_that_have_rank_one_say_so():
     assert not jax.config.jax_enable_x64
 
 
+@pytest.mark.slow
 def test_separated_classes_have_a_value_without_shrinkage():
     """As of rank one: predictors that could grow for ever stay where rates are next to 0 and 1."""
     rng = np.random.default_rng(4)

@@ -26,6 +26,7 @@ def assert_same_curve(found, expected):
     assert found.auc == pytest.approx(expected.auc, rel=0, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(SCORES, st.lists(st.integers(1, 50), min_size=3, max_size=3))
 def test_repeating_classes_does_not_change_the_curve(scores, times):
@@ -99,6 +100,7 @@ WEIGHTS = hnp.arrays(
 SCALES = st.sampled_from([1e-9, 0.3, 1.0, 1e9])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")  # of empty margins of the table
 @pytest.mark.parametrize("n_classes", [2, 3])
 @settings(max_examples=25)

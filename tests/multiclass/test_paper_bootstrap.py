@@ -74,6 +74,7 @@ def test_band_by_the_papers_bootstrap_is_too_narrow():
         draw(predictions, method="paper_bootstrap", groups=np.arange(300))
 
 
+@pytest.mark.slow
 def test_the_display_has_the_band_of_the_bootstrap():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=60)
@@ -140,6 +141,7 @@ def test_defaults_that_are_written_out_beside_the_preset_are_as_if_left_out():
     assert dmf_auc_score(*skewed(), **given) == dmf_auc_score(*skewed(), preset="paper")
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
     measure = dmf_auc(preset="paper")
     found = estimate(measure, *skewed(n=90), n_draws=200)

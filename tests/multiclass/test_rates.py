@@ -108,6 +108,7 @@ def test_float32_rates_agree_with_counting():
     assert_rates(classes, scores.astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("weighted", "pool"), [(False, "balanced"), (True, "pooled")])
 def test_rates_of_many_classes_agree_with_counting(weighted, pool):
     classes, scores = normal_scores(31, 9000, 30)
@@ -178,6 +179,7 @@ def fractional_weights(generator):
     return weights
 
 
+@pytest.mark.slow
 @both_pools
 def test_rounding_of_fractional_weights_leaves_rates_in_their_range(pool):
     """A rate above 1 has no logit, and the area would be NaN."""

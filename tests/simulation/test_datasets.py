@@ -94,6 +94,7 @@ def csv_directory(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_real_files_have_the_published_shape_and_classes(name, data_directory):
     rows, features, classes = PUBLISHED[name]
@@ -104,6 +105,7 @@ def test_real_files_have_the_published_shape_and_classes(name, data_directory):
     assert dataset.source == str(data_directory / f"{name}.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_real_files_become_finite_design_matrices(name, data_directory):
     dataset = load_dataset(name)

@@ -41,6 +41,7 @@ def test_sampled_classes_follow_the_model():
     assert calibration_error(full) < 0.03
 
 
+@pytest.mark.slow
 def test_classifiers_that_see_less_are_calibrated_but_worse():
     classifiers = {str(p): SimulatedClassifier(n_available=p) for p in range(7)}
     found = simulate_predictions(POPULATION, 40_000, classifiers, random_state=1)

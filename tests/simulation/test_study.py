@@ -388,6 +388,7 @@ def test_progress_is_shown_on_terminals_only(tmp_path):
 # Dask
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same_numbers(tmp_path, cluster):
     settings = grid(n_classes=[3], n=[60])
     options = {"function": interval, "settings": settings, "replications": 8}

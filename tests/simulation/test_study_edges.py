@@ -192,6 +192,7 @@ def test_what_is_damaged_is_computed_again(tmp_path, damage, which):
     assert_frame_equal(study.run(n_workers=1), expected, check_exact=True)  # without a warning
 
 
+@pytest.mark.slow
 def test_results_that_lack_rows_are_computed_again(tmp_path):
     """Which rows belong to which setting is known by their numbers."""
     study = study_of(tmp_path)
@@ -212,6 +213,7 @@ def test_a_file_of_another_kind_is_not_overwritten(tmp_path):
     assert study.path.read_text() == "my notes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["notes.parquet", "9-0.parquet", "1-2-3.parquet", "0-1.txt"])
 def test_foreign_files_are_left_alone(tmp_path, name):
     study = study_of(tmp_path)
