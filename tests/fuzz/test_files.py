@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FILES = Path(__file__).with_name("files.py")
 
 

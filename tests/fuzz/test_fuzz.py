@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 FUZZ, ABUSE, STATE, ROWS = (
     Path(__file__).with_name(f"{name}.py") for name in ("fuzz", "abuse", "persistent_state", "rows")
 )
