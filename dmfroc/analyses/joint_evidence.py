@@ -160,6 +160,8 @@ def _in_memory(
     units = None
     if paired:  # the same observations have the same units, held once
         units = with_population.sample_of(next(iter(predictions.values()))).units
+    if follow_up is not None:  # the rows whose class is known
+        predictions = {name: one.counted for name, one in predictions.items()}
     estimates = partial(_estimates_in_memory, predictions, units, with_population)
     return JointEvidence(estimates, predictions, units)
 
