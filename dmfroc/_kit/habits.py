@@ -45,6 +45,7 @@ OPTIONS = {
     **dict.fromkeys(("positive", "positive_class", "event_level"), "pos_label="),
     **dict.fromkeys(("clusters", "cluster", "subject", "id"), "groups="),
     "classes": "labels=",
+    "delong": "no method: the default is DeLong's for areas",
     "cv": "folds= the fold of each row, or dmfroc.cross_validate(model, X, y, cv=...)",
     "metric": "measure=, or measures= of evaluate",
     "metrics": "measures=",

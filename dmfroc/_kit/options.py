@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc._kit.habits import OPTIONS
+
 _LARGEST_SIZE = int(np.iinfo(np.int64).max)  # of an array
 
 
@@ -119,7 +121,8 @@ def is_one_of(value: Any, choices: Collection[str]) -> bool:
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of several words."""
     if not is_one_of(value, choices):
-        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}")
+        hint = f": pass {OPTIONS[value]}" if isinstance(value, str) and value in OPTIONS else ""
+        raise ValueError(f"{name} must be one of {choices}, but it is {value!r}{hint}")
     return str(value)
 
 

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.options import choice, is_one_of
+from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.population import in_population
@@ -438,10 +438,6 @@ def choose_methods(
     """
     name = options.method
     if name is not None:
-        if is_one_of(name, ("delong",)):
-            raise ValueError(
-                "method='delong' is the default for areas between two classes: leave method out"
-            )
         choice("method", name, METHODS)
     if options.target == "learner":
         if predictions.folds is None:

@@ -22,6 +22,7 @@ INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
 _SMALL = 1e-2  # gradient norm from which on a sweep gains the same share as the one before
 _GUESSES = np.geomspace(0.02, 50.0, 24)  # column effects, between which a start is looked for
+_MOST_SHRINKAGE = 1e100  # in guesses; all effects are 1 then
 _COLUMNS_PER_BLOCK = 1024
 
 
@@ -102,7 +103,7 @@ def guessed_columns(
     even = tuple(axis for axis, size in enumerate(weights.shape[1:]) if size == 1)
     fitted = fitted.sum(axis=even, keepdims=True)
     slope = xp.tensordot(weights, fitted, axes=row_effect.ndim) - sums[:, None]
-    slope = slope + shrinkage * (1 - 1 / _GUESSES)
+    slope = slope + xp.minimum(shrinkage, _MOST_SHRINKAGE) * (1 - 1 / _GUESSES)
     above = xp.clip((slope < 0).sum(axis=1), 1, len(_GUESSES) - 1)
     low, high = (xp.take_along_axis(slope, above[:, None] - k, axis=1)[:, 0] for k in (1, 0))
     share = xp.clip(low / xp.where(shrinkage > 0, low - high, 1.0), 0.0, 1.0)

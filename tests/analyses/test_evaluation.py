@@ -429,8 +429,8 @@ def test_every_public_name_is_found():
         assert getattr(dmfroc, name).__name__ in (name, f"dmfroc.{name}")
     assert set(dmfroc.__all__) <= set(dir(dmfroc))
     assert sorted(dmfroc.__all__) == sorted(set(dmfroc.__all__))
-    with pytest.raises(AttributeError, match="No dmfroc attribute roc_auc"):
-        _ = dmfroc.roc_auc
+    with pytest.raises(AttributeError, match="No dmfroc attribute rocs"):
+        _ = dmfroc.rocs
 
 
 def test_configuration_of_jax_is_left_alone():

@@ -61,7 +61,7 @@ def test_options_that_are_meant_exist():
         (lambda: dmfroc.estimate("hand_till", Y, S, 0.9), 'estimate("hand_till", y_true, y_score)'),
         (lambda: dmfroc.compare(Y, S, S), 'compare(y, {"a": scores_a, "b": scores_b})'),
         (lambda: dmfroc.evaluate(Y, S, level=0.05), "pass level=0.95"),
-        (lambda: dmfroc.evaluate(Y, S, method="delong"), "leave method out"),
+        (lambda: dmfroc.evaluate(Y, S, method="delong"), "pass no method: the default is DeLong's"),
     ],
 )
 def test_calls_of_other_packages_are_answered(call, remedy):
