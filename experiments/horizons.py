@@ -13,7 +13,7 @@ from dmfroc import compare, estimate, evaluate
 from dmfroc.measures import MEASURES, net_benefit
 
 HORIZON = 0.3
-N_SAMPLES, N_POPULATION, N_LEFT_OUT, N_ROWS = 400, 200_000, 300, 100_000
+N_SAMPLES, N_POPULATION, N_LEFT_OUT, N_ROWS = 200, 200_000, 300, 100_000
 OF_KINDS = ("hand_till", "dmf_auc", "brier_score")
 OF_ANY = ("calibration_slope", "observed_expected_ratio", "net_benefit")
 RATES = {20: 0.45, 50: 1.9, 70: 4.8}  # of censoring, by the share of censored rows
@@ -36,7 +36,7 @@ def draw(generator: np.random.Generator, n: int, rate: float, depends: float = 0
     first = events.min(axis=1)
     total = hazards.sum(axis=1)
     logit = np.log(np.expm1(total * HORIZON))
-    risk = 1 / (1 + np.exp(-1.2 * logit))
+    risk = np.clip(1 / (1 + np.exp(-1.2 * logit)), 0.001, 0.999)
     return {
         "kind": np.where(lost < first, 0, events.argmin(axis=1) + 1),
         "time": np.minimum(lost, first),
