@@ -188,8 +188,8 @@ class JudgedEvidence(EvidenceInMemory):
         verified = replace(verified, of_row=np.arange(len(verified.stratum)), inflation=None)
         if len(self.n_labels) == 1:
             return verified
-        in_strata: Any = {"cell": self.stratum[self.has_verified], "n_means": self.n_labels.shape}
-        return replace(verified.in_one_stratum, **in_strata)
+        cell, n_means = self.stratum[self.has_verified], np.array(self.n_labels.shape)
+        return replace(verified.in_one_stratum, cell=cell, n_means=n_means)
 
     def weigh(self, found: Sequence[Influences]) -> Judged:
         """Return the combination of least variance, of verified rows alone if there is no judge."""
