@@ -91,12 +91,13 @@ def estimate(
     censored : optional
         The value of ``y_true`` in rows whose time ends without event, beside missing ones: by
         default 0 or False, or the first of ``labels``.
-    censoring : {"kaplan-meier", "strata"} or array-like of shape (n,), optional
-        How the chance to stay uncensored is estimated: from all rows, the default, or within the
-        strata of ``censoring_by``. Or these chances, by a model of yours, just before the time of
-        each row or the horizon, whichever is earlier; they are taken as known.
-    censoring_by : array-like of shape (n,), optional
-        Strata within which rows are censored alike.
+    censoring : {"kaplan-meier", "strata", "cox"} or array-like of shape (n,), optional
+        How the chance to stay uncensored is estimated: from all rows, the default, within the
+        strata of ``censoring_by``, or by a Cox regression on its covariates (by statsmodels). Or
+        these chances, by a model of yours, just before the time of each row or the horizon,
+        whichever is earlier. Chances by a model are taken as known.
+    censoring_by : array-like of shape (n,) or (n, p), optional
+        Strata within which rows are censored alike, or covariates.
     at_horizon : {"event", "event_free", "left_out"}, optional
         What a row with an event exactly at the horizon is: by default an event. ``"left_out"``
         leaves out all rows whose time is the horizon.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 
 
 class Stratum(NamedTuple):
@@ -119,3 +119,38 @@ def in_stratum(
     rows, times = np.flatnonzero(has), np.unique(time[has & is_gone])
     stays = np.searchsorted(times, time[rows], "left")
     return Stratum(rows, stays, np.where(is_gone[rows], stays, len(times)), len(times))
+
+
+def cox_chances(
+    stratum: Stratum,
+    covariates: Shaped[np.ndarray, "n p"],
+    time: Float[np.ndarray, " n"],
+    is_censored: Bool[np.ndarray, " n"],
+) -> Float[np.ndarray, " n"]:
+    """Return G just before each row's time, or before the horizon, by a Cox regression."""
+    try:
+        from statsmodels.duration.hazard_regression import PHReg
+    except ImportError as error:
+        raise ImportError(
+            "censoring='cox' needs statsmodels: run python -m pip install statsmodels"
+        ) from error
+    if covariates.dtype.kind not in "fiub" or not np.isfinite(covariates).all():
+        raise ValueError(
+            "censoring_by must hold finite numbers for censoring='cox', one row of covariates for "
+            "each observation: encode categories as columns of 0 and 1"
+        )
+    if not is_censored.any():
+        return np.ones(len(time))
+    x = covariates - covariates.mean(axis=0)
+    place = np.unique(time, return_inverse=True)[1]
+    try:  # at equal times events come before censoring
+        fit = PHReg(2 * place + is_censored, x, status=is_censored).fit()
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "censoring_by: the covariates of censoring='cox' depend on each other linearly: leave "
+            "some out"
+        ) from error
+    hazards = np.exp(x @ fit.params)
+    at_risk = stratum.staying(hazards) + stratum.leaving(hazards)
+    jumps = stratum.leaving(np.ones(len(time))) / at_risk
+    return np.asarray(np.exp(-np.append(0.0, jumps.cumsum())[stratum.stays] * hazards))

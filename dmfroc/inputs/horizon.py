@@ -10,8 +10,8 @@ from typing import Any, Literal, TypedDict, get_args
 import numpy as np
 
 from dmfroc._kit.options import choice, number
-from dmfroc.inputs.arrays import Rows, is_missing, row_names
-from dmfroc.inputs.censoring import CensoringWeights, in_stratum
+from dmfroc.inputs.arrays import Rows, as_numpy, is_missing, row_names
+from dmfroc.inputs.censoring import CensoringWeights, cox_chances, in_stratum
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of, probabilities
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
@@ -19,6 +19,8 @@ from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.scores import class_scores
 
 AtHorizon = Literal["event", "event_free", "left_out"]
+_WAYS = ("kaplan-meier", "strata", "cox")
+_BY = "censoring_by"
 _ROUNDING = 1e-6
 
 
@@ -141,7 +143,10 @@ class FollowUp:
             stratum = np.unique(names, return_inverse=True)[1]
         own, t_own, is_gone = stratum[counted], time[counted], is_gone[counted]
         strata = [in_stratum(own == s, t_own, is_gone) for s in np.unique(own)]
-        if self.censoring == "given":
+        if self.censoring == "cox":
+            x = rows.arranged(as_numpy(self.censoring_by, _BY), self.censoring_by, _BY)[counted]
+            chance[counted] = cox_chances(strata[0], x.reshape(len(x), -1), t_own, ~ended[counted])
+        if self.censoring in ("given", "cox"):
             strata = []
         weights = CensoringWeights(counted, weight[counted], known[counted], tuple(strata))
         for one in strata:
@@ -180,9 +185,12 @@ def take_follow_up(given: dict[str, Any]) -> FollowUp | None:
     if censoring is not None and not isinstance(censoring, str) and by is None:
         censoring, by = "given", censoring
     else:
-        censoring = choice("censoring", censoring or "kaplan-meier", ("kaplan-meier", "strata"))
-    if (by is None) != (censoring == "kaplan-meier"):
-        raise ValueError("censoring_by has the strata of censoring='strata': give both, or neither")
+        censoring = choice("censoring", censoring or _WAYS[0], _WAYS)
+    if (by is None) != (censoring == _WAYS[0]):
+        raise ValueError(
+            "censoring_by has the strata of censoring='strata', or the covariates of 'cox': give "
+            "both, or neither"
+        )
     return FollowUp(found["time"], horizon, found["censored"], censoring, by, at)
 
 

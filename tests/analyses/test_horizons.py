@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.optimize import brentq
 
 import dmfroc
 from dmfroc.analyses.evidence import evidence_of
@@ -227,6 +228,52 @@ def test_strata_and_given_chances():
     given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
     assert strata.value == pytest.approx(given.value, abs=1e-12)
     assert strata.standard_error != given.standard_error
+
+
+def test_chances_by_a_cox_regression():
+    """Of one covariate of 0 and 1 the partial likelihood is written out; tied times by Breslow."""
+    pytest.importorskip("statsmodels")
+    covariate = (X[:, 0] > 0).astype(float)
+    gone = KIND == 0
+    at = np.unique(TIME[gone])
+
+    def slope(beta):
+        total = 0.0
+        for u in at:
+            leave = gone & (u == TIME)
+            risk = leave | (u < TIME)
+            hazard = np.exp(beta * covariate[risk])
+            total += covariate[leave].sum()
+            total -= leave.sum() * (hazard * covariate[risk]).sum() / hazard.sum()
+        return total
+
+    beta = brentq(slope, -5, 5)
+    jumps = [
+        (leave := gone & (u == TIME)).sum() / np.exp(beta * covariate[leave | (u < TIME)]).sum()
+        for u in at
+    ]
+    before = [sum(j for j, u in zip(jumps, at, strict=True) if u < min(t, T)) for t in TIME]
+    chances = np.exp(-np.array(before) * np.exp(beta * covariate))
+    options = FOLLOWED | {"censoring": "cox"}
+    found = dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=covariate)
+    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    assert found.value == pytest.approx(given.value, abs=1e-7)
+    assert found.standard_error == pytest.approx(given.standard_error, rel=1e-6)
+    moved = dmfroc.estimate(
+        "brier_score", KIND, RISKS, **options, censoring_by=7 - 3 * covariate[:, None]
+    )
+    assert moved.value == pytest.approx(found.value, abs=1e-7)
+    index = pd.Series(covariate, [f"r{i}" for i in range(N)])
+    y = pd.Series(KIND[BACK], index.index[BACK])
+    scores = pd.DataFrame(RISKS[BACK], y.index)
+    time = pd.Series(TIME[BACK], y.index)
+    turned = dmfroc.estimate(
+        "brier_score", y, scores, **options | {"time": time}, censoring_by=index
+    )
+    assert turned.value == pytest.approx(found.value, abs=1e-12)
+    for wrong, message in ((np.full(N, np.nan), "finite numbers"), (X[:, [0, 0]], "linearly")):
+        with pytest.raises(ValueError, match=message):
+            dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=wrong)
 
 
 def test_a_marker_for_one_kind_of_event():
