@@ -264,10 +264,13 @@ def plan(
     (True, True)
     """
     measure = get_measure(measure)
-    if isinstance(y_score, Mapping):
-        pilot = {name: as_predictions(pilot, scores) for name, scores in y_score.items()}
-    elif y_score is not None:
-        pilot = as_predictions(pilot, y_score)
+    try:
+        if isinstance(y_score, Mapping):
+            pilot = {name: as_predictions(pilot, scores) for name, scores in y_score.items()}
+        elif y_score is not None:
+            pilot = as_predictions(pilot, y_score)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"pilot with scores: {error}") from error
     if power is not None and half_width is not None:
         raise TypeError(
             "power goes with difference= or margin=, not with half_width=: leave it out"

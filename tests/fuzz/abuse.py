@@ -71,7 +71,7 @@ OF_FUNCTION = {
     "items": {"scores": {"a": RNG.uniform(size=60), "b": RNG.uniform(size=60)}},
     "lc_index": {"y_true": B, "first_score": P, "second_score": P[::-1]},
     "multilabel": {"y_true": np.stack([B, 1 - B], axis=1), "y_score": np.stack([P, 1 - P], axis=1)},
-    "plan": {"pilot": dmfroc.Predictions.from_arrays(Y, S), "half_width": 0.05},
+    "plan": {"pilot": Y, "half_width": 0.05},
     "majority_costs": {"factor": 2.0},
     "operating_point": {"y_true": B, "y_score": P, "threshold": 0.3},
     "optimal_operating_points": {"y_true": B, "y_score": P},
