@@ -29,7 +29,7 @@ from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.units import Units, units_of
+from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.horizon import predictions_at
 from dmfroc.inputs.predictions import Predictions
@@ -289,9 +289,14 @@ def _estimated(
     options: Options,
 ) -> tuple[Estimate, FactsInMemory]:
     """Estimate the measure in one group; its facts have the standard error of the method."""
-    of_group = np.where(rows, predictions.sample_weight, 0.0)  # at a horizon all rows weight them
-    sample = options.sample_of(replace(predictions, sample_weight=of_group, frequency=None))
-    part = sample.predictions
+    if options.weights is None:
+        part = predictions.rows(rows)
+        groups = None if options.groups is None else options.groups[rows]
+        sample = Sample(part, units_of(part, groups, stratify=options.stratify))
+    else:  # all rows weight those of the group
+        of_group = np.where(rows, predictions.sample_weight, 0.0)
+        sample = options.sample_of(replace(predictions, sample_weight=of_group, frequency=None))
+        part = sample.predictions
     [facts] = facts_of([measure], bind(measure, part), sample)
     if isinstance(method, Jackknife):
         return method.estimate(facts), facts

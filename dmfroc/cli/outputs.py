@@ -24,7 +24,7 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.results.renderers import renderer
 from dmfroc.results.text import warning_lines
-from dmfroc.results.writers import json_text, opened_page
+from dmfroc.results.writers import as_csv, json_text, opened_page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +66,7 @@ _ARGUMENT = re.compile(
 )
 
 _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
-    "csv": lambda result, table: str(result.to_pandas(table).to_csv(lineterminator="\n")),
+    "csv": lambda result, table: as_csv(result.to_pandas(table)),
     "latex": lambda result, table: result.to_latex(table),
     "markdown": lambda result, table: result.to_markdown(table),
 }

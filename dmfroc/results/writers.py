@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,13 @@ def as_text(table: Table) -> str:
     if (more := len(rows) - table.n_printed) > 0:
         text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
     return text
+
+
+def as_csv(frame: pd.DataFrame) -> str:
+    """Return a data frame as comma-separated values."""
+    stream = io.StringIO()
+    frame.to_csv(stream, lineterminator="\n")
+    return stream.getvalue()
 
 
 def as_markdown(table: Table) -> str:

@@ -63,6 +63,8 @@ ROWS = {
     "label_probability": RNG.uniform(0.3, 1, N),
     "label_strata": GROUPS // 8,
     "importance": RNG.uniform(0.5, 2, N),
+    "time": RNG.uniform(0.5, 2, N),
+    "censoring_by": GROUPS % 3,
     "X": S[:, :2],
     "y": Y,
     "scores": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)},
@@ -75,32 +77,34 @@ ROWS = {
     "density": RNG.dirichlet(np.ones(N)),
 }
 WITHOUT = """
-    algorithm alpha alternative at at_least average ax ax_orders axes band benefits beta bias
-    bounds c checkpoint chunk_size classifier classifiers clip color comparison correction
-    correlation_concentration cost_fn cost_fp cost_matrix costs covariances coverage crossed
-    curve cuts cv debiased decimal degree difference directory discrimination_scale drop_label
-    encoding estimate estimator evaluation exact factor figure first fpr function gain given
-    half_width highest_cost hull inner_cv intercept_spread interval_type k kappa kernel label
-    label_rule labels learn_from level likelihood link location_scale lowest_cost margin matrix
-    max_fpr max_iter measure measures method min_class_size model most_likely_cost multi_class
-    n_bins n_chains n_classes n_covariates n_draws n_jobs n_negative n_observations n_pairs
-    n_positive n_repeats n_starts n_thresholds n_warmup n_workers name noise_correlation of
-    offset other other_columns p_value pair pair_scale pair_spread pair_weights paired partition
-    path pilot placement plot_band plot_bands plot_baselines plot_break_even plot_chance
-    plot_colorbar plot_fallout plot_grid plot_histogram plot_hull plot_intervals plot_isometrics
-    plot_legend plot_pairs plot_regions plot_rug points population pos_label posterior power
-    precision1 precision2 predicted preset prevalence prevalences priors pseudo_count
-    random_state rank rates recall recall1 recall2 replication replications result rope rows
-    rule s scale scheduler second seed sensitivity separator setting settings shape_scale share
-    shrinkage simultaneous skew slope smoothing source span specificity split_scale
-    spread_log_scale spread_scale stratify strength structure study table target
-    target_prevalence tempering threshold threshold_pool threshold_scale thresholds tie_break
-    ties time_limit tpr train_fraction truth values weighting weights
+    algorithm alpha alternative at at_horizon at_least average ax ax_orders axes band benefits
+    beta bias bounds c censored censoring checkpoint chunk_size classifier classifiers clip
+    color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
+    covariances coverage crossed curve cuts cv debiased decimal degree difference directory
+    discrimination_scale drop_label encoding estimate estimator evaluation exact factor figure
+    first fpr function gain given half_width highest_cost horizon hull inner_cv intercept_spread
+    interval_type k kappa kernel label label_rule labels learn_from level likelihood link
+    location_scale lowest_cost margin matrix max_fpr max_iter measure measures method
+    min_class_size model most_likely_cost multi_class n_bins n_chains n_classes n_covariates
+    n_draws n_jobs n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds
+    n_warmup n_workers name noise_correlation of offset other other_columns p_value pair
+    pair_scale pair_spread pair_weights paired partition path pilot placement plot_band
+    plot_bands plot_baselines plot_break_even plot_chance plot_colorbar plot_fallout plot_grid
+    plot_histogram plot_hull plot_intervals plot_isometrics plot_legend plot_pairs plot_regions
+    plot_rug points population pos_label posterior power precision1 precision2 predicted preset
+    prevalence prevalences priors pseudo_count random_state rank rates recall recall1 recall2
+    replication replications result rope rows rule s scale scheduler second seed sensitivity
+    separator setting settings shape_scale share shrinkage simultaneous skew slope smoothing
+    source span specificity split_scale spread_log_scale spread_scale stratify strength
+    structure study table target target_prevalence tempering threshold threshold_pool
+    threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values
+    weighting weights
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),
     "Predictions.from_file": ("scores", "y_pred", "sample_weight", "frequency_weight", "id"),
     "choose_threshold": ("by",),
+    "calibration_tests": ("time", "censoring_by"),  # refuses rows that are censored before
     "measures.weighted_kappa": ("by",),
     "summary_roc": CELLS,
     **dict.fromkeys(("f_gain", "precision_gain", "recall_gain"), CELLS),
@@ -131,11 +135,12 @@ OF_FUNCTION = {
     "scorer neg_brier_score": {"estimator": FITTED},
     "scorer accuracy": {"estimator": FITTED},
 }
-NEEDS = {"label_probability": "judge", "label_strata": "judge"}
-OF_DRAW = {"judge", *NEEDS}
+NEEDS = {"label_probability": "judge", "label_strata": "judge", "censoring_by": "time"}
+OF_DRAW = {"judge", "label_probability", "label_strata"}
 # Options that exclude each other, in words
 EXCLUDED = [
     *({name, other} for name in OF_DRAW for other in ("folds", "importance")),
+    *({name, "time"} for name in (*OF_DRAW, "importance")),
     {"label_strata", "label_probability"},
     {"frequency_weight", "id"},
 ]
@@ -314,7 +319,9 @@ class Calls:
         return rows, any(pair <= names for pair in EXCLUDED)
 
     def __call__(self, rows):
-        return called(self.function, rows, self.others)
+        of_time = {"horizon": 1.9} if "time" in rows else {}
+        of_time |= {"censoring": "strata"} if "censoring_by" in rows else {}
+        return called(self.function, rows, self.others | of_time)
 
     def expected(self, rows):
         """Return the result of arrays."""

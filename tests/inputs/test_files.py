@@ -96,7 +96,8 @@ def test_other_numbers_next_to_columns_named_like_text_labels(csv):
 )
 def test_other_numbers_next_to_columns_named_like_other_labels(csv, header, labels, column):
     path = csv(header, f"{labels[0]},1,2,1", f"{labels[1]},3,4,2")
-    message = exactly(f"columns that match no class are ignored: {column!r}")
+    hint = "; if 'fold' has folds, name it by folds=" if column == "fold" else ""
+    message = exactly(f"columns that match no class are ignored: {column!r}{hint}")
     with pytest.warns(UserWarning, match=message):
         found = Predictions.from_file(path, label="y")
     names = [name for name in header.split(",")[1:] if name != column]
@@ -250,7 +251,9 @@ def test_unknown_columns(tmp_path, arguments, message):
 def test_weights_and_hard_labels_of_a_file_are_named(csv):
     path = csv("y,a,b,w,h", "a,1,2,1,a", "b,3,4,-1,c")
     scores = ["a", "b"]
-    with pytest.raises(ValueError, match=r"weight column .w. is -1\.0 at data row 2: weights must"):
+    with pytest.raises(
+        ValueError, match=r"weight column .w. is -1\.0 at data row 2: it must be finite"
+    ):
         Predictions.from_file(path, label="y", scores=scores, sample_weight="w")
     with pytest.raises(ValueError, match="column 'h' of hard labels has labels without a score"):
         Predictions.from_file(path, label="y", scores=scores, y_pred="h")

@@ -22,16 +22,24 @@ def test_weights():
 @pytest.mark.parametrize(
     ("weight", "error", "message"),
     [
-        ([1, 1, -1, 1, 1], ValueError, "sample_weight is -1.0 at row 2 (counting from 0): weights"),
+        (
+            [1, 1, -1, 1, 1],
+            ValueError,
+            "sample_weight is -1.0 at row 2 (counting from 0): it must be finite",
+        ),
         ([1, np.nan, 1, 1, 1], ValueError, "sample_weight is nan at row 1 (counting from 0)"),
         ([1, 1, 1, np.inf, 1], ValueError, "sample_weight is inf at row 3 (counting from 0)"),
         (pl.Series([1, None, 1, 1, 1]), ValueError, "sample_weight is nan at row 1"),
         ([0] * 5, ValueError, "sample_weight is zero in every row: some observations must count"),
         ([1, 0, 1, 1, 0], ValueError, "sample_weight is zero in all rows of class 'a': give some"),
         ([1, 1, 1, 1], ValueError, "y_true has 5 rows but sample_weight has 4: both must"),
-        (np.ones((5, 1)), ValueError, "sample_weight has shape (5, 1), but must be one weight"),
-        (FRAME, ValueError, "sample_weight has shape (5, 3), but must be one weight per row"),
-        (1.0, ValueError, "sample_weight has shape (), but must be one weight per row"),
+        (
+            np.ones((5, 1)),
+            ValueError,
+            "sample_weight has shape (5, 1), but must be one number per row",
+        ),
+        (FRAME, ValueError, "sample_weight has shape (5, 3), but must be one number per row"),
+        (1.0, ValueError, "sample_weight has shape (), but must be one number per row"),
         (
             [1e-200, 1, 1, 1e200, 1],
             ValueError,
