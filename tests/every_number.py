@@ -793,7 +793,9 @@ def lines(name, x, seen=()):
     """Yield names and values, as JSON has them."""
     if any(x is other for other in seen):
         return
-    found = parts(x, is_whole=not isinstance(x, dmfroc.Estimate) or not seen)
+    is_within_its_kind = any(type(x) is type(other) for other in seen)  # as the hull of a hull
+    is_whole = not is_within_its_kind and (not isinstance(x, dmfroc.Estimate) or not seen)
+    found = parts(x, is_whole=is_whole)
     if found is not None:
         for key, part in found.items():
             yield from lines(f"{name}.{key}", part, (*seen, x))

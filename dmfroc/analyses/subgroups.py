@@ -295,7 +295,8 @@ def _estimated(
         sample = Sample(part, units_of(part, groups, stratify=options.stratify))
     else:  # all rows weight those of the group
         of_group = np.where(rows, predictions.sample_weight, 0.0)
-        sample = options.sample_of(replace(predictions, sample_weight=of_group, frequency=None))
+        own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
+        sample = options.sample_of(own)
         part = sample.predictions
     [facts] = facts_of([measure], bind(measure, part), sample)
     if isinstance(method, Jackknife):

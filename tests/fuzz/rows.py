@@ -63,8 +63,6 @@ ROWS = {
     "label_probability": RNG.uniform(0.3, 1, N),
     "label_strata": GROUPS // 8,
     "importance": RNG.uniform(0.5, 2, N),
-    "time": RNG.uniform(0.5, 2, N),
-    "censoring_by": GROUPS % 3,
     "X": S[:, :2],
     "y": Y,
     "scores": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)},
@@ -75,6 +73,8 @@ ROWS = {
     "x": P,
     "true_probability": RNG.uniform(size=N),
     "density": RNG.dirichlet(np.ones(N)),
+    "time": np.where(Y, RNG.uniform(0.5, 1.5, N), RNG.uniform(0.5, 3, N)),
+    "censoring_by": GROUPS % 3,
 }
 WITHOUT = """
     algorithm alpha alternative at at_horizon at_least average ax ax_orders axes band benefits
@@ -319,7 +319,7 @@ class Calls:
         return rows, any(pair <= names for pair in EXCLUDED)
 
     def __call__(self, rows):
-        of_time = {"horizon": 1.9} if "time" in rows else {}
+        of_time = {"horizon": 1.5} if "time" in rows else {}
         of_time |= {"censoring": "strata"} if "censoring_by" in rows else {}
         return called(self.function, rows, self.others | of_time)
 
