@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
-from dmfroc.inputs.labels import Label, check_order, encode, factorize, label_order
+from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
@@ -279,11 +279,9 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single, names, _ = class_scores(
+            found, matrix, is_single, *_ = class_scores(
                 inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
-            if self.stated and (names is None or is_single):
-                check_order(found, [x for x in self.stated if x in found], "categories", source)
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)
             if labels is not None and found != labels:
                 raise ValueError(

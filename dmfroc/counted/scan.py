@@ -133,7 +133,8 @@ class Scan:
             for raw in part.batches(self.fields):
                 with blaming(part, part.first_row):
                     if has_rows(raw, self.fields):
-                        stated = stated_order_of_batch(raw, self.fields)
+                        is_given = self.given_labels is not None
+                        stated = () if is_given else stated_order_of_batch(raw, self.fields)
                         reader = BatchReader(self.fields, distinct, self.given_labels, stated)
                         return reader, reader.labels(raw)
         raise changed_error("there are no rows now")

@@ -22,7 +22,6 @@ from dmfroc.inputs.arrays import (
 from dmfroc.inputs.labels import (
     Factor,
     Label,
-    check_order,
     encode,
     factorize,
     label_order,
@@ -88,8 +87,6 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     except ValueError as error:
         hint = odd_labels(observed, source) if source.is_table_file and order is None else None
         raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
-    if stated and (names is None or is_single):
-        check_order(labels, [x for x in stated if x in labels], "categories", source)
     rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)

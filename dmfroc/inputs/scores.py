@@ -32,7 +32,7 @@ from dmfroc.inputs.columns import (
     plain_numbers,
     single_score_classes,
 )
-from dmfroc.inputs.labels import Label, positional_classes
+from dmfroc.inputs.labels import Label, check_order, positional_classes
 from dmfroc.inputs.messages import Source, argument, listing
 from dmfroc.inputs.score_doubts import (
     FEW,
@@ -94,6 +94,7 @@ def class_scores(
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
+        _check_stated(labels, stated, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
             raise ValueError(
                 f"{source.scores}: column {name!r} is the only one that can hold scores, but all "
@@ -107,6 +108,7 @@ def class_scores(
         return ClassScores(labels, scores, True, names, positive)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
+        _check_stated(labels, stated, source)
         scores = np.asarray(columns).T
     else:
         scores = np.empty((n, len(labels)), np.result_type(*columns))
@@ -116,6 +118,12 @@ def class_scores(
     same_values = same_values_message(scores, labels if names is None else names, source)
     warn([same_values, outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
+
+
+def _check_stated(labels: list[Label], stated: Sequence[Label], source: Source) -> None:
+    """Refuse classes by the order of their names where categories state another one."""
+    if stated:
+        check_order(labels, [x for x in stated if x in labels], "categories", source)
 
 
 def _chosen_columns(

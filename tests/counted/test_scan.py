@@ -81,6 +81,18 @@ def test_classes_have_the_stated_order_of_their_categories(tmp_path, is_file):
         assert dmfroc.estimate(measure, scan).value == pytest.approx(here.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_given_labels_go_before_the_order_of_categories(is_named):
+    names = ["low", "mid", "high"]
+    y = pd.Series(pd.Categorical(np.array(names)[Y], categories=names, ordered=True))
+    order = ["mid", "high", "low"]
+    scores = pd.DataFrame(SCORES, columns=names) if is_named else SCORES[:, [1, 2, 0]]
+    scan = dmfroc.scan([(y, scores)], labels=order)
+    assert scan.labels == tuple(order)
+    here = dmfroc.estimate("quadratic_kappa", y, scores, labels=order)
+    assert dmfroc.estimate("quadratic_kappa", scan).value == pytest.approx(here.value, rel=1e-6)
+
+
 def test_columns_without_names_are_refused_where_categories_have_another_order():
     y = pd.Categorical(
         np.array(["low", "mid", "high"])[Y], categories=["low", "mid", "high"], ordered=True
