@@ -255,7 +255,7 @@ class Scan:
         have among all rows, and add up to the weight of all rows. The same source gives the same
         sample, whatever the number of cores.
 
-        Standard errors and intervals are those of the rows drawn; results say so in a warning.
+        Standard errors and intervals are those of the rows drawn, as a warning of results states.
 
         Parameters
         ----------
