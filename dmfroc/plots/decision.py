@@ -21,6 +21,7 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
+from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,7 @@ _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
 
 
+@renders("DecisionCurve.plot")
 class DecisionDisplay(Display):
     """Decision curves with their bands, and the baselines.
 
@@ -216,6 +218,7 @@ class DecisionDisplay(Display):
             axes.set_ylim(max(bottom, -_LEAST_SHOWN * highest), min(top, 1.6 * highest))
 
 
+@renders("ThresholdChoice.plot")
 class ThresholdDisplay(Display):
     """A criterion at all thresholds, and the one that was chosen.
 

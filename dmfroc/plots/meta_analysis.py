@@ -9,6 +9,7 @@ from scipy.stats import beta
 
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display, draw_band
+from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,7 @@ _LARGEST_MARKER = 220.0  # square points
 _INCHES_PER_STUDY = 0.27
 
 
+@renders("SummaryROC.plot")
 class SummaryROCDisplay(Display):
     """Studies, summary point with its regions, and summary curve in ROC space.
 
@@ -162,6 +164,7 @@ class SummaryROCDisplay(Display):
             )
 
 
+@renders("SummaryROC.plot_forest")
 class ForestDisplay(Display):
     """Sensitivity and specificity of every study, with intervals, above their summary.
 

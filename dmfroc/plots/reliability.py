@@ -31,6 +31,7 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
+from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +43,7 @@ _N_BINS = 20  # of the histogram
 _HIGHEST = 0.16  # of the axes, that the histogram takes
 
 
+@renders("CalibrationTests.plot")
 class ReliabilityDisplay(Display):
     """Reliability diagrams of isotonic recalibrations.
 

@@ -23,6 +23,7 @@ from dmfroc.plots.forest import ForestRow, IntervalDisplay, difference_rows, gro
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from dmfroc.bayes.posterior import Posterior
 
 
+@renders("Evaluation.plot")
 def plot_evaluation(
     evaluation: Evaluation, *, plot_band: bool = True, band: BandKind = "pointwise", **kwargs: Any
 ) -> MulticlassROCDisplay:
@@ -47,6 +49,7 @@ def plot_evaluation(
     return MulticlassROCDisplay(curve, band=around, estimate=area).plot(**kwargs)
 
 
+@renders("Estimate.plot")
 def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
     """Draw the value with its interval."""
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
@@ -54,6 +57,7 @@ def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) ->
     return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
 
 
+@renders("Comparison.plot")
 def plot_comparison(
     comparison: Comparison, ax: Axes | None = None, **options: Any
 ) -> ComparisonDisplay | IntervalDisplay:
@@ -64,6 +68,7 @@ def plot_comparison(
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 
+@renders("Comparison.plot_best_set")
 def plot_best_set(
     comparison: Comparison, ax: Axes | None = None, **options: Any
 ) -> IntervalDisplay:
@@ -74,6 +79,7 @@ def plot_best_set(
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 
+@renders("SubgroupComparison.plot")
 def plot_subgroups(
     comparison: SubgroupComparison, ax: Axes | None = None, **options: Any
 ) -> IntervalDisplay:
@@ -83,6 +89,7 @@ def plot_subgroups(
     return IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(ax, **options)
 
 
+@renders("RunsComparison.plot")
 def plot_runs(
     comparison: RunsComparison, ax: Axes | None = None, **options: Any
 ) -> IntervalDisplay:
@@ -106,6 +113,10 @@ def run_rows(comparison: RunsComparison) -> list[ForestRow]:
     return [row for place in range(n) for row in named[place::n]]
 
 
+renders("Posterior.plot")(MulticlassROCDisplay.from_posterior)
+
+
+@renders("Posterior.plot_pairs")
 def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDisplay:
     """Draw the areas of the pairs of classes, the worst pair on top, and those in the sample."""
     pairs = posterior.pairs().sort_values("value", kind="stable")
@@ -119,6 +130,7 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     return display
 
 
+@renders("ConfidenceSequence.plot")
 class SequenceDisplay(Display):
     """A value with its limits over time.
 
@@ -173,6 +185,7 @@ class SequenceDisplay(Display):
         return self
 
 
+@renders("Plan.plot")
 class PlanDisplay(Display):
     """Power, or half-width, against the number of cases.
 
@@ -227,6 +240,7 @@ class PlanDisplay(Display):
         return self
 
 
+@renders("HorizonCurves.plot")
 class HorizonDisplay(Display):
     """Values of measures or classifiers over horizons, or their differences, with bands.
 

@@ -34,6 +34,7 @@ from dmfroc.reports.verdict import (
 )
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renders
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value, in_words
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 _FEW_RUNS = 4
 
 
+@renders("Result.page")
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
     parts = map(page_table, result.tables())
@@ -51,6 +53,7 @@ def result_page(result: Result, title: str | None = None) -> str:
     return page(result, title, heading, result_verdict(result), parts, versions())
 
 
+@renders("SummaryROC.page")
 def summary_page(summary: SummaryROC, title: str | None = None) -> str:
     """Return the report of a meta-analysis."""
     rates, heterogeneity, *studies = map(page_table, summary.tables())
@@ -72,6 +75,7 @@ def summary_page(summary: SummaryROC, title: str | None = None) -> str:
     return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
 
 
+@renders("SubgroupComparison.page")
 def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
@@ -112,6 +116,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
     )
 
 
+@renders("RunsComparison.page")
 def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
     percent = f"{100 * comparison.level:g} %"
@@ -167,6 +172,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     )
 
 
+@renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     classes, curve = plan.tables()

@@ -34,6 +34,7 @@ from dmfroc.reports.verdict import (
     which_is_better,
 )
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renders
 from dmfroc.results.result import sample_facts
 from dmfroc.results.table import Column
 
@@ -64,6 +65,7 @@ def measures_of_report(first: str, predictions: Predictions) -> list[str]:
     ]
 
 
+@renders("Evaluation.page")
 def evaluation_page(
     evaluation: Evaluation, name: str = "classifier", title: str | None = None
 ) -> str:
@@ -84,6 +86,7 @@ def evaluation_page(
     )
 
 
+@renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
     samples, names = comparison.samples, list(comparison.estimates)

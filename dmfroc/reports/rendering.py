@@ -15,6 +15,7 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import interval_text, number
+from dmfroc.results.renderers import renders
 from dmfroc.results.result import Result
 from dmfroc.results.writers import strict
 
@@ -74,6 +75,7 @@ def page(
     return _render("report.html.j2", context | dict(drawn or {}))
 
 
+@renders("Result.notebook")
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {

@@ -429,7 +429,7 @@ def test_every_public_name_is_found():
         assert getattr(dmfroc, name).__name__ in (name, f"dmfroc.{name}")
     assert set(dmfroc.__all__) <= set(dir(dmfroc))
     assert sorted(dmfroc.__all__) == sorted(set(dmfroc.__all__))
-    with pytest.raises(AttributeError, match="No dmfroc attribute rocs"):
+    with pytest.raises(AttributeError, match="module 'dmfroc' has no attribute 'rocs'"):
         _ = dmfroc.rocs
 
 
