@@ -29,7 +29,7 @@ from dmfroc.measures import (
     table,
 )
 from dmfroc.measures.measure import Measure
-from dmfroc.measures.registry import FACTORIES
+from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
 
 if TYPE_CHECKING:
@@ -59,51 +59,6 @@ MEASURES = dict(
 )
 """All built-in measures by name, in the order in which tables list them."""
 
-
-# Other names by which a measure is known: each means the same number for any classes.
-_SYNONYMS = {
-    "accuracy": "acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro",
-    "average_precision": "ap, average_precision_score",
-    "balanced_accuracy": "bacc, bal_acc, balanced_accuracy_score, uar, mean_recall",
-    "brier_score": "brier",
-    "calibration_intercept": "citl, calibration_in_the_large",
-    "cohen_kappa": "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa, "
-    "heidke, heidke_skill_score, hss",
-    "dmf_auc": "dmf, dmf_auc_score",
-    "expected_calibration_error": "ece",
-    "f1": "f1_score, f_score, f_measure, f1_measure, dice",
-    "fallout": "fpr, false_positive_rate, false_alarm_rate",
-    "gini": "gini_index, accuracy_ratio",
-    "gorodkin_correlation": "mcc, matthews, matthews_corrcoef, matthews_correlation, "
-    "matthews_correlation_coefficient, phi, phi_coefficient, rk",
-    "hand_till": "m, mauc, hand_till_score, hand_and_till, roc_auc_ovo, auc_ovo, ovo_auc",
-    "informedness": "bookmaker, bookmaker_informedness, informedness_score",
-    "integrated_calibration_index": "ici",
-    "jaccard": "iou, jaccard_index, jaccard_score, critical_success_index, threat_score",
-    "log_loss": "cross_entropy, nll, negative_log_likelihood, logarithmic_loss",
-    "macro_f1": "f1_macro",
-    "max_informedness": "ks, ks_stat, ks_statistic, kolmogorov_smirnov",
-    "miss_rate": "fnr, false_negative_rate",
-    "mutual_information": "mi",
-    "negative_likelihood_ratio": "nlr, lr-, dlr-",
-    "negative_predictive_value": "npv",
-    "observed_expected_ratio": "oe",
-    "one_vs_one_auc_prevalence": "roc_auc_ovo_weighted",
-    "one_vs_rest_auc": "roc_auc_ovr, auc_ovr, ovr_auc",
-    "one_vs_rest_auc_prevalence": "roc_auc_ovr_weighted",
-    "partial_auc": "pauc",
-    "polytomous_discrimination_index": "pdi",
-    "positive_likelihood_ratio": "plr, lr+, dlr+",
-    "precision": "ppv, positive_predictive_value, precision_score",
-    "ranked_probability_score": "rps",
-    "recall": "sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens",
-    "risk_coverage_area": "aurc",
-    "s_coefficient": "brennan_prediger",
-    "specificity": "tnr, true_negative_rate, selectivity, spec",
-    "weighted_f1": "f1_weighted",
-    "weighted_kappa": "quadratic_weighted_kappa, qwk, quadratic_kappa, kappa_quadratic",
-    "weighted_kappa_linear": "linear_weighted_kappa, linear_kappa, kappa_linear",
-}
 
 _AREAS = (
     "'hand_till' (mean over pairs of classes), 'one_vs_rest_auc' (mean over classes against the "
@@ -164,7 +119,7 @@ def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-_NAMES = {_plain(x): name for name, xs in _SYNONYMS.items() for x in xs.split(", ")}
+_NAMES = {_plain(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
 _NAMES |= {_plain(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
 _HINTS = {_plain(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
 _PLAIN_AREAS = frozenset(map(_plain, _AREA_NAMES.split(", ")))

@@ -23,7 +23,7 @@ from dmfroc.measures.measure import (
     alphabetical_message,
     no_hard_labels,
 )
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.confusion import confusion_counts, label_values
 
 Growth = Literal["quadratic", "linear"]
@@ -82,6 +82,8 @@ def _uneven_gaps(predictions: Predictions) -> str | None:
     )
 
 
+@also_called("quadratic_weighted_kappa, qwk, quadratic_kappa, kappa_quadratic")
+@also_called("linear_weighted_kappa, linear_kappa, kappa_linear", of="weighted_kappa_linear")
 @register({}, {"weights": "linear"}, {"by": "values"}, {"weights": "linear", "by": "values"})
 def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Measure:
     """Return Cohen's weighted kappa: agreement on an ordered scale, corrected for chance.

@@ -16,6 +16,7 @@ from dmfroc.measures.hard_labels import (
     register_properties,
 )
 from dmfroc.measures.measure import POSITIVE, UNIT
+from dmfroc.measures.registry import also_called
 
 # Margins
 
@@ -59,36 +60,42 @@ def evenness_global(cells: Cells) -> Cell:
 # Rates
 
 
+@also_called("sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens")
 @register_class_measure("Recall", UNIT)
 def recall(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted so."""
     return ratio(cells.tp, cells.prevalence, cells.xp)
 
 
+@also_called("tnr, true_negative_rate, selectivity, spec")
 @register_class_measure("Specificity", UNIT)
 def specificity(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted so."""
     return ratio(cells.tn, cells.inverse_prevalence, cells.xp)
 
 
+@also_called("ppv, positive_predictive_value, precision_score")
 @register_class_measure("Precision", UNIT)
 def precision(cells: Cells) -> Cell:
     """Proportion of the predicted positives that are observed so."""
     return ratio(cells.tp, cells.bias, cells.xp)
 
 
+@also_called("npv")
 @register_class_measure("Negative predictive value", UNIT)
 def negative_predictive_value(cells: Cells) -> Cell:
     """Proportion of the predicted negatives that are observed so."""
     return ratio(cells.tn, cells.inverse_bias, cells.xp)
 
 
+@also_called("fpr, false_positive_rate, false_alarm_rate")
 @register_class_measure("Fallout", UNIT, greater_is_better=False)
 def fallout(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted positive."""
     return ratio(cells.fp, cells.inverse_prevalence, cells.xp)
 
 
+@also_called("fnr, false_negative_rate")
 @register_class_measure("Miss rate", UNIT, greater_is_better=False)
 def miss_rate(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted negative."""
@@ -101,12 +108,14 @@ def accuracy(cells: Cells) -> Cell:
     return cells.tp + cells.tn
 
 
+@also_called("plr, lr+, dlr+")
 @register_class_measure("Likelihood ratio +", POSITIVE, chance=1.0)
 def positive_likelihood_ratio(cells: Cells) -> Cell:
     """Recall divided by fallout; infinite if there are true but no false positives."""
     return odds(cells.tp * cells.inverse_prevalence, cells.fp * cells.prevalence, cells.xp)
 
 
+@also_called("nlr, lr-, dlr-")
 @register_class_measure("Likelihood ratio -", POSITIVE, chance=1.0, greater_is_better=False)
 def negative_likelihood_ratio(cells: Cells) -> Cell:
     """Miss rate divided by specificity; infinite if there are false but no true negatives."""
@@ -134,6 +143,7 @@ def f_score(cells: Cells, beta: float = 1.0) -> Cell:
     return ratio(right, right + cells.fp + beta**2 * cells.fn, cells.xp)
 
 
+@also_called("f1_score, f_score, f_measure, f1_measure, dice")
 @register_class_measure("F1", UNIT)
 def f1(cells: Cells) -> Cell:
     """Harmonic mean of precision and recall."""
@@ -158,6 +168,7 @@ def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
     return gain(cells, (cells.fp + beta**2 * cells.fn) / (1 + beta**2))
 
 
+@also_called("iou, jaccard_index, jaccard_score, critical_success_index, threat_score")
 @register_class_measure("Jaccard", UNIT)
 def jaccard(cells: Cells) -> Cell:
     """Proportion of true positives among all that are positive in either way."""

@@ -18,7 +18,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.cross_fitting import folds_of, judgements
 from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions
-from dmfroc.measures.registry import family, register
+from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import no_lost_gain, one_curve, whole_curves
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
@@ -124,6 +124,7 @@ def _last(table: Sums, xp: Any) -> Any:
     return (table.values * np.eye(table.values.shape[0])[-1]).sum()
 
 
+@also_called("citl, calibration_in_the_large")
 @register()
 def calibration_intercept(pos_label: Any = None) -> Measure:
     """Return the calibration intercept with the slope fixed at 1: calibration in the large.
@@ -224,6 +225,7 @@ def _ratio(table: Sums, xp: Any) -> Any:
     return xp.where(is_expected, observed / xp.where(is_expected, expected, 1.0), np.nan)
 
 
+@also_called("oe")
 @register()
 def observed_expected_ratio(pos_label: Any = None) -> Measure:
     """Return how many events are observed for each that the probabilities expect, O/E.

@@ -18,7 +18,7 @@ from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import SIGNED, UNIT, Measure, WithOptions
-from dmfroc.measures.registry import family, register
+from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
     CurvePoints,
@@ -82,6 +82,7 @@ def is_straight_between_points(measure: Measure) -> bool:
     return options.get("summary") in _STRAIGHT and options.get("ties", 0.5) == 0.5
 
 
+@also_called("pauc")
 @register()
 def partial_auc(max_fpr: float | int = 0.1) -> Measure:
     """Return the standardised area under the ROC curve up to a false positive rate.
@@ -160,6 +161,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     return _measure_with_ties("ROC area", curve_summaries.roc_area, ties)
 
 
+@also_called("gini_index, accuracy_ratio")
 @register()
 def gini() -> Measure:
     """Return the Gini coefficient of the ROC curve, twice the area less one.
@@ -292,6 +294,7 @@ def convex_hull_auc() -> Measure:
     return _with_choice("Convex hull AUC", summary, cross_fit=cross_fit, bounds=bounds, chance=0.5)
 
 
+@also_called("ks, ks_stat, ks_statistic, kolmogorov_smirnov")
 @register()
 def max_informedness() -> Measure:
     """Return the largest informedness TPR - FPR of any threshold (Youden's J, Kolmogorov-Smirnov).
@@ -389,6 +392,7 @@ def leave_one_out_average_precision() -> Measure:
     return _average_precision("Average precision, leave-one-out", summary)
 
 
+@also_called("ap, average_precision_score")
 @register()
 def average_precision() -> Measure:
     """Return the average precision: the mean over the positives of the precision at their score.

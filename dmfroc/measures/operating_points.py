@@ -22,7 +22,7 @@ from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.measure import UNIT, Measure, Threshold, WithOptions
-from dmfroc.measures.registry import family, register
+from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
     CurvePoints,
@@ -493,6 +493,7 @@ def risk_area(points: CurvePoints, xp: Any) -> Any:
     return (step * errors).sum() / accepted[..., -1].sum()
 
 
+@also_called("aurc")
 @register()
 def risk_coverage_area() -> Measure:
     """Return the area under the risk-coverage curve, AURC.

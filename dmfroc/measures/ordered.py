@@ -17,7 +17,7 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.probabilities import forecasts
 from dmfroc.measures.ranking import ranking
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.forecasts import RowSums, mean_of_rows, probabilities_of, row_means
 from dmfroc.measures.statistics.statistic import Sums
 from dmfroc.measures.statistics.wins import win_counts
@@ -29,6 +29,7 @@ def _rank_scores(predictions: Predictions) -> RowSums:
     return row_means(((below - is_below) ** 2).mean(axis=1))
 
 
+@also_called("rps")
 @register()
 def ranked_probability_score() -> Measure:
     """Return the ranked probability score of ordered classes, divided by K - 1.
@@ -68,6 +69,7 @@ def _mean_share(table: Sums, xp: Any) -> Any:
     return table.values.mean()
 
 
+@also_called("pdi")
 @register()
 def polytomous_discrimination_index() -> Measure:
     """Return the polytomous discrimination index, PDI.

@@ -23,7 +23,7 @@ from dmfroc.measures import ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
-from dmfroc.measures.registry import family, register
+from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.forecasts import (
     LEAST_PROBABILITY,
     MOST_BINS,
@@ -123,6 +123,7 @@ def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: An
     return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
 
 
+@also_called("brier")
 @register()
 def brier_score() -> Measure:
     """Return the Brier score: half the mean squared distance of the forecast from the outcome.
@@ -179,6 +180,7 @@ def brier_skill_score() -> Measure:
     return forecasts("Brier skill score", probability_losses, _skill, **attributes)
 
 
+@also_called("cross_entropy, nll, negative_log_likelihood, logarithmic_loss")
 @register()
 def log_loss() -> Measure:
     """Return the mean of minus the logarithm of the probability of the observed class, in nats.
@@ -330,6 +332,7 @@ class _DebiasedError:
         return self(table, np), pull_back
 
 
+@also_called("ece")
 @register()
 def expected_calibration_error(
     n_bins: int = DEFAULT_N_BINS,

@@ -27,7 +27,7 @@ from dmfroc.measures.measure import (
     warn_of_absent_classes,
     within,
 )
-from dmfroc.measures.registry import family, register
+from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
 from dmfroc.measures.statistics.triples import (
@@ -103,6 +103,7 @@ def _volume(table: TripleTable, xp: Any) -> Any:
 ranking = family("ranking", bounds=UNIT, chance=0.5)
 
 
+@also_called("m, mauc, hand_till_score, hand_and_till, roc_auc_ovo, auc_ovo, ovo_auc")
 @register()
 def hand_till() -> Measure:
     """Return Hand and Till's M, the mean area under the ROC curves of all ordered pairs.
@@ -128,6 +129,7 @@ def hand_till() -> Measure:
     return ranking("Hand-Till M", pair_counts, mean_pairwise_area, is_unbiased=True)
 
 
+@also_called("roc_auc_ovo_weighted", of="one_vs_one_auc_prevalence")
 @register()
 def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> Measure:
     """Return the average area under the ROC curves of all pairs of classes.
@@ -167,6 +169,8 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     return ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
 
 
+@also_called("roc_auc_ovr, auc_ovr, ovr_auc")
+@also_called("roc_auc_ovr_weighted", of="one_vs_rest_auc_prevalence")
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
 def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     """Return the average area under the ROC curves of every class against all others.

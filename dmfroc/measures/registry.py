@@ -23,6 +23,9 @@ MEASURES: dict[str, Measure] = {}
 MODULES: dict[str, str] = {}
 """The module that defines each of them."""
 
+SYNONYMS: dict[str, str] = {}
+"""Other names of measures, with commas between them, by the name of the measure."""
+
 _UNNAMED = "unnamed"  # until it is registered
 
 
@@ -81,6 +84,20 @@ def register[**P](
             MEASURES[measure.name] = measure
             MODULES[measure.name] = function.__module__
         return make
+
+    return decorate
+
+
+def also_called[F: Callable[..., Any]](names: str, of: str | None = None) -> Callable[[F], F]:
+    """Return the decorator that enters other names of a measure, with commas between them.
+
+    Each means the same number for any classes. They are those of the measure that is named as the
+    function, or of its variant named ``of``.
+    """
+
+    def decorate(function: F) -> F:
+        SYNONYMS[of or function.__name__] = names
+        return function
 
     return decorate
 

@@ -19,7 +19,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.recalibration import BinaryFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
@@ -293,6 +293,7 @@ def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) ->
     )
 
 
+@also_called("ici")
 @register()
 def integrated_calibration_index(pos_label: Any = None) -> Measure:
     """Return the mean distance of the probabilities from a smooth curve of what comes true.

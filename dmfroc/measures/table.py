@@ -24,7 +24,7 @@ from dmfroc.measures.hard_labels import (
     unused,
 )
 from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT
-from dmfroc.measures.registry import FACTORIES
+from dmfroc.measures.registry import FACTORIES, also_called
 
 Weighting = Literal["bias", "prevalence", "macro"]
 _BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
@@ -78,6 +78,7 @@ def _mean_over_classes(
     return (shares * per_class).sum()
 
 
+@also_called("bookmaker, bookmaker_informedness, informedness_score")
 @register_table_number(
     "Informedness",
     SIGNED,
@@ -168,6 +169,10 @@ def correlation(table: Proportions) -> Float[AnyArray, ""]:
     return table.xp.where(product < 0, table.xp.nan, table.xp.sign(informed) * size)
 
 
+@also_called(
+    "mcc, matthews, matthews_corrcoef, matthews_correlation, matthews_correlation_coefficient, "
+    "phi, phi_coefficient, rk"
+)
 @register_table_number("Gorodkin's R_K", SIGNED, chance=0.0)
 def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
@@ -176,6 +181,7 @@ def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
+@also_called("acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro")
 @register_table_number("Accuracy", UNIT)
 def accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
@@ -190,6 +196,7 @@ def _f1_of_classes(table: Proportions) -> Float[AnyArray, " k"]:
     return xp.where(is_empty, 0.0, right / xp.where(is_empty, 1.0, right + cells.fp + cells.fn))
 
 
+@also_called("f1_macro")
 @register_table_number("Macro F1", UNIT, caveats=(unused,))
 def macro_f1(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean over the classes of F1, each class against the rest.
@@ -203,6 +210,7 @@ def macro_f1(table: Proportions) -> Float[AnyArray, ""]:
     return _f1_of_classes(table).mean()
 
 
+@also_called("f1_weighted")
 @register_table_number("Weighted F1", UNIT)
 def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean over the observations of the F1 of their class.
@@ -215,6 +223,7 @@ def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
     return (table.cells.prevalence * _f1_of_classes(table)).sum()
 
 
+@also_called("bacc, bal_acc, balanced_accuracy_score, uar, mean_recall")
 @register_table_number("Balanced accuracy", UNIT, caveats=(never_recalled,))
 def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean recall of the classes that occur.
@@ -231,6 +240,10 @@ def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
     return recalls.sum() / occurs.sum()
 
 
+@also_called(
+    "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa, heidke, "
+    "heidke_skill_score, hss"
+)
 @register_table_number("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
 def cohen_kappa(table: Proportions) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with the margins of the table."""
@@ -247,6 +260,7 @@ def scott_pi(table: Proportions) -> Float[AnyArray, ""]:
     return corrected_for_chance(table.error, (mean * others).sum() / 4, table.xp)
 
 
+@also_called("brennan_prediger")
 @register_table_number("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
 def s_coefficient(table: Proportions) -> Float[AnyArray, ""]:
     """Return accuracy corrected for chance with equally likely answers."""
@@ -317,6 +331,7 @@ def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
 
+@also_called("mi")
 @_register_flat(
     "Mutual information (nats)", POSITIVE, ranges.entropy_real, _bias_of_information, chance=0.0
 )

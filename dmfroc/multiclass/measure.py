@@ -14,7 +14,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
 from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
 from dmfroc.measures.ranking import hand_till, mean_pairwise_area
-from dmfroc.measures.registry import register
+from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.curve import area, area_of
@@ -53,6 +53,7 @@ class AreaOfSampledPairs(SummariesOfCounts):
         return SampledParts(unordered[None], self.statistic.n_pairs)
 
 
+@also_called("dmf, dmf_auc_score")
 @register()
 def dmf_auc(
     pair_weights: PairWeights = "equal",
