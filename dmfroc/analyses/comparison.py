@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import flag
+from dmfroc._kit.options import choice, flag
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons, several_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
-from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers
-from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
+from dmfroc.inference.hypothesis import Alternative, Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.selection import Winner, winner_of
@@ -24,7 +25,7 @@ from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pair
 from dmfroc.inference.units import Sample
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.results.difference import Difference
+from dmfroc.results.difference import ContrastScale, Difference
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
@@ -38,6 +39,7 @@ def compare(
     *,
     measure: str | Measure | None = None,
     paired: bool = True,
+    scale: ContrastScale = "difference",
     alternative: Alternative = "two-sided",
     margin: float = 0.0,
     rope: float = 0.0,
@@ -65,6 +67,10 @@ def compare(
         the informedness.
     paired : bool
         False if every classifier has a sample of its own, independent of the others.
+    scale : {"difference", "ratio"}
+        With ``"ratio"`` each first value is divided by the second, as in relative sensitivity.
+        Intervals and tests are those of the difference of logarithms. Only for the jackknife of
+        the same rows, without a margin or simultaneous intervals.
     alternative : {"two-sided", "greater", "less"}
         What the p-values test of each difference, the first classifier's value minus the second's
         in the order given: that it is not 0, that it is above ``-margin``, or that it is below
@@ -154,31 +160,69 @@ def compare(
         flags: Any = {"paired": paired, "simultaneous": simultaneous, "given": at}
         return joint_evidence(y_true, by_name, intervals, measure.needs, **flags)
 
-    def facts_at(t: float) -> dict[str, FactsInMemory]:
+    def facts_at(t: Any) -> dict[str, FactsInMemory]:
         found = evidence_at(t)
         assert found.units is not None
-        samples = {name: Sample(p, found.units) for name, p in found.predictions.items()}
+        samples = {name: Sample(p.counted, found.units) for name, p in found.predictions.items()}
         return facts_of_classifiers(measure, samples)
 
-    if (several := several_horizons(given.get("horizon"), intervals)) is not None:
+    several = several_horizons(given.get("horizon"), intervals)
+    if choice("scale", scale, get_args(ContrastScale)) == "ratio":
+        refused = {
+            "paired=False": not paired,
+            "a method other than 'jackknife'": intervals.method not in (None, "jackknife"),
+            **{"margin": margin, "rope": rope, "simultaneous": simultaneous},
+            "judge": given.get("judge") is not None,
+            "several horizons": several is not None,
+        }
+        if found := [name for name, is_given in refused.items() if is_given]:
+            raise ValueError(f"scale='ratio' does not go with {', '.join(found)}: leave one out")
+        intervals = replace(intervals, method="jackknife")
+    if several is not None:
         return over_horizons(several, facts_at, intervals, hypothesis)
     evidence = evidence_at(given.get("horizon"))
-    predictions = evidence.predictions
+    predictions, joint = evidence.predictions, evidence.estimates(measure, hypothesis)
+    if scale == "ratio":
+        if evidence.units is None:
+            raise ValueError("scale='ratio' needs rows in memory: pass arrays instead of a scan")
+        joint = joint._replace(contrasts=_log_ratios(measure, facts_at(given.get("horizon"))))
     return Comparison(
         measure=measure.name,
         title=title_for(measure, *predictions.values()) if predictions else measure.title,
         predictions=predictions,
         units=evidence.units,
         curve_options=curve_options_of(measure),
+        scale=scale,
         **compared(
-            evidence.estimates(measure, hypothesis),
+            joint,
             hypothesis,
             greater_is_better=measure.greater_is_better,
             simultaneous=simultaneous,
             level=intervals.level,
             seed=intervals.seed,
+            scale=scale,
         ),
     )
+
+
+def _log_ratios(
+    measure: Measure, facts: Mapping[str, FactsInMemory]
+) -> dict[tuple[str, str], Contrast]:
+    """Return the differences of the logarithms of every two values of the same rows."""
+    logs = {}
+    for name, x in facts.items():
+        if not x.value > 0:
+            raise ValueError(
+                f"scale='ratio' needs values above 0, but {measure.name} of {name!r} is "
+                f"{x.value:g}: compare differences"
+            )
+        influences = x.influences._replace(influences=x.influences.influences / x.value)
+        moments = x.moments.scaled(1 / x.value)
+        logs[name] = replace(x, value=np.log(x.value), influences=influences, moments=moments)
+    return {
+        (a, b): contrast_of_t(float(logs[a].value - logs[b].value), *moments.spread)
+        for (a, b), moments in joint_facts(logs).differences.items()
+    }
 
 
 def _by_number(given: Any, y_true: Any) -> Any:
@@ -197,6 +241,7 @@ def compared(
     simultaneous: bool,
     level: float,
     seed: int,
+    scale: ContrastScale = "difference",
 ) -> dict[str, Any]:
     """Return what a `Comparison` says of values that are jointly known, as its fields."""
     value_intervals, winner = None, None
@@ -208,11 +253,20 @@ def compared(
     else:
         differences = holm_adjusted(found)
     names = tuple(joint.estimates)
+    probabilities = _order_probabilities(differences, joint.qualities, names, seed)
+    if scale == "ratio":
+        differences = tuple(
+            replace(
+                d, value=math.exp(d.value), interval=(math.exp(low), math.exp(high)), scale=scale
+            )
+            for d in differences
+            for low, high in [d.interval]
+        )
     return {
         "method": joint.estimates[names[0]].method,
         "estimates": joint.estimates,
         "differences": differences,
-        "order_probabilities": _order_probabilities(differences, joint.qualities, names, seed),
+        "order_probabilities": probabilities,
         "level": level,
         "rope": hypothesis.rope,
         "n_draws": len(joint.qualities),

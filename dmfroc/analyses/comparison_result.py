@@ -15,7 +15,7 @@ from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.difference import Difference, differences_table
+from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.judge import judge_table
 from dmfroc.results.renderers import renderer
@@ -68,12 +68,15 @@ class Comparison(NamedEstimates):
         The options of the curves if the measure is the area under them; None if it is another one.
     alternative, margin : str, float
         What the p-values and intervals of the differences are about, see `compare`.
+    scale : {"difference", "ratio"}
+        With ``"ratio"`` the differences hold ratios: their values and intervals are those of the
+        first value over the second, their standard errors those of the logarithms.
     """
 
     main_table: ClassVar[str] = "differences"
     fact_names: ClassVar[tuple[str, ...]] = (
-        *("measure", "method", "level", "alternative", "margin", "tested", "simultaneous"),
-        *("value_intervals", "best_set", "winner", "n_draws", "seed"),
+        *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
+        *("simultaneous", "value_intervals", "best_set", "winner", "n_draws", "seed"),
     )
 
     measure: str
@@ -96,6 +99,7 @@ class Comparison(NamedEstimates):
     curve_options: CurveOptions | None = field(default=None, repr=False, compare=False)
     alternative: Alternative = "two-sided"
     margin: float = 0.0
+    scale: ContrastScale = "difference"
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
@@ -152,9 +156,19 @@ class Comparison(NamedEstimates):
         """Say in a sentence what the p-values test."""
         hypothesis = self.hypothesis
         if hypothesis.is_two_sided:
-            return f"P-values are two-sided: {hypothesis.statement}."
+            return f"P-values are two-sided: {self._statement}."
         claim = hypothesis.claim("A", "B", greater_is_better=self.greater_is_better)
-        return f"P-values are one-sided: {hypothesis.statement}, that is, {claim}."
+        return f"P-values are one-sided: {self._statement}, that is, {claim}."
+
+    @property
+    def tested_value(self) -> float:
+        """The difference or ratio against which is tested."""
+        return 1.0 if self.scale == "ratio" else self.hypothesis.threshold
+
+    @property
+    def _statement(self) -> str:
+        statement = self.hypothesis.statement
+        return statement.replace(" - ", " / ")[:-1] + "1" if self.scale == "ratio" else statement
 
     @property
     def has_all_scores(self) -> bool:
@@ -222,6 +236,8 @@ class Comparison(NamedEstimates):
             bounds = [e.error_bound for e in estimates]
             classifiers.append(Column("error_bound", "binning error", bounds, "bound"))
         title = f"Differences in {self.title}, A minus B"
+        if self.scale == "ratio":
+            title = f"Ratios of {self.title}, A over B; standard errors are those of logarithms"
         if not self.hypothesis.is_two_sided:
             title += f". {self.tested}"
         differences = differences_table(

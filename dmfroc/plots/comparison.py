@@ -118,16 +118,16 @@ class ComparisonDisplay(Display):
         low, high = zip(*drawn_ends(differences), strict=True)
         self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
         style: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 3)), "linewidth": 1}
-        ax.axvline(self.comparison.hypothesis.threshold, zorder=1, **style)
+        ax.axvline(self.comparison.tested_value, zorder=1, **style)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [legend_text(f"{d.first} - {d.second}") for d in differences])
+        ax.set_yticks(places, [legend_text(d.name) for d in differences])
         above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
             text = f"{d.value:.{max(decimals(d.standard_error) - 1, 3)}f}"
             ax.annotate(text, (d.value, place), fontsize="small", **above)
         ax.set(
-            xlabel=f"Difference in {self.comparison.title}\n"
+            xlabel=f"{self.comparison.scale.capitalize()} in {self.comparison.title}\n"
             f"({100 * self.comparison.level:g} % {self.comparison.method} "
             f"{'intervals' if self.comparison.hypothesis.is_two_sided else 'limits'})",
             ylim=(len(differences) - 0.5, -0.7),

@@ -30,9 +30,7 @@ class ForestRow(NamedTuple):
 
 def difference_rows(differences: Iterable[Any]) -> list[ForestRow]:
     """Return the differences, each named by what is subtracted from what."""
-    return [
-        ForestRow(f"{d.first} \N{MINUS SIGN} {d.second}", d.value, d.interval) for d in differences
-    ]
+    return [ForestRow(d.name, d.value, d.interval) for d in differences]
 
 
 def value_rows(comparison: Comparison) -> list[ForestRow]:

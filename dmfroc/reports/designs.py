@@ -29,7 +29,6 @@ from dmfroc.reports.verdict import (
     lead,
     listed,
     number,
-    turned_around,
     which_is_better,
 )
 from dmfroc.results.difference import Difference
@@ -317,7 +316,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
 def _group_sentence(groups: SubgroupComparison, d: Difference) -> str:
     is_better = (d.value > 0) == groups.greater_is_better
     if not is_better and d.second != THE_OTHERS:
-        d, is_better = turned_around(d), True
+        d, is_better = d.turned_around(), True
     return (
         f"{groups.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
         f"difference {number(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "

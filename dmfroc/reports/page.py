@@ -194,16 +194,15 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         )
         parts.append(figures.forest(rows, caption))
     hypothesis = comparison.hypothesis
-    caption = f"Differences with their {comparison.kind_of_interval}s; " + (
-        "an interval that holds 0 leaves open who is better."
+    tested = comparison.tested_value
+    caption = f"{comparison.scale.capitalize()}s with their {comparison.kind_of_interval}s; " + (
+        f"an interval that holds {tested:g} leaves open who is better."
         if hypothesis.is_two_sided
-        else f"a limit beyond the line at {hypothesis.threshold:g} shows what was tested."
+        else f"a limit beyond the line at {tested:g} shows what was tested."
     )
     parts += [
         page_table(differences),
-        figures.forest(
-            difference_rows(comparison.differences), caption, reference=hypothesis.threshold
-        ),
+        figures.forest(difference_rows(comparison.differences), caption, reference=tested),
         page_table(orders) if len(rows) > 2 else None,  # of two it is P(A better)
         *map(page_table, of_judge),
     ]

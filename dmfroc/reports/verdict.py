@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -172,7 +171,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         is_shown = d.adjusted_p_value < significance
         sentences.append(
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
-            f"{comparison.title} {' against '.join(values)}, difference "
+            f"{comparison.title} {' against '.join(values)}, {d.scale} "
             f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
             f"{interval_text(d)}; one-sided {equals_p_value(d.adjusted_p_value)}{adjusted})."
         )
@@ -281,27 +280,14 @@ def better_first(difference: Difference) -> Difference:
     """Turn a difference around, if the second classifier is more likely to be the better one."""
     if difference.probability_better >= 0.5:
         return difference
-    return turned_around(difference)
-
-
-def turned_around(difference: Difference) -> Difference:
-    """Subtract the other way round."""
-    low, high = difference.interval
-    return replace(
-        difference,
-        first=difference.second,
-        second=difference.first,
-        value=-difference.value,
-        interval=(-high, -low),
-        probability_better=1 - difference.probability_better,
-    )
+    return difference.turned_around()
 
 
 def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
     a, b = (number(value, d.standard_error) for value in values)
     return (
-        f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, difference "
+        f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, {d.scale} "
         f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
     )
 
@@ -316,7 +302,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
     several = len(comparison.differences) > 1
     adjusted = f"; adjusted {equals_p_value(d.adjusted_p_value)}" if several else ""
     return (
-        f"The data do not show whether {d.first} or {d.second} is better: difference "
+        f"The data do not show whether {d.first} or {d.second} is better: {d.scale} "
         f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}"
         f"{adjusted}), probability that {d.first} is better "
         f"{format_probability(d.probability_better)}{equivalent}."

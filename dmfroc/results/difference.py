@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value
+
+ContrastScale = Literal["difference", "ratio"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,8 @@ class Difference:
     first, second : str
         Names of the classifiers.
     value, standard_error : float
-        Value of the first minus that of the second, and its standard error.
+        Value of the first minus that of the second, and its standard error. Of ratios the first
+        over the second, and the standard error of the logarithm.
     interval : tuple of float
         Lower and upper end. Of a one-sided test it is a limit, and the other end is infinite.
     p_value : float
@@ -37,6 +41,8 @@ class Difference:
         if nothing speaks for either.
     probability_equivalent : float
         Probability that the two differ by no more than the region of practical equivalence.
+    scale : {"difference", "ratio"}
+        Whether the second value is subtracted, or divided by.
     """
 
     first: str
@@ -49,6 +55,26 @@ class Difference:
     adjusted_p_value: float
     probability_better: float
     probability_equivalent: float
+    scale: ContrastScale = "difference"
+
+    @property
+    def name(self) -> str:
+        """Both names, with the sign of the operation between them."""
+        return f"{self.first} {'/' if self.scale == 'ratio' else '\N{MINUS SIGN}'} {self.second}"
+
+    def turned_around(self) -> Difference:
+        """Return the difference or the ratio the other way round."""
+        low, high = self.interval
+        ends = (1 / self.value, 1 / high, 1 / low)
+        value, low, high = ends if self.scale == "ratio" else (-self.value, -high, -low)
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            value=value,
+            interval=(low, high),
+            probability_better=1 - self.probability_better,
+        )
 
 
 @dataclass(frozen=True)
@@ -99,10 +125,13 @@ def differences_table(
     """
     adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
     equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
+    of_two = Column("difference", "A - B", differences, "estimate", interval, is_signed=True)
+    if differences and differences[0].scale == "ratio":
+        of_two = replace(of_two, key="ratio", title="A / B", is_signed=False)
     columns = [
         Column("first", "A", [d.first for d in differences], "name"),
         Column("second", "B", [d.second for d in differences], "name"),
-        Column("difference", "A - B", differences, "estimate", interval, is_signed=True),
+        of_two,
         Column("p_value", "p-value", [d.p_value for d in differences], "p_value"),
         Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
     ]
