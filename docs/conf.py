@@ -16,6 +16,7 @@ release = version = installed_version("dmfroc")
 
 sys.path.insert(0, str(Path(__file__).parent))
 from notebook import write_notebook  # noqa: E402
+from public_names import PAGES, write_all  # noqa: E402
 
 extensions = [
     *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
@@ -24,6 +25,7 @@ extensions = [
     "measure_tables",
     "option_table",
     "paper_table",
+    "public_names",
     "stale_pages",
 ]
 exclude_patterns = ["_build"]
@@ -34,6 +36,10 @@ default_role = "autolink"  # of docstrings: a link where the name is one
 EXTRA = Path(__file__).parent / "_build" / "extra"
 write_notebook(Path(__file__).parent / "getting_started.md", EXTRA / "getting_started.ipynb")
 html_extra_path = ["_build/extra"]
+
+# What the reference lists, where autosummary looks for it
+write_all(Path(__file__).parent / "_build" / "public.rst")
+autosummary_generate = ["_build/public.rst", *(f"api/{page.name}" for page in PAGES.glob("*.md"))]
 
 html_theme = "furo"
 html_title = f"dmfroc {release}"

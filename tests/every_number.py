@@ -16,6 +16,7 @@ import argparse
 import contextlib
 import dataclasses
 import difflib
+import doctest
 import hashlib
 import inspect
 import io
@@ -46,6 +47,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc import measures
+from dmfroc.analyses import evidence
 from dmfroc.results.result import Result
 
 generator = np.random.default_rng(0)
@@ -196,6 +198,34 @@ CALLS = {
 }
 
 
+NO_NUMBERS = {
+    # Modules, whose functions of numbers are public by themselves or in `measures`
+    *("curves", "decisions", "papers", "plots", "results", "simulation"),
+    "scorers",  # whose functions call measures
+    # What the functions return, or take
+    *("ClassWeights", "Comparison", "ContingencyTable", "Estimate", "Evaluation"),
+    *("ExpectedCost", "Measure", "MosesLittenbergROC", "NestedCosts", "OperatingPoint"),
+    *("OptimalOperatingPoints", "Predictions", "Priors", "RandomizedThreshold", "Scan"),
+    *("SummaryPriors", "ThresholdChoice", "ThresholdSelection"),
+    # Classifiers, which call `select_class_weights` and `optimal_operating_points`
+    *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"),
+}
+PUBLIC = {
+    x for room in (dmfroc, dmfroc.decisions, dmfroc.papers) for x in room.__all__
+} - NO_NUMBERS
+"""The functions that compute: those without a call above compute their examples."""
+
+
+def example(function):
+    """Return what the examples in a docstring compute."""
+    [test] = doctest.DocTestFinder(recurse=False).find(function)
+    names = dict(test.globs)
+    for line in test.examples:
+        exec(line.source, names)
+    kinds = Result | np.ndarray | float
+    return [x for name, x in names.items() if name not in test.globs and isinstance(x, kinds)]
+
+
 def digest(x):
     """Return what tells results apart that differ in one bit."""
     if isinstance(x, np.ndarray):
@@ -336,10 +366,8 @@ TWO_RUNS = {name: scores[:2] for name, scores in runs(0, 2).items()}
 DRAWS = {"method": "bootstrap", "n_draws": 100}
 IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 5}
 METHODS = {
-    "bootstrap": {"n_draws": 100},
-    "bayesian_bootstrap": {"n_draws": 100},
-    "paper_bootstrap": {"n_draws": 100},
-    "jackknife": {},
+    name: {} if "n_draws" in method.remedies else {"n_draws": 100}
+    for name, method in evidence.METHODS.items()
 }
 TYPES = ("percentile", "bca", "basic", "studentized")
 
@@ -892,8 +920,8 @@ def main():
         sys.exit(write_or_compare(options))
     warnings.simplefilter("ignore")
     found = {}
-    for name, call in CALLS.items():
-        of_call = digest(call(public(name)))
+    for name in sorted(PUBLIC | set(CALLS)):
+        of_call = digest(CALLS.get(name, example)(public(name)))
         found[name] = hashlib.sha256(json.dumps(of_call).encode()).hexdigest()
     json.dump(found, sys.stdout)
 

@@ -99,7 +99,7 @@ def compare(
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
         exactly the difference of the values. With ``paired=False``, ``importance`` is a dict of
         weights by name of the classifier.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
+    method : str, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
         bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:
         their ranks are as correlated as the influences of the same observations.

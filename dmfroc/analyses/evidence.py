@@ -53,10 +53,10 @@ from dmfroc.papers.paper_bootstrap import PaperBootstrap
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
 
-METHODS: tuple[str, ...] = get_args(Method)
-_CLASSES: dict[str, type[IntervalMethod]] = {
+METHODS: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
 }
+"""The methods by name, but for ``"bayes"``, which imports NumPyro."""
 _WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
@@ -438,7 +438,7 @@ def choose_methods(
     """
     name = options.method
     if name is not None:
-        choice("method", name, METHODS)
+        choice("method", name, get_args(Method))
     if options.target == "learner":
         if predictions.folds is None:
             raise ValueError("target='learner' needs folds=, whose values vary as fits do")
@@ -459,7 +459,7 @@ def choose_methods(
 
         chosen = [Bayes] * len(measures)
     elif name is not None:
-        chosen = [_CLASSES[name]] * len(measures)
+        chosen = [METHODS[name]] * len(measures)
     else:
         # The derivative alone accounts for the error of estimated weights, also where it has kinks.
         draws = predictions.scores.size <= _MANY_SCORES and options.weights is None

@@ -157,7 +157,7 @@ def compare_subgroups(
         As for `estimate`. The weights are common to all subgroups.
     stratify, interval_type, n_draws
         As for `estimate`.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap"}, optional
+    method : str, optional
         As for `estimate`. Where draws give the standard errors, those of differences follow from
         them, with the jackknife's degrees of freedom.
     level : float

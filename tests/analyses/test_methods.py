@@ -1,6 +1,7 @@
 """Which method is used, and the options that it takes or refuses."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.analyses.evidence import METHODS, choose_methods
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Method, Options
 from dmfroc.measures import dmf_auc, get_measure
 
 
@@ -96,7 +97,8 @@ def test_methods_are_known_by_name():
     classes, scores = classifiers(17)
     with pytest.raises(ValueError, match=r"method must be one of .*'bayes'\), but it is 'delong'"):
         choose_methods([], Predictions.from_arrays(classes, scores["a"]), Options(method="delong"))
-    for name in METHODS:
+    assert {*METHODS, "bayes"} == set(get_args(Method))
+    for name in get_args(Method):
         [found] = choose_methods(
             [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(method=name, seed=3)
         )
