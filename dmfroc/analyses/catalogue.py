@@ -28,14 +28,14 @@ from dmfroc.measures import (
     smooth_calibration,
     table,
 )
-from dmfroc.measures.measure import Measure
+from dmfroc.measures.measure import IntervalProperties, Measure
 from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FACTORIES", "MEASURES", "get_measure", "measure_table"]
+__all__ = ["FACTORIES", "MEASURES", "IntervalProperties", "get_measure", "measure_table"]
 
 # In the order in which tables list them, whichever was imported first
 _SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding

@@ -318,7 +318,7 @@ def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     bound = bind(measure, sample.predictions)
     [facts] = facts_of([measure], bound, sample)
     influences = facts.influences
-    if measure.threshold is None:  # which jumps from one row to the next
+    if measure.interval.threshold is None:  # which jumps from one row to the next
         influences = _left_out(bound, sample.predictions, influences)
     _, classes = np.unique([sample.units.of_row, sample.predictions.true], axis=1)
     n_drawn = np.bincount(classes)[sample.predictions.present].astype(float)

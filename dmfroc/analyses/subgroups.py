@@ -351,7 +351,7 @@ class _Independent:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
         inside = low < values.min() and values.max() < high
-        on_line = inside and not self._measure.is_flat_at_ends
+        on_line = inside and not self._measure.interval.is_flat_at_ends
         to_line = (scale_of(self._measure.bounds) if on_line else IDENTITY).to_line
         quantiles = stdtrit(self._freedom, 1 - _ERROR / 2)
         with np.errstate(divide="ignore"):  # an end of the range is infinitely far away

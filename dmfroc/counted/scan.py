@@ -309,7 +309,8 @@ class Scan:
         """Return the values of measures for a classifier, with their influences."""
         known = self._row_tables[classifier]
         # A warning of bias gives the value of the less biased measure.
-        asked = [m for x in measures for m in (x, x.less_biased) if m is not None and m.adds_rows]
+        less_biased = (x.interval.less_biased for x in measures)
+        asked = [m for m in (*measures, *less_biased) if m is not None and m.adds_rows]
         statistics = dict.fromkeys(m.statistic for m in asked if m.statistic is not None)
         new = [x for x in statistics if x not in known]
         if new:

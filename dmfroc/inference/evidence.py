@@ -173,18 +173,18 @@ class Facts(ABC):
     def _bias_of_chance(self) -> float:
         """The bias by chance in the table of hard labels, or in each fold's."""
         evidence, folds = self.units.evidence, self.predictions.folds
-        if evidence is None or self.measure.bias_of_chance is None:
+        bias_of_chance = self.measure.interval.bias_of_chance
+        if evidence is None or bias_of_chance is None:
             return 0.0
         n_of_each = float(evidence.sum()) / (1 if folds is None else len(np.unique(folds)))
         n_classes = len(self.predictions.present)
-        return self.measure.bias_of_chance(self.value, n_classes) / n_of_each
+        return bias_of_chance(self.value, n_classes) / n_of_each
 
     @property
     def _bias_beside_another(self) -> float:
         """By how much the value exceeds that of a less biased measure."""
-        if self.measure.less_biased is None:
-            return 0.0
-        return self.value - self.value_of(self.measure.less_biased)
+        less_biased = self.measure.interval.less_biased
+        return 0.0 if less_biased is None else self.value - self.value_of(less_biased)
 
     @cached_property
     def bias(self) -> float:
@@ -198,7 +198,7 @@ class Facts(ABC):
 
         What remains of a choice of thresholds only cross-fitting shows.
         """
-        if not bias or self.measure.cross_fit is not None:
+        if not bias or self.measure.interval.cross_fit is not None:
             return None
         return float(np.clip(self.value - bias, *self.reach))
 
@@ -220,7 +220,7 @@ class Facts(ABC):
             error,
             self.bounds,
             self.range_of_sizes,
-            symmetric_on_line=not self.measure.is_flat_at_ends,
+            symmetric_on_line=not self.measure.interval.is_flat_at_ends,
             rare=self.rare,
         )
 
@@ -263,13 +263,14 @@ class FactsInMemory(Facts):
     @cached_property
     def chosen_by_others(self) -> Influences | None:
         """The value where others choose the thresholds, and the influences on it."""
-        if self.measure.cross_fit is None or self.predictions.folds is not None:
+        cross_fit = self.measure.interval.cross_fit
+        if cross_fit is None or self.predictions.folds is not None:
             return None
         plain, weights = self.influences, self.units.weights
         if weights or self.units.shares:  # those that do not work through the weights yet
             bound = bind(self.measure, self.predictions)
             [plain] = influences_of([self.measure], bound, self.predictions)
-        judged = self.measure.cross_fit(self.predictions, self.units.of_known_row, plain[:2])
+        judged = cross_fit(self.predictions, self.units.of_known_row, plain[:2])
         if judged is None:
             return None
         found = Influences(judged[0], self.units.centred(judged[1]))
@@ -289,7 +290,7 @@ class FactsInMemory(Facts):
     @cached_property
     def possible_biases(self) -> Sequence[float]:
         """The biases that show; the first notable one counts. They are 0 where none shows."""
-        if self.measure.threshold is not None:  # halves have other thresholds, a step away
+        if self.measure.interval.threshold is not None:  # halves have other thresholds, a step away
             return (self._bias_beside_another,)
         sample = Sample(self.predictions, self.units)
         of_halves = bias_of_halves(self.measure, self.value, sample)
@@ -299,7 +300,7 @@ class FactsInMemory(Facts):
     @cached_property
     def at_fixed_threshold(self) -> FactsInMemory | None:
         """The same with a threshold that does not vary, if the measure is read at one."""
-        threshold, predictions = self.measure.threshold, self.predictions
+        threshold, predictions = self.measure.interval.threshold, self.predictions
         if threshold is None or predictions.folds is not None or self.units.evidence is None:
             return None
         bound, sample = bind(threshold.fixed, predictions), Sample(predictions, self.units)
@@ -308,11 +309,12 @@ class FactsInMemory(Facts):
     def distances_of_threshold(self, error: float) -> tuple[float, float]:
         """Return how far below and above the value those at the limits of the threshold are."""
         measure, evidence = self.measure, self.units.evidence
-        assert measure.threshold
+        threshold = measure.interval.threshold
+        assert threshold
         assert measure.statistic
         assert evidence is not None
         table = measure.statistic(self.predictions).count(self.predictions.sample_weight, np)
-        return measure.threshold.distances(table, evidence, error)
+        return threshold.distances(table, evidence, error)
 
     def unbiased_interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability as if the value were not biased.
@@ -342,7 +344,9 @@ def has_many_small_classes(
 ) -> bool:
     """Whether there are so many classes of so few observations that the measure is biased."""
     are_many = n_classes >= few * units.n_complete_sets
-    return are_many and not measure.is_unbiased_of(n_classes)
+    # The curve of two classes is that of the sample, and its area as unbiased as M is
+    is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
+    return are_many and not is_unbiased
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

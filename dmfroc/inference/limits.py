@@ -28,6 +28,7 @@ from dmfroc.results.estimate import ExactLimit
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _DECISIONS = "decisions"  # measures whose errors cost what the user says
+_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _FEW_TO_TRY = 12  # classes; with more, only some errors are tried
 _ERROR = 0.05  # error probability at which errors are counted; other limits follow
 _TOLERANCE = 1e-6  # of a value that is fitted
@@ -218,7 +219,7 @@ def rare_errors(
     """
     if evidence is None or len(predictions.present) < 2:
         return None
-    judge = measure.for_rare_errors(predictions)
+    judge = _judge_of(measure, predictions)
     classes = _classes_of(judge, predictions)
     return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
 
@@ -255,9 +256,17 @@ def _rare_errors(
     return RareErrors(best, worst, best + sign * float(losses.max()), gross_errors)
 
 
+def _judge_of(measure: Measure, predictions: Predictions) -> Measure:
+    """Return the measure that shows what rare errors in such predictions cost."""
+    is_fast = measure.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
+    if is_fast or measure.interval.of_rare_errors is None:
+        return measure.in_sample(predictions)
+    return measure.interval.of_rare_errors
+
+
 def _is_of_ranks(measure: Measure) -> bool:
     """Whether only the order of scores or of probabilities matters, maybe once recalibrated."""
-    is_recalibrated = measure.cross_fit is not None
+    is_recalibrated = measure.interval.cross_fit is not None
     return is_recalibrated or measure.needs == "scores" or measure.family == "selective prediction"
 
 
@@ -290,7 +299,9 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     """
     if len(predictions.present) < 2 or measure.of_sample is not None:
         return False
-    judge = measure.for_rare_errors(predictions)
+    if measure.interval.pools_classes is not None:
+        return measure.interval.pools_classes
+    judge = _judge_of(measure, predictions)
     return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions).some())
 
 

@@ -67,7 +67,8 @@ def extreme_threshold_message(measure: Measure, predictions: Predictions) -> str
     """Say that a class has so few cases that a threshold is expected to lie beyond them."""
     counts = predictions.class_counts[predictions.present]
     fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
-    if measure.threshold is None or fewest >= measure.threshold.fewest:
+    threshold = measure.interval.threshold
+    if threshold is None or fewest >= threshold.fewest:
         return None
     return (
         f"a class has {count(fewest)} cases, and the threshold of {measure.name} is expected to "
@@ -104,7 +105,7 @@ def few_decide_message(how_far: str) -> str:
 
 def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
-    if measure.is_smooth or measure.cross_fit is not None:
+    if measure.is_smooth or measure.interval.cross_fit is not None:
         return None
     advice = "method='bootstrap' does without" if can_redraw else "the interval may be too short"
     return (
@@ -114,7 +115,7 @@ def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
 
 def chosen_on_itself_message(facts: Facts) -> str | None:
     """Say that a measure is too good because it chooses thresholds, if its interval is so, too."""
-    if facts.measure.cross_fit is None or facts.cross_fitted is not None:
+    if facts.measure.interval.cross_fit is None or facts.cross_fitted is not None:
         return None
     too_large = _too_large(facts.measure)
     if not facts.has_all_scores:
@@ -137,7 +138,7 @@ def _too_large(measure: Measure) -> str:
 
 def not_resampled_message(measure: Measure) -> str | None:
     """Say that no replicate shows by how much a measure is too good."""
-    if measure.cross_fit is None:
+    if measure.interval.cross_fit is None:
         return None
     return (
         f"{_too_large(measure)}, and replicates of it even more so: the interval covers far less "
@@ -171,7 +172,7 @@ def bias_message(facts: Facts, allowed_for: float) -> str | None:
     """Say that a value may be biased, unless its interval accounts for that."""
     measure, predictions, units = facts.measure, facts.predictions, facts.units
     n_classes = len(predictions.present)
-    if allowed_for or measure.cross_fit is not None or measure.bias_of_chance is not None:
+    if allowed_for or measure.interval.cross_fit or measure.interval.bias_of_chance:
         return None
     if not has_many_small_classes(measure, units, n_classes):
         return None

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import number, numbers, proportion
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.measure import FLAT_AT_ENDS, Measure, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
@@ -99,7 +99,7 @@ def _at_threshold(
         WithOptions(treatments, threshold=t, pos_label=pos_label),
         WithOptions(summary, odds=t / (1 - t), prevalence=share),
         obstacle=partial(no_single_class, pos_label),
-        is_flat_at_ends=True,
+        interval=FLAT_AT_ENDS,
         **attributes,
     )
 

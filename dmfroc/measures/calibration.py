@@ -17,7 +17,15 @@ from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.cross_fitting import folds_of, judgements
-from dmfroc.measures.measure import POSITIVE, UNIT, Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.measure import (
+    FLAT_AT_ENDS,
+    POSITIVE,
+    UNIT,
+    IntervalProperties,
+    Measure,
+    ValueAndInfluences,
+    WithOptions,
+)
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import no_lost_gain, one_curve, whole_curves
 from dmfroc.measures.statistics.forecasts import (
@@ -413,7 +421,9 @@ def _isotonic_part(
         bounds=UNIT,
         obstacle=partial(no_events, pos_label),
         is_smooth=False,
-        cross_fit=WithOptions(_cross_fitted_part, part=part, pos_label=pos_label),
+        interval=IntervalProperties(
+            cross_fit=WithOptions(_cross_fitted_part, part=part, pos_label=pos_label)
+        ),
         **attributes,
     )
 
@@ -528,7 +538,7 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
         _loss_of_constants,
         bounds=(0.0, 0.5),
         range_of_shares=_up_to_uncertainty,
-        is_flat_at_ends=True,  # equal classes are at the end of the range
+        interval=FLAT_AT_ENDS,  # equal classes are at the end of the range
         greater_is_better=False,
         obstacle=partial(no_events, pos_label),
     )

@@ -17,7 +17,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
-from dmfroc.measures.measure import SIGNED, UNIT, Measure, WithOptions
+from dmfroc.measures.measure import SIGNED, UNIT, CrossFit, IntervalProperties, Measure, WithOptions
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
@@ -63,14 +63,23 @@ def _measure_with_ties(
     if ties == "half":
         return _measure(title, summary, options, chance=0.5, **attributes)
     if ties == "upper":  # errors that tie would cost nothing
-        attributes["of_rare_errors"] = _measure_with_ties(title, summary, "half", **attributes)
+        of_rare_errors = _measure_with_ties(title, summary, "half", **attributes)
+        attributes["interval"] = IntervalProperties(of_rare_errors=of_rare_errors)
     title = f"{title}, {ties} staircase"
     return _measure(title, summary, options, name=f"{name}_{ties}", **attributes)
 
 
-_with_choice = partial(_measure, obstacle=no_lost_sums, is_smooth=False)  # of thresholds
 _precision_recall = partial(_measure, family="precision-recall")
 _average_precision = partial(_precision_recall, statistic=counts_at_positives)
+
+
+def _with_choice(
+    title: str, summary: Callable[..., Any], cross_fit: CrossFit, **attributes: Any
+) -> Measure:
+    """Make a measure that chooses thresholds, which other observations can do."""
+    interval = IntervalProperties(cross_fit=cross_fit)
+    attributes |= {"obstacle": no_lost_sums, "is_smooth": False, "interval": interval}
+    return _measure(title, summary, **attributes)
 
 
 def is_straight_between_points(measure: Measure) -> bool:
@@ -291,7 +300,7 @@ def convex_hull_auc() -> Measure:
     """
     cross_fit = partial(cross_fitted, curve_summaries.judged_hull_area)
     summary, bounds = curve_summaries.hull_area, (0.5, 1.0)
-    return _with_choice("Convex hull AUC", summary, cross_fit=cross_fit, bounds=bounds, chance=0.5)
+    return _with_choice("Convex hull AUC", summary, cross_fit, bounds=bounds, chance=0.5)
 
 
 @also_called("ks, ks_stat, ks_statistic, kolmogorov_smirnov")
@@ -316,7 +325,7 @@ def max_informedness() -> Measure:
     """
     cross_fit = partial(cross_fitted, curve_summaries.judged_informedness)
     summary = curve_summaries.max_informedness
-    return _with_choice("Maximal informedness", summary, cross_fit=cross_fit, chance=0.0)
+    return _with_choice("Maximal informedness", summary, cross_fit, chance=0.0)
 
 
 @register()
@@ -355,8 +364,8 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     options = {"alpha": positive("alpha", alpha), "beta": positive("beta", beta)}
     judged = WithOptions(curve_summaries.judged_h_measure, **options)
     cross_fit = partial(cross_fitted, judged, towards_plain=_GAIN_OF_H)
-    attributes: Any = {"cross_fit": cross_fit, "chance": 0.0, "family": "costs"}
-    return _with_choice("H-measure", curve_summaries.h_measure, options, **attributes)
+    attributes: Any = {"options": options, "chance": 0.0, "family": "costs"}
+    return _with_choice("H-measure", curve_summaries.h_measure, cross_fit, **attributes)
 
 
 @register()
@@ -416,7 +425,7 @@ def average_precision() -> Measure:
     return _average_precision(
         "Average precision",
         curve_summaries.average_precision,
-        less_biased=leave_one_out_average_precision(),
+        interval=IntervalProperties(less_biased=leave_one_out_average_precision()),
         range_of_shares=ranges.precision_recall,
     )
 
@@ -442,8 +451,9 @@ def precision_recall_area() -> Measure:
     0.875902
     """
     summary, shares = curve_summaries.precision_recall_area, ranges.precision_recall
+    interval = IntervalProperties(of_rare_errors=average_precision())
     return _precision_recall(
-        "Precision-recall area", summary, range_of_shares=shares, of_rare_errors=average_precision()
+        "Precision-recall area", summary, range_of_shares=shares, interval=interval
     )
 
 

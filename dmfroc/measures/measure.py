@@ -35,7 +35,6 @@ UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
-_MANY_CLASSES = 50  # whose pairs take longer than the sample itself
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
 
 
@@ -149,6 +148,58 @@ def classes_message(labels: Sequence[Hashable], one: str, several: str) -> str |
 
 
 @dataclass(frozen=True, kw_only=True)
+class IntervalProperties:
+    """How the interval of a measure is formed, as far as its influences do not say it.
+
+    Attributes
+    ----------
+    is_flat_at_ends : bool
+        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
+        values reach them, and intervals are symmetric on the measure's own scale and end there.
+    bias_of_chance : callable, optional
+        Of a measure of hard labels: takes the value and the number of classes, and returns the
+        number of observations times the largest bias by chance in the cells of the table.
+    is_unbiased : bool
+        Whether the mean over samples is the value in the population, as that of a mean over pairs
+        of observations is.
+    less_biased : Measure, optional
+        Another measure of the same, with a smaller bias in small samples. The interval extends to
+        its value's side if it is far from this one's.
+    cross_fit : callable, optional
+        For a measure with kinks because it chooses thresholds. Takes predictions, the independent
+        unit of each observation, and the value with the influences on it. Returns the same two with
+        thresholds chosen by other observations than judge them, or None. The interval is about that
+        value.
+    threshold : Threshold, optional
+        For a measure that is read at an estimated threshold: what that does to it.
+    of_rare_errors : Measure, optional
+        Another measure that loses about as much by rare errors: one that takes less time for the
+        many pairs of many classes, or to which errors that tie count too.
+    pools_classes : bool, optional
+        Whether the observations of all classes are exchangeable, as those of accuracy are, where
+        any error costs alike. False for a measure that does not depend on how frequent the classes
+        are. By default they are if the value depends on that, and an error in the rarest class of
+        the sample costs no more than twice as much as the average error.
+    """
+
+    is_flat_at_ends: bool = False
+    bias_of_chance: Callable[[float, int], float] | None = None
+    is_unbiased: bool = False
+    less_biased: Measure | None = None
+    cross_fit: CrossFit | None = None
+    threshold: Threshold | None = None
+    of_rare_errors: Measure | None = None
+    pools_classes: bool | None = None
+
+
+FLAT_AT_ENDS = IntervalProperties(is_flat_at_ends=True)
+ALL_ALIKE = IntervalProperties(pools_classes=True)
+WITHOUT_CLASS_SIZES = IntervalProperties(pools_classes=False)
+OF_RANDOM_CASES = IntervalProperties(pools_classes=False, is_unbiased=True)
+"""Of probabilities that cases drawn from each class are ranked rightly."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Measure:
     """A performance measure: of a classifier's predictions, or once bound, of their weights.
 
@@ -197,26 +248,7 @@ class Measure:
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap, or by
-        ``cross_fit``.
-    is_flat_at_ends : bool
-        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
-        values reach them, and intervals are symmetric on the measure's own scale and end there.
-    bias_of_chance : callable, optional
-        Of a measure of hard labels: takes the value and the number of classes, and returns the
-        number of observations times the largest bias by chance in the cells of the table.
-    is_unbiased : bool
-        Whether the mean over samples is the value in the population, as that of a mean over pairs
-        of observations is.
-    less_biased : Measure, optional
-        Another measure of the same, with a smaller bias in small samples. The interval extends to
-        its value's side if it is far from this one's.
-    cross_fit : callable, optional
-        For a measure with kinks because it chooses thresholds. Takes predictions, the independent
-        unit of each observation, and the value with the influences on it. Returns the same two with
-        thresholds chosen by other observations than judge them, or None. The interval is about that
-        value.
-    threshold : Threshold, optional
-        For a measure that is read at an estimated threshold: what that does to it.
+        ``interval.cross_fit``.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
         defined for given predictions; None where nothing does. By default nothing ever does, but
@@ -227,9 +259,9 @@ class Measure:
     infinite : callable
         Says why the value would be infinite if no floor kept it finite, or returns None. Such
         classifiers are not compared.
-    of_rare_errors : Measure, optional
-        Another measure that loses about as much by rare errors: one that takes less time for the
-        many pairs of many classes, or to which errors that tie count too.
+    interval : IntervalProperties
+        How its interval is formed. By default it is smooth inside its range, and what else matters
+        is found by trying it on samples with few errors.
     of_sample : callable, optional
         For a measure with a number of observations among its options: takes predictions, and
         returns the measure with that number as a share of them. It has the range of the values.
@@ -260,16 +292,10 @@ class Measure:
     greater_is_better: bool = True
     target: float = math.nan
     is_smooth: bool = True
-    is_flat_at_ends: bool = False
-    bias_of_chance: Callable[[float, int], float] | None = None
-    is_unbiased: bool = False
-    less_biased: Measure | None = field(default=None, compare=False)
-    cross_fit: CrossFit | None = field(default=None, compare=False)
-    threshold: Threshold | None = field(default=None, compare=False)
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
     infinite: Caveat = nothing
-    of_rare_errors: Measure | None = field(default=None, compare=False)
+    interval: IntervalProperties = field(default=IntervalProperties(), compare=False)
     of_sample: Callable[[Predictions], Measure] | None = field(default=None, compare=False)
     adds_rows: bool = False
     in_given_order: bool = False
@@ -297,7 +323,7 @@ class Measure:
     @property
     def default_method(self) -> str:
         """The interval method by default."""
-        return "jackknife" if self.is_smooth or self.cross_fit is not None else "bootstrap"
+        return "jackknife" if self.is_smooth or self.interval.cross_fit else "bootstrap"
 
     @property
     def largest_difference(self) -> float:
@@ -313,18 +339,6 @@ class Measure:
         if self.of_sample is None or predictions.folds is not None:
             return self
         return self.of_sample(predictions)
-
-    def for_rare_errors(self, predictions: Predictions) -> Measure:
-        """Return the measure that shows what rare errors in such predictions cost."""
-        is_fast = self.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
-        if is_fast or self.of_rare_errors is None:
-            return self.in_sample(predictions)
-        return self.of_rare_errors
-
-    def is_unbiased_of(self, n_classes: int) -> bool:
-        """Whether the mean over samples of so many classes is the value in the population."""
-        # The curve of two classes is that of the sample, and its area as unbiased as M is
-        return self.is_unbiased or (self.is_dmf_auc and n_classes == 2)
 
     def range_in(
         self, predictions: Predictions, *, sizes_are_fixed: bool = False

@@ -21,7 +21,7 @@ from scipy.special import bdtrik
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
-from dmfroc.measures.measure import UNIT, Measure, Threshold, WithOptions
+from dmfroc.measures.measure import UNIT, IntervalProperties, Measure, Threshold, WithOptions
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
@@ -225,14 +225,16 @@ def _with_threshold(make: Callable[..., Measure], *args: Any, **attributes: Any)
     is_quantile = summary.given == "tpr" and summary.share < 1
     fewest = (1 - _ROUNDING) / (1 - summary.share) if is_quantile else 0.0
     threshold = Threshold(fixed, summary.distances, fewest)
-    return make(*args, **attributes, threshold=threshold)
+    measure = make(*args, **attributes)
+    return replace(measure, interval=replace(measure.interval, threshold=threshold))
 
 
 def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
     summary = AtPoint(given, share, value)
     if given == "tpr":
         halfway = replace(summary, counts_half=True)
-        attributes["less_biased"] = _operating_point(title, whole_curves, halfway)
+        less_biased = _operating_point(title, whole_curves, halfway)
+        attributes["interval"] = IntervalProperties(less_biased=less_biased)
     return _with_threshold(_operating_point, title, whole_curves, summary, **attributes)
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
+    OF_RANDOM_CASES,
     Measure,
     WithOptions,
     alphabetical_message,
@@ -96,8 +97,8 @@ def polytomous_discrimination_index() -> Measure:
     >>> round(polytomous_discrimination_index()([0, 0, 1, 1, 2, 2, 1], scores), 4)
     0.6944
     """
-    title, attributes = "Polytomous discrimination index", {"chance": math.nan, "is_unbiased": True}
-    return ranking(title, win_counts, _mean_share, **attributes)
+    title = "Polytomous discrimination index"
+    return ranking(title, win_counts, _mean_share, chance=math.nan, interval=OF_RANDOM_CASES)
 
 
 def polytomous_discrimination_per_class(

@@ -22,7 +22,15 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.curve_summaries import divide
-from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT, Measure, WithOptions
+from dmfroc.measures.measure import (
+    ALL_ALIKE,
+    POSITIVE,
+    SIGNED,
+    UNIT,
+    IntervalProperties,
+    Measure,
+    WithOptions,
+)
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.forecasts import (
     LEAST_PROBABILITY,
@@ -120,7 +128,8 @@ def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: An
     title, summary = f"Brier {name}", partial(_without_chance, part)
     corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
     corrected = replace(corrected, name=f"brier_{name} less what chance adds")
-    return _in_bins(title, class_bins, n_bins, part, less_biased=corrected, **attributes)
+    interval = IntervalProperties(less_biased=corrected)
+    return _in_bins(title, class_bins, n_bins, part, interval=interval, **attributes)
 
 
 @also_called("brier")
@@ -149,7 +158,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return forecasts("Brier score", probability_losses, mean_of_rows)
+    return forecasts("Brier score", probability_losses, mean_of_rows, interval=ALL_ALIKE)
 
 
 @register()
@@ -214,6 +223,7 @@ def log_loss() -> Measure:
         bounds=POSITIVE,
         caveats=(_infinite_loss,),
         infinite=_infinite_loss,
+        interval=ALL_ALIKE,
     )
 
 
@@ -389,13 +399,14 @@ def expected_calibration_error(
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
         _DebiasedError(),
-        is_flat_at_ends=True,  # calibrated forecasts are at the end of the range
-        less_biased=plain,
+        # Calibrated forecasts are at the end of the range
+        interval=IntervalProperties(is_flat_at_ends=True, less_biased=plain),
     )
     if flag("debiased", debiased):
         return corrected
     name = "expected_calibration_error(debiased=True)"
-    return replace(plain, less_biased=replace(corrected, name=name))
+    less_biased = replace(corrected, name=name)
+    return replace(plain, interval=IntervalProperties(less_biased=less_biased))
 
 
 def _among_first(k: int, **attributes: Any) -> Measure:
@@ -441,4 +452,4 @@ def top_k_accuracy(k: int = 2) -> Measure:
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
     # An error may rank below all k, so that it counts in full
-    return _among_first(k, of_rare_errors=_among_first(1))
+    return _among_first(k, interval=replace(ALL_ALIKE, of_rare_errors=_among_first(1)))

@@ -18,7 +18,13 @@ from scipy.special import chdtrc
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
-from dmfroc.measures.measure import UNIT, Measure, ValueAndInfluences, WithOptions
+from dmfroc.measures.measure import (
+    UNIT,
+    IntervalProperties,
+    Measure,
+    ValueAndInfluences,
+    WithOptions,
+)
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.recalibration import BinaryFit
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
@@ -332,8 +338,9 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     0.172
     """
     cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
-    title, attributes = "Integrated calibration index", {"is_smooth": False, "cross_fit": cross_fit}
-    return _distance(title, pos_label, 0, **attributes)
+    interval = IntervalProperties(cross_fit=cross_fit)
+    title = "Integrated calibration index"
+    return _distance(title, pos_label, 0, is_smooth=False, interval=interval)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:

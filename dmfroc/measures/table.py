@@ -23,7 +23,14 @@ from dmfroc.measures.hard_labels import (
     register_table_number,
     unused,
 )
-from dmfroc.measures.measure import POSITIVE, SIGNED, UNIT
+from dmfroc.measures.measure import (
+    ALL_ALIKE,
+    POSITIVE,
+    SIGNED,
+    UNIT,
+    WITHOUT_CLASS_SIZES,
+    IntervalProperties,
+)
 from dmfroc.measures.registry import FACTORIES, also_called
 
 Weighting = Literal["bias", "prevalence", "macro"]
@@ -65,7 +72,8 @@ def _register_flat(
     **attributes: Any,
 ) -> Callable[[TableFunction], TableFunction]:
     """Make a number a measure whose derivative vanishes at the ends of its range."""
-    attributes |= {"range_of_shares": shares, "bias_of_chance": bias, "is_flat_at_ends": True}
+    interval = IntervalProperties(bias_of_chance=bias, is_flat_at_ends=True)
+    attributes |= {"range_of_shares": shares, "interval": interval}
     return register_table_number(title, bounds, **attributes)
 
 
@@ -182,7 +190,7 @@ def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
 
 
 @also_called("acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro")
-@register_table_number("Accuracy", UNIT)
+@register_table_number("Accuracy", UNIT, interval=ALL_ALIKE)
 def accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
@@ -224,7 +232,9 @@ def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
 
 
 @also_called("bacc, bal_acc, balanced_accuracy_score, uar, mean_recall")
-@register_table_number("Balanced accuracy", UNIT, caveats=(never_recalled,))
+@register_table_number(
+    "Balanced accuracy", UNIT, caveats=(never_recalled,), interval=WITHOUT_CLASS_SIZES
+)
 def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
     """Return the mean recall of the classes that occur.
 

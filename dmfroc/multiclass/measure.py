@@ -12,7 +12,12 @@ from jaxtyping import Float
 from dmfroc._kit.options import is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
-from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
+from dmfroc.measures.measure import (
+    UNIT,
+    IntervalProperties,
+    Measure,
+    absent_classes_message,
+)
 from dmfroc.measures.ranking import hand_till, mean_pairwise_area
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.pairs import pair_counts_of
@@ -108,6 +113,10 @@ def dmf_auc(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset
     )
     caveats, is_plain = (absent_classes_message,), is_one_of(pair_weights, ("equal",))
+    interval = IntervalProperties()
+    if is_plain and preset == "default":
+        pools_classes = False if options.threshold_pool == "balanced" else None
+        interval = IntervalProperties(of_rare_errors=hand_till(), pools_classes=pools_classes)
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
@@ -116,7 +125,7 @@ def dmf_auc(
         chance=0.5,
         family="multiclass ROC",
         caveats=caveats if is_plain else (*caveats, one_curve_message),
-        of_rare_errors=hand_till() if is_plain and preset == "default" else None,
+        interval=interval,
         is_dmf_auc=True,
     )
 

@@ -600,7 +600,7 @@ def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, 
     _, moments = facts.cross_fitted
     rows, weights = np.arange(len(sample.predictions.true)), sample.units.weights
     [plain] = influences_of([measure], bind(measure, sample.predictions), sample.predictions)
-    raw = measure.cross_fit(sample.predictions, rows, plain[:2])[1]
+    raw = measure.interval.cross_fit(sample.predictions, rows, plain[:2])[1]
     slope = raw @ weights.slopes
     variance = len(weights.of_target) * np.var(weights.of_target @ slope, ddof=1)
     direct = moments_of(raw + weights.of_rows @ slope, facts.units).standard_error

@@ -11,6 +11,7 @@ from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.analyses.evidence import METHODS, choose_methods
 from dmfroc.inference.options import Method, Options
 from dmfroc.measures import dmf_auc, get_measure
+from dmfroc.measures.measure import IntervalProperties
 
 
 def test_measures_with_kinks_are_resampled_unless_they_are_cross_fitted():
@@ -18,7 +19,7 @@ def test_measures_with_kinks_are_resampled_unless_they_are_cross_fitted():
     assert estimate("hand_till", predictions).method == "jackknife"
     cross_fitted = estimate("convex_hull_auc", predictions)
     assert cross_fitted.method == "jackknife"
-    bent = replace(get_measure("convex_hull_auc"), name="bent", cross_fit=None)
+    bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
     found = estimate(bent, predictions, n_draws=200)
     assert found.method == "bootstrap"
     by_derivative = estimate(bent, predictions, method="jackknife")
@@ -82,7 +83,7 @@ def test_posteriors_are_evaluated_where_there_are_some():
 
 def test_one_of_several_measures_may_use_an_option():
     classes, scores = classifiers(17)
-    bent = replace(get_measure("convex_hull_auc"), name="bent", cross_fit=None)
+    bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
     found = evaluate(classes, scores["a"], measures=["hand_till", bent], n_draws=100).estimates
     assert [found[name].n_draws for name in ("hand_till", "bent")] == [None, 100]
 

@@ -43,7 +43,7 @@ def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
         biases = found.mean(axis=0) - entropies(given.T / n_classes)
         errors = found.std(axis=0) / np.sqrt(n_tables)
         for name, bias, error in zip(ENTROPIES, biases, errors, strict=True):
-            allowed = get_measure(name).bias_of_chance(1.0, n_classes) / n
+            allowed = get_measure(name).interval.bias_of_chance(1.0, n_classes) / n
             assert np.sign(allowed) * bias < abs(allowed) + 4 * error
             if share_right == 1 / n_classes and n >= 10 * n_classes**2:  # and not twice as much
                 assert abs(allowed) < 1.4 * abs(bias) + 4 * error
@@ -51,11 +51,11 @@ def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
 
 def test_a_bias_within_the_error_is_not_allowed_for():
     measure = measures.mutual_information()
-    bias = measure.bias_of_chance(0.5, 3) / 300
+    bias = measure.interval.bias_of_chance(0.5, 3) / 300
     assert bias > 0
     assert notable_bias([0.0, bias], 3.9 * bias) == bias
     assert notable_bias([0.0, bias], 4.1 * bias) == 0
-    assert measures.accuracy().bias_of_chance is None
+    assert measures.accuracy().interval.bias_of_chance is None
 
 
 def test_halves_show_the_bias_of_a_square():
@@ -184,7 +184,8 @@ def test_reliability_and_resolution_reach_down_by_what_chance_adds():
         assert found.interval[0] == 0
         sample = Predictions.from_arrays(y, np.stack([1 - p, p], axis=1))
         parts = [measures.brier_reliability(), measures.brier_resolution()]
-        chance = [m(sample) - m.less_biased(sample) for m in parts if m.less_biased is not None]
+        less_biased = [(m, m.interval.less_biased) for m in parts]
+        chance = [m(sample) - other(sample) for m, other in less_biased if other is not None]
         assert chance[0] == pytest.approx(chance[1], rel=1e-9)
         excess.append(found.value - chance[0])
     assert abs(np.mean(excess)) < 3 * np.std(excess) / np.sqrt(len(excess))
@@ -198,12 +199,12 @@ def test_unequal_weights_add_more_chance_to_reliability():
         p = generator.beta(2, 2, size=150)
         y, weight = (generator.random(150) < p).astype(int), np.exp(generator.normal(size=150))
         scores = np.stack([1 - p, p], axis=1)
-        corrected.append(measure.less_biased(y, scores, sample_weight=weight))
+        corrected.append(measure.interval.less_biased(y, scores, sample_weight=weight))
         plain.append(measure(y, scores, sample_weight=weight))
     error = np.std(corrected) / np.sqrt(len(corrected))
     assert np.mean(corrected) == pytest.approx(0, abs=4 * error + 0.1 * np.mean(plain))
-    alike = measure.less_biased(y, scores, sample_weight=np.full(150, 3.0))
-    assert alike == pytest.approx(measure.less_biased(y, scores))
+    alike = measure.interval.less_biased(y, scores, sample_weight=np.full(150, 3.0))
+    assert alike == pytest.approx(measure.interval.less_biased(y, scores))
 
 
 def test_bias_is_seen_in_halves_that_have_all_classes():

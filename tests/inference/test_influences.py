@@ -2,6 +2,7 @@
 
 import itertools
 import tracemalloc
+from dataclasses import replace
 
 import delong
 import numpy as np
@@ -197,6 +198,22 @@ def test_classes_are_pooled_where_their_observations_cost_alike(measure, sizes, 
     of_users = Measure(name="share_right", bind=lambda _: lambda weights: weights.sum())
     found = of_users if measure == "share_right" else get_measure(measure)
     assert pools_classes(found, predictions) == is_pooled
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n for n, m in MEASURES_BY_NAME.items() if m.interval.pools_classes is not None],
+)
+def test_measures_declare_whether_classes_are_pooled_as_samples_with_errors_show_it(name):
+    measure, generator = MEASURES_BY_NAME[name], np.random.default_rng(0)
+    undeclared = replace(measure, interval=replace(measure.interval, pools_classes=None))
+    for n_classes in (2, 2, 3, 4):
+        share = np.sort(generator.dirichlet(np.ones(n_classes)))[:: generator.choice([-1, 1])]
+        sizes = np.maximum(np.round(100 * share), 3).astype(int)
+        y = np.repeat(np.arange(n_classes), sizes)
+        predictions = Predictions.from_arrays(y, 0.4 / n_classes + 0.6 * np.eye(n_classes)[y])
+        if measure.applies_to(predictions):
+            assert pools_classes(measure, predictions) == pools_classes(undeclared, predictions)
 
 
 @pytest.mark.parametrize("seed", range(8))

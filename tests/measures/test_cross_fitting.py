@@ -13,13 +13,13 @@ from dmfroc.measures import MEASURES, average_precision, leave_one_out_average_p
 from dmfroc.measures.measure import bind
 
 # Measures that choose thresholds; those with fitted calibration curves have tests of their own.
-KINKS = [m for m in MEASURES.values() if m.cross_fit is not None and m.needs != "probabilities"]
+KINKS = [m for m in MEASURES.values() if m.interval.cross_fit and m.needs != "probabilities"]
 assert len(KINKS) == 3
 
 
 def cross_fit(measure, predictions, units):
     [plain] = influences_of([measure], bind(measure, predictions), predictions)
-    return measure.cross_fit(predictions, units, (plain.value, plain.influences))
+    return measure.interval.cross_fit(predictions, units, (plain.value, plain.influences))
 
 
 @pytest.mark.slow

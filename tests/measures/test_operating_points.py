@@ -36,7 +36,7 @@ def test_rates_are_read_off_the_curve(share):
 
 def test_values_without_bias_are_half_a_positive_higher_on_the_curve():
     for share in (0.3, 0.5, 0.7):
-        found = measures.specificity_at(sensitivity=share).less_biased(Y, SCORE)
+        found = measures.specificity_at(sensitivity=share).interval.less_biased(Y, SCORE)
         halfway = measures.specificity_at(sensitivity=share + 0.5 / Y.sum())
         assert found == pytest.approx(halfway(Y, SCORE), abs=1e-12)
 

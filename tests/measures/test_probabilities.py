@@ -122,7 +122,7 @@ def test_biases_of_calibrated_forecasts_are_as_the_docstrings_say():
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_what_chance_adds_is_taken_away_on_average_of_all_outcomes(n):
     """Of n calibrated forecasts of 0.3 in a bin, whatever n: singletons had a quarter too much."""
-    corrected = measures.brier_reliability(n_bins=5).less_biased
+    corrected = measures.brier_reliability(n_bins=5).interval.less_biased
     mean = 0.0
     for outcomes in itertools.product([0, 1], repeat=n):
         # One row of each class for certain, in bins of their own
