@@ -14,7 +14,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import choice, flag
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons, several_horizons
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Contrast, Hypothesis, contrast_of_t
@@ -166,20 +166,20 @@ def compare(
         samples = {name: Sample(p.counted, found.units) for name, p in found.predictions.items()}
         return facts_of_classifiers(measure, samples)
 
-    several = several_horizons(given.get("horizon"), intervals)
+    are_several = np.ndim(horizon := given.get("horizon", 0)) > 0
     if choice("scale", scale, get_args(ContrastScale)) == "ratio":
         refused = {
             "paired=False": not paired,
             "a method other than 'jackknife'": intervals.method not in (None, "jackknife"),
             **{"margin": margin, "rope": rope, "simultaneous": simultaneous},
             "judge": given.get("judge") is not None,
-            "several horizons": several is not None,
+            "several horizons": are_several,
         }
         if found := [name for name, is_given in refused.items() if is_given]:
             raise ValueError(f"scale='ratio' does not go with {', '.join(found)}: leave one out")
         intervals = replace(intervals, method="jackknife")
-    if several is not None:
-        return over_horizons(several, facts_at, intervals, hypothesis)
+    if are_several:
+        return over_horizons(horizon, facts_at, intervals, hypothesis)
     evidence = evidence_at(given.get("horizon"))
     predictions, joint = evidence.predictions, evidence.estimates(measure, hypothesis)
     if scale == "ratio":

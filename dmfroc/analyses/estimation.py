@@ -11,7 +11,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import evaluate
 from dmfroc.analyses.evidence import evidence_of, warned_estimates
-from dmfroc.analyses.horizons import HorizonCurves, by_horizon, several_horizons
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_of
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inputs.predictions import as_predictions
@@ -165,7 +165,7 @@ def estimate(
     """
     measure = get_measure(measure)
     intervals, inputs = Options.from_user("estimate", options, EvaluationOptions)
-    if several_horizons(inputs.get("horizon"), intervals) is not None:
+    if np.ndim(inputs.get("horizon", 0)) > 0:
         several: Any = evaluate(y_true, y_score, measures=[measure], **options)
         return several
     evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)

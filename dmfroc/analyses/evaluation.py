@@ -13,7 +13,7 @@ import numpy as np
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
-from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons, several_horizons
+from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
@@ -244,8 +244,8 @@ def evaluate(
         facts = [facts_of([m], bind(m, sample.predictions), sample)[0] for m in chosen]
         return {x.measure.name: x for x in facts}
 
-    if (several := several_horizons(inputs.get("horizon"), intervals)) is not None:
-        return over_horizons(several, facts_at, intervals)
+    if np.ndim(horizons := inputs.get("horizon", 0)) > 0:
+        return over_horizons(horizons, facts_at, intervals)
     evidence = evidence_of(y_true, y_score, intervals, needs=needs, **inputs)
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 

@@ -37,7 +37,7 @@ from dmfroc.inference.interval_method import (
     check_finite,
 )
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.judge import Judged, Part, judged, selection_message
+from dmfroc.inference.judge import Judged, judged, selection_message
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, effective_sizes, group_names, sample_of
 from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
@@ -195,7 +195,7 @@ class JudgedEvidence(EvidenceInMemory):
         """Return the combination of least variance, of verified rows alone if there is no judge."""
         if len(found) < 3:
             return Judged(found[0].value, found[0].influences, 0.0, np.ones(len(self.stratum)))
-        own, on_all, on_verified = (Part(x.value, self._sums(x.influences)) for x in found)
+        own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in found)
         return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
 
     def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " u"]:
@@ -400,7 +400,9 @@ def evidence_of(
     if (follow_up := population["follow_up"]) is not None:
         y_true, y_score, population["follow_up"] = follow_up.of_events(y_true, y_score, given)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
-    return EvidenceInMemory(*in_population(predictions, options, **population))
+    if any(x is not None for x in population.values()):
+        predictions, options = in_population(predictions, options, **population)
+    return EvidenceInMemory(predictions, options)
 
 
 def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
@@ -422,7 +424,9 @@ def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
 def take_population(given: dict[str, Any]) -> dict[str, Any]:
     """Take folds and another population, None for what there is not, out of what the user gave."""
     names = "folds", "target_prevalence", "importance"
-    return {x: given.pop(x, None) for x in names} | {"follow_up": take_follow_up(given)}
+    has_follow_up = not given.keys().isdisjoint(FollowUpOptions.__annotations__)
+    follow_up = take_follow_up(given) if has_follow_up else None
+    return {x: given.pop(x, None) for x in names} | {"follow_up": follow_up}
 
 
 def choose_methods(

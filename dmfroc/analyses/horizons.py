@@ -102,28 +102,21 @@ def by_horizon[**P, R](function: Callable[P, R | HorizonCurves]) -> ByHorizon[P,
     return cast("ByHorizon[P, R]", function)
 
 
-def several_horizons(horizon: Any, options: Options) -> Float[np.ndarray, " h"] | None:
-    """Return several horizons, in rising order; None if there is one, or none."""
-    if horizon is None or np.ndim(horizon) == 0:
-        return None
-    found = numbers("horizon", horizon)
-    if found.ndim != 1 or len(found) < 2 or (np.diff(found) <= 0).any():
+def over_horizons(
+    horizon: Any,
+    facts_at: Callable[[float], Mapping[str, FactsInMemory]],
+    options: Options,
+    hypothesis: Hypothesis | None = None,
+) -> HorizonCurves:
+    """Return curves of what has facts at each horizon, and differences if there is a hypothesis."""
+    horizons = numbers("horizon", horizon)
+    if horizons.ndim != 1 or len(horizons) < 2 or (np.diff(horizons) <= 0).any():
         raise ValueError("horizon must be one number, or several in rising order")
     if options.method not in (None, "jackknife") or options.target == "learner":
         raise ValueError(
             "several horizons have joint limits by method='jackknife' of these fits alone: leave "
             "method and target out, or give one horizon"
         )
-    return found
-
-
-def over_horizons(
-    horizons: Float[np.ndarray, " h"],
-    facts_at: Callable[[float], Mapping[str, FactsInMemory]],
-    options: Options,
-    hypothesis: Hypothesis | None = None,
-) -> HorizonCurves:
-    """Return curves of what has facts at each horizon, and differences if there is a hypothesis."""
     found = [facts_at(t) for t in horizons.tolist()]
     first, method, gaps = found[0], Jackknife(options.level, options.seed), np.diff(horizons)
     shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())

@@ -45,6 +45,7 @@ from dmfroc.measures.measure import (
     sample_message,
     warn_of_absent_classes,
 )
+from dmfroc.measures.statistics.statistic import Sums
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
@@ -335,10 +336,6 @@ def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
     return np.asarray(bound.counted).reshape(-1, 2)[-len(bound.cell_weights) :]
 
 
-class _Rates(NamedTuple):
-    rates: Float[np.ndarray, "q 2 t"]
-
-
 def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> float:
     """Return the power that makes up for columns that share observations.
 
@@ -350,7 +347,7 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
     weights, pair_weights = predictions.sample_weight, bound.cell_weights[..., 0]
     table = bound.count(weights, np)
     rates, to_table = value_and_pull_back(RateTable.rates, table)
-    _, to_rates = value_and_pull_back(lambda pairs, xp: areas(pairs.rates, xp), _Rates(rates))
+    _, to_rates = value_and_pull_back(lambda pairs, xp: areas(pairs.values, xp), Sums(rates))
     [slopes] = to_rates(np.ones(len(pair_weights)))
 
     def square(factors: Float[np.ndarray, "q 2"]) -> float:

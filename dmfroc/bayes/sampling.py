@@ -68,11 +68,8 @@ class Chains(NamedTuple):
     n_warmup: int
 
 
-class Steps(NamedTuple):
-    """How chains begin, and how they go on for a few draws."""
-
-    begin: Callable[..., Any]
-    go_on: Callable[..., Any]
+type Steps = tuple[Callable[..., Any], Callable[..., Any]]
+"""How chains begin, and how they go on for a few draws."""
 
 
 class Gaussian(NamedTuple):
@@ -209,7 +206,7 @@ class Sampler:
 
             return jax.lax.scan(step, state, length=_N_TOGETHER)
 
-        return Steps(begin, go_on)
+        return begin, go_on
 
     def programs(self, chains: Chains, data: Any) -> tuple[Steps, Callable[..., Any]]:
         """Return what runs chains, and what returns their sites; only the shapes of data matter.
@@ -225,12 +222,12 @@ class Sampler:
         given = data, Gaussian(np.zeros(self.size), shared, np.zeros((n, m, m)))
         x = {"x": np.zeros((chains.n_chains, self.size))}
         start = ParamInfo(x, np.zeros(chains.n_chains), x)
-        steps = self.steps(chains)
-        begin = lowered(steps.begin, jax.random.PRNGKey(0), start, *given, **_SOON_READY)
-        go_on = lowered(steps.go_on, begin.out_info, *given, **_BRIEFLY_OPTIMISED)
+        first, others = self.steps(chains)
+        begin = lowered(first, jax.random.PRNGKey(0), start, *given, **_SOON_READY)
+        go_on = lowered(others, begin.out_info, *given, **_BRIEFLY_OPTIMISED)
         draws = np.zeros((chains.n_chains * chains.n_draws, self.size))
         sites = lowered(self._sites_of_draws, draws, data, **_SOON_READY)
-        programs = Steps(_ahead(begin), _ahead(go_on)), _ahead(sites)
+        programs = (_ahead(begin), _ahead(go_on)), _ahead(sites)
         return self._programs.setdefault(chains, programs)
 
 
@@ -261,11 +258,12 @@ def run_chains(
 
     Programs do not end before they are through: after some draws, this asks for the next.
     """
-    state = steps.begin(key, start, *given)
+    begin, go_on = steps
+    state = begin(key, start, *given)
     found = []
     for _ in range(0, chains.n_warmup + chains.n_draws, _N_TOGETHER):
         check_stopped()
-        state, fields = steps.go_on(state, *given)
+        state, fields = go_on(state, *given)
         found.append(jax.tree.map(np.asarray, fields))
     kept = slice(chains.n_warmup, chains.n_warmup + chains.n_draws)
     return jax.tree.map(lambda *parts: np.concatenate(parts)[kept], *found)

@@ -33,12 +33,8 @@ from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, or
 _TAKE_SAMPLE = "estimate it from a sample of the rows, dmfroc.scan(...).predictions()"
 
 
-class RowInfluences(NamedTuple):
-    """The influences of rows on a summary of what each of them adds to a table."""
-
-    statistic: Callable[[Predictions], Statistic]
-    table: Any
-    derivatives: Any
+type RowInfluences = tuple[Callable[[Predictions], Statistic], Any, Any]
+"""A statistic that adds rows, its table, and a value's derivatives with respect to the table."""
 
 
 class LookUp(NamedTuple):
@@ -90,9 +86,8 @@ def influences(
     of_rows = [(row, x.rows) for row, x in zip(found, look_ups, strict=True) if x.rows is not None]
     if of_rows:
         predictions = batch.predictions(classifier, labels)
-        bound = {x.statistic: x.statistic(predictions) for _, x in of_rows}
-        for row, of_row in of_rows:
-            statistic, table, derivatives = of_row
+        bound = {statistic: statistic(predictions) for _, (statistic, *_) in of_rows}
+        for row, (statistic, table, derivatives) in of_rows:
             row += bound[statistic].pull_back(predictions.sample_weight, table, derivatives)
     if batch.weights is not None:
         found *= batch.weights
@@ -220,7 +215,7 @@ class BoundCounts:
         assert measure.statistic is not None
         table = self.row_tables[measure.statistic]
         value, derivatives = value_and_derivatives(summary, table)
-        of_rows = RowInfluences(measure.statistic, table, derivatives)
+        of_rows = measure.statistic, table, derivatives
         look_up = LookUp(np.zeros(0, int), *_no_columns(len(self.labels)), None, of_rows)
         return Valued(float(within(value, measure.range_in(self.predictions))), 0.0, look_up)
 

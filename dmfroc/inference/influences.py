@@ -91,7 +91,8 @@ def influences_of(
     values, gradients = bound.values_and_gradients(weights)
     of_parts: list[PartInfluences | None] = [None] * len(values)
     if parts is not None:
-        of_parts = [PartInfluences(x, parts.n_parts) for x in parts.derivatives]
+        derivatives, n_parts = parts
+        of_parts = [PartInfluences(x, n_parts) for x in derivatives]
     return [
         Influences(float(within(value, measure.range_in(predictions))), gradient * weights, of_one)
         for measure, value, gradient, of_one in zip(

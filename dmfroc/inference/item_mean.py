@@ -10,7 +10,8 @@ from jaxtyping import Float, Int
 
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Contrast, contrast_of_intervals
-from dmfroc.inference.judge import Part, judged, selection_message
+from dmfroc.inference.influences import Influences
+from dmfroc.inference.judge import judged, selection_message
 from dmfroc.inference.units import effective_sizes
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.estimate import Estimate
@@ -32,7 +33,7 @@ class ItemMean:
     bounds: tuple[float, float]
 
     @cached_property
-    def verified(self) -> Part:
+    def verified(self) -> Influences:
         """The mean of the items with scores, and the influence of each."""
         return _weighted_mean(np.nan_to_num(self.scores), self._weight)
 
@@ -54,7 +55,7 @@ class ItemMean:
     @cached_property
     def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
         if self.judge is None:
-            return (*self.verified, 0.0)
+            return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
             self._of_units(_weighted_mean(self.judge, weight))
             for weight in (np.ones(len(self.judge)), self._weight)
@@ -64,8 +65,8 @@ class ItemMean:
         found = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
         return found.value, found.influences * found.inflation, found.weight
 
-    def _of_units(self, part: Part) -> Part:
-        return Part(part.value, self._by_unit(part.influences))
+    def _of_units(self, part: Influences) -> Influences:
+        return Influences(part.value, self._by_unit(part.influences))
 
     @property
     def influences(self) -> Float[np.ndarray, " u"]:
@@ -157,10 +158,10 @@ class ItemMean:
         return contrast_of_intervals(limits.value, limits.standard_error, limits.interval_at)
 
 
-def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Part:
+def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:
     total = weights.sum()
     value = float(weights @ values / total)  # exact for zeros and ones of weight 1
-    return Part(value, weights * (values - value) / total)
+    return Influences(value, weights * (values - value) / total)
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:

@@ -9,17 +9,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr
 
+from dmfroc.inference.influences import Influences
+
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
 _FEWEST_FOR_TEST = 5
 _LARGEST_LEVERAGE = 0.5  # of one verified row on the weight of the judge
 _MOST_APART = 2.0  # times the variance on all rows, up to which it counts beside verified ones
-
-
-class Part(NamedTuple):
-    """A value, and the influence of every row on it; rows without a part in it have none."""
-
-    value: float
-    influences: Float[np.ndarray, " n"]
 
 
 class Judged(NamedTuple):
@@ -44,9 +39,9 @@ class Judged(NamedTuple):
 
 
 def judged(
-    verified: Part,
-    judge_on_all: Part,
-    judge_on_verified: Part,
+    verified: Influences,
+    judge_on_all: Influences,
+    judge_on_verified: Influences,
     is_verified: Bool[np.ndarray, " n"],
     stratum: Int[np.ndarray, " n"],
     n_labels: Float[np.ndarray, " s"],
@@ -63,9 +58,9 @@ def judged(
 
     Parameters
     ----------
-    verified : Part
-        The value by the verified labels.
-    judge_on_all, judge_on_verified : Part
+    verified : Influences
+        The value by the verified labels, and the influence of every row on it; 0 of other rows.
+    judge_on_all, judge_on_verified : Influences
         The value by the judge's labels, on all rows and on those that were verified.
     is_verified : numpy.ndarray of bool, shape (n,)
         Which rows are verified.

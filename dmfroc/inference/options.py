@@ -54,20 +54,17 @@ class InputOptions(TypedDict, total=False):
     y_pred: Any
 
 
-class _FoldOptions(TypedDict, total=False):
-    pos_label: Any
-    folds: Any
-    target: Target
-    train_fraction: float | None
-
-
 class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=False):
     """What comes with the rows, and how intervals are made, where there are no folds."""
 
 
-class PopulationOptions(TypedDict, total=False):
-    """A judge of rows that nobody verified, and another population than the sample's."""
+class _PopulationOptions(TypedDict, total=False):
+    """Folds, a judge of rows that nobody verified, and another population than the sample's."""
 
+    pos_label: Any
+    folds: Any
+    target: Target
+    train_fraction: float | None
     judge: Any
     label_probability: Any
     label_strata: Any
@@ -76,7 +73,7 @@ class PopulationOptions(TypedDict, total=False):
 
 
 class EvaluationOptions(
-    InputOptions, _FoldOptions, PopulationOptions, FollowUpOptions, IntervalOptions, total=False
+    InputOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
 ):
     """All that `evaluate`, `estimate` and `compare` have in common.
 
@@ -140,10 +137,11 @@ class Options:
         own = {name: given[name] for name in given if name in cls.__annotations__}
         of_rows = [x for x in known.__annotations__ if x not in (*own, "random_state")]
         inputs = {name: given[name] for name in of_rows if name in given}
-        return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
+        return cls(**own, seed=given.get("random_state", 0)), inputs
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", check_level(self.level))
+        object.__setattr__(self, "seed", seed_of(self.seed))
         if self.stratify is not None:
             object.__setattr__(self, "stratify", flag("stratify", self.stratify))
         choice("target", self.target, TARGETS)

@@ -35,7 +35,7 @@ def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
         undefined_message({measure.name: value}),
         *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
         chosen_on_itself_message(facts),
-        *(few_clusters_message(x.units, x.predictions.n_observations) for x in parts),
+        *(few_clusters_message(x.units, len(x.predictions.true)) for x in parts),
         *of_rare_class,
         *(extreme_threshold_message(measure, sample) for sample in samples),
         *(small_folds_message(sample) for sample in samples),

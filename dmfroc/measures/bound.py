@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -21,14 +21,11 @@ Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
 
 
-class SampledParts(NamedTuple):
-    """What is known of values that are computed from a random sample of their parts.
+type SampledParts = tuple[Float[np.ndarray, "values u"], int]
+"""Derivatives of values with respect to weights of parts, and from how many those were drawn.
 
-    The parts, such as pairs of classes, were drawn without replacement, all with one probability.
-    """
-
-    derivatives: Float[np.ndarray, "values u"]  # with respect to weights of the parts
-    n_parts: int  # in the population that those were drawn from
+The parts, such as pairs of classes, were drawn without replacement, all with one probability.
+"""
 
 
 class BoundMeasures(ABC):
@@ -180,7 +177,7 @@ class MeanOverFolds(BoundMeasures):
         drawn = [parts for parts in parts_by_fold if parts is not None]
         if not drawn:
             return None
-        return drawn[0]._replace(derivatives=np.mean([x.derivatives for x in drawn], axis=0))
+        return np.mean([derivatives for derivatives, _ in drawn], axis=0), drawn[0][1]
 
     def fold_values(
         self,

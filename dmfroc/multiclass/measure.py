@@ -55,7 +55,7 @@ class AreaOfSampledPairs(SummariesOfCounts):
         assert isinstance(self.statistic, RateCounts)
         ordered = area.derivative_by_pairs(self.statistic.count(weights, np))
         unordered = ordered.reshape(-1, 2).sum(axis=1)
-        return SampledParts(unordered[None], self.statistic.n_pairs)
+        return unordered[None], self.statistic.n_pairs
 
 
 @also_called("dmf, dmf_auc_score")

@@ -12,7 +12,8 @@ from scipy import stats
 
 import dmfroc
 from dmfroc.inference.bounded_mean import BoundedMean
-from dmfroc.inference.judge import Part, judged
+from dmfroc.inference.influences import Influences
+from dmfroc.inference.judge import judged
 
 RATES = np.arange(0.02, 0.981, 0.02)
 
@@ -104,8 +105,8 @@ def test_the_difference_has_a_weight_of_its_own(external_directory):
 
 
 def test_a_judge_that_says_nothing_has_no_weight():
-    verified = Part(0.5, np.array([0.1, -0.1, 0, 0]))
-    nothing = Part(0.5, np.zeros(4))
+    verified = Influences(0.5, np.array([0.1, -0.1, 0, 0]))
+    nothing = Influences(0.5, np.zeros(4))
     is_verified = np.array([True, True, False, False])
     found = judged(verified, nothing, nothing, is_verified, np.zeros(4, int), np.array([2.0]))
     assert (found.value, found.weight) == (0.5, 0)

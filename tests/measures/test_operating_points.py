@@ -93,7 +93,7 @@ def test_limits_of_a_threshold_are_those_of_a_binomial_count(name):
     measure, positives = MEASURES[name], np.sort(SCORE[Y == 1])[::-1]
     share, n = measure.summary.share, len(positives)
     table = whole_curves(Predictions.from_arrays(Y, SCORE)).count(np.ones(len(Y)), np)
-    below, above = measure.threshold.distances(table, np.array([len(Y) - n, n]), 0.05)
+    below, above = measure.interval.threshold.distances(table, np.array([len(Y) - n, n]), 0.05)
     least, most = binom.ppf([0.025, 0.975], n, share).astype(int)
     assert binom.cdf(most, n, share) - binom.cdf(least - 1, n, share) >= 0.95
     ends = []

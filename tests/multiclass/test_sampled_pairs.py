@@ -113,9 +113,9 @@ def test_standard_errors_are_those_of_draws_of_pairs():
         bound = bind(measure, predictions)
         [value] = bound.values(predictions.sample_weight)
         parts = bound.sampled_parts(predictions.sample_weight)
-        assert parts.n_parts == 66
-        [of_value] = parts.derivatives
-        part = PartInfluences(of_value, parts.n_parts)
+        assert parts[1] == 66
+        [of_value] = parts[0]
+        part = PartInfluences(of_value, parts[1])
         errors.append(value - whole.value)
         variances.append(part.products(part))
     # Of 40 draws a mean square has a standard error of 22 per cent
@@ -131,7 +131,7 @@ def test_the_standard_error_has_both_parts():
     _, [gradient] = bound.values_and_gradients(weights)
     sizes = predictions.class_counts[predictions.true]
     parts = bound.sampled_parts(weights)
-    z = parts.derivatives[0] - parts.derivatives[0].mean()
+    z = parts[0][0] - parts[0][0].mean()
     of_rows = (gradient**2 * sizes / (sizes - 1)).sum()
     of_pairs = (1 - 30 / 66) * 30 / 29 * (z @ z)
     found = estimate(measure, classes, scores)
