@@ -153,6 +153,9 @@ def compare_subgroups(
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
         several subgroups, whose values are then correlated; only the jackknife accounts for that.
+    folds : array-like of shape (n,), optional
+        Fold of each row, as for `estimate`: values are means over the folds. A group that lacks a
+        class in a fold is left out.
     time, horizon, censored, censoring, censoring_by, at_horizon
         As for `estimate`. The weights are common to all subgroups.
     stratify, interval_type, n_draws
@@ -196,7 +199,10 @@ def compare_subgroups(
     measure = get_measure(measure)
     intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
     inputs |= {"needs": measure.needs, "by_fold": True}
+    folds = inputs.pop("folds", None)
     predictions, weights = predictions_at(y_true, y_score, inputs)
+    if folds is not None:
+        predictions = predictions.in_folds(folds)
     min_class_size = integer("min_class_size", min_class_size, 2)
     rows, n = predictions.given_rows, predictions.n_given
     names, of_row = crossed(by, n, rows)
@@ -271,6 +277,8 @@ def _members(
         label = predictions.labels[predictions.present[sizes.argmin()]]
         if sizes.min() == 0:
             left_out[name] = f"which lacks class {label!r}"
+        elif (lacking := _lacks_in_fold(predictions, rows)) is not None:
+            left_out[name] = f"which lacks class {lacking!r} in a fold"
         elif sizes.min() < smallest:
             left_out[name] = (
                 f"which has {sizes.min()} observations of class {label!r}, fewer than "
@@ -279,6 +287,16 @@ def _members(
         else:
             members[name] = rows
     return members, left_out
+
+
+def _lacks_in_fold(predictions: Predictions, rows: Bool[np.ndarray, " n"]) -> Any:
+    """Return a class that the rows lack in one of the folds, if there are folds."""
+    if predictions.folds is None:
+        return None
+    counts = np.zeros((predictions.folds.max() + 1, predictions.n_classes), int)
+    np.add.at(counts, (predictions.folds[rows], predictions.true[rows]), 1)
+    lacking = (counts[:, predictions.present] == 0).any(axis=0)
+    return predictions.labels[predictions.present[lacking.argmax()]] if lacking.any() else None
 
 
 def _estimated(

@@ -55,7 +55,9 @@ class InputOptions(TypedDict, total=False):
 
 
 class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=False):
-    """What comes with the rows, and how intervals are made, where there are no folds."""
+    """What comes with the rows, and how intervals are made, in subgroups of the rows."""
+
+    folds: Any
 
 
 class _PopulationOptions(TypedDict, total=False):
