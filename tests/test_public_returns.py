@@ -14,7 +14,7 @@ import pytest
 import dmfroc
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.attributes import AttributeTables, ResultsByClass
+from dmfroc.results.attributes import AttributeTables, ResultsByName
 from dmfroc.results.result import Result
 
 HOMES = (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.results, dmfroc.measures)
@@ -156,7 +156,7 @@ def test_no_attribute_is_missing(result):
 
 def test_results_by_class_are_a_dict_and_have_the_rows_of_all():
     found = RETURNS["choose_threshold"]()
-    assert isinstance(found, ResultsByClass)
+    assert isinstance(found, ResultsByName)
     assert isinstance(found, dict)
     frame = found.to_pandas()
     for label, one in found.items():

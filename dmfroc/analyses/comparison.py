@@ -11,7 +11,7 @@ from typing import Any, Unpack, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import choice, flag
+from dmfroc._kit.options import choice, flag, listed
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
@@ -25,6 +25,7 @@ from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pair
 from dmfroc.inference.units import Sample
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.difference import ContrastScale, Difference
 
 _MOST_ORDERS = 1000
@@ -37,7 +38,7 @@ def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | Sequence[Any] | None = None,
     *,
-    measure: str | Measure | None = None,
+    measure: str | Measure | list[str | Measure] | tuple[str | Measure, ...] | None = None,
     paired: bool = True,
     scale: ContrastScale = "difference",
     alternative: Alternative = "two-sided",
@@ -45,7 +46,7 @@ def compare(
     rope: float = 0.0,
     simultaneous: bool = False,
     **options: Unpack[EvaluationOptions],
-) -> Comparison | HorizonCurves:
+) -> Comparison | HorizonCurves | ResultsByName[Any]:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
     Parameters
@@ -62,7 +63,7 @@ def compare(
         ``"treat all"`` and ``"treat none"`` of two classes, which give the positive class the
         probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
         the classifier's own name.
-    measure : str or Measure, optional
+    measure : str or Measure, or a list of them, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
         the informedness.
     paired : bool
@@ -115,7 +116,8 @@ def compare(
     -------
     Comparison
         Intervals are those of single comparisons unless ``simultaneous=True``; p-values are given
-        both as they are and adjusted. With several horizons `HorizonCurves`.
+        both as they are and adjusted. With several horizons `HorizonCurves`. Of several measures
+        `ResultsByName`, a comparison of each; p-values are not adjusted for their number.
 
     Raises
     ------
@@ -144,6 +146,13 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
+    if isinstance(measure, list | tuple):
+        same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
+        same |= {"rope": rope, "simultaneous": simultaneous, **options}
+        each = {m.name: m for m in map(get_measure, listed("measure", measure))}
+        return ResultsByName(
+            {name: compare(y_true, y_score, measure=m, **same) for name, m in each.items()}, "measure"
+        )
     if measure is None:
         has_scores = y_score is not None or options.get("y_pred") is None
         measure = "dmf_auc" if has_scores else "informedness"

@@ -28,7 +28,7 @@ from dmfroc.measures.benefits import (
 )
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.statistics.forecasts import no_probabilities
-from dmfroc.results.attributes import ResultsByClass
+from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -163,7 +163,7 @@ def decision_curve(
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
     **follow_up: Unpack[FollowUpOptions],
-) -> DecisionCurve | ResultsByClass[DecisionCurve]:
+) -> DecisionCurve | ResultsByName[DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
     Parameters
@@ -192,7 +192,7 @@ def decision_curve(
 
     Returns
     -------
-    DecisionCurve or ResultsByClass
+    DecisionCurve or ResultsByName
         Draws with ``plot()``. With more than two classes and neither ``pos_label`` nor ``costs``, a
         dict with the curve of each class against the rest.
 
@@ -236,11 +236,11 @@ def decision_curve(
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
-    curves: ResultsByClass[DecisionCurve] = ResultsByClass()
+    curves: dict[Hashable, DecisionCurve] = {}
     for label in classes:
         points = [_of_threshold(sample, float(t), prevalence, label) for t in at]
         curves[label] = _curve(points, at, label, options)
-    return curves if len(classes) > 1 else curves[classes[0]]
+    return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 
 class _Point(NamedTuple):

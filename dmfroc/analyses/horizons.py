@@ -20,6 +20,7 @@ from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.measures.measure import Measure
+from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, attributed
@@ -89,15 +90,21 @@ class HorizonCurves(Result):
 
 
 class ByHorizon[**P, R](Protocol):
-    """A function whose result at one horizon is another than at several."""
+    """A function whose result is another at several horizons, or of several measures."""
 
+    @overload
+    def __call__(
+        self, *args: Any, measure: list[Any] | tuple[Any, ...], **options: Any
+    ) -> ResultsByName[Any]: ...
     @overload
     def __call__(self, *args: Any, horizon: Sequence[float], **options: Any) -> HorizonCurves: ...
     @overload
     def __call__(self, *args: P.args, **options: P.kwargs) -> R: ...
 
 
-def by_horizon[**P, R](function: Callable[P, R | HorizonCurves]) -> ByHorizon[P, R]:
+def by_horizon[**P, R](
+    function: Callable[P, R | HorizonCurves | ResultsByName[Any]],
+) -> ByHorizon[P, R]:
     """Return the function, with its types."""
     return cast("ByHorizon[P, R]", function)
 

@@ -24,7 +24,7 @@ from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.registry import FACTORIES
 from dmfroc.measures.statistics.forecasts import scores_of_class
-from dmfroc.results.attributes import ResultsByClass
+from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
@@ -148,7 +148,7 @@ def choose_threshold(
     n_draws: int = 1000,
     random_state: int | np.random.Generator | None = 0,
     **follow_up: Unpack[FollowUpOptions],
-) -> ThresholdChoice | ResultsByClass[ThresholdChoice]:
+) -> ThresholdChoice | ResultsByName[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
 
     Parameters
@@ -186,7 +186,7 @@ def choose_threshold(
 
     Returns
     -------
-    ThresholdChoice or ResultsByClass
+    ThresholdChoice or ResultsByName
         Of more than two classes without ``pos_label`` one for each class. Of several best
         thresholds it is the highest. ``plot()`` draws the criterion at all thresholds.
 
@@ -239,7 +239,7 @@ def choose_threshold(
     classes = [pos_label] if pos_label is not None else [known[1]]
     if pos_label is None and len(known) > 2:
         classes = [known[k] for k in predictions.present]
-    choices: ResultsByClass[ThresholdChoice] = ResultsByClass()
+    choices: dict[Hashable, ThresholdChoice] = {}
     for label in classes:
         place = known.index(label)
         is_positive = predictions.true == place
@@ -254,7 +254,7 @@ def choose_threshold(
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
-    return choices[classes[0]] if len(classes) == 1 else choices
+    return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 
 class _Sample(NamedTuple):

@@ -1,8 +1,8 @@
-"""Results whose tables are their attributes, and several results of one kind by class."""
+"""Results whose tables are their attributes, and several results of one kind by name."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from typing import Any, ClassVar
@@ -68,31 +68,53 @@ def _column(name: str, cells: list[Any]) -> Column:
     return Column(name, name.replace("_", " "), cells, "number" if is_number else "name")
 
 
-class ResultsByClass[R: Result](Result, dict[Hashable, R]):
-    """Results of one kind, each of a class against the rest: a dict, with the tables of all."""
+class ResultsByName[R: Result](Result, dict[Hashable, R]):
+    """Results of one kind by name: a dict, with the tables of all.
+
+    Parameters
+    ----------
+    results : mapping
+        By class, each against the rest, or by measure.
+    of : {"class", "measure"}
+        What the names are.
+    """
 
     main_table: ClassVar[str] = ""
 
+    def __init__(self, results: Mapping[Hashable, R], of: str = "class") -> None:
+        super().__init__(results)
+        self.of = of
+
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a careful reader has to know, and for which classes."""
-        return attributed({str(label): one.warnings for label, one in self.items()})
+        """What a careful reader has to know, and for which names."""
+        return attributed({str(name): one.warnings for name, one in self.items()})
 
     def tables(self) -> list[Table]:
-        """Return the tables of the results, with the class in front of each row."""
+        """Return the tables of the results, with the name in front of each row."""
         tables = zip(*(one.tables() for one in self.values()), strict=True)
-        return [_stacked(list(self), of_classes) for of_classes in tables]
+        key = "label" if self.of == "class" else self.of
+        return [_stacked(key, self.of, list(self), of_names) for of_names in tables]
 
     def _table(self, key: str | None) -> Table:
         return super()._table(next(iter(self.values())).main_table if key is None else key)
 
 
-def _stacked(labels: list[Hashable], tables: tuple[Table, ...]) -> Table:
-    of_row = [label for label, table in zip(labels, tables, strict=True) for _ in table.rows]
+def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, ...]) -> Table:
+    of_row = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
     rows = [row for table in tables for row in table.rows]
     columns = [
-        replace(column, cells=cells)
-        for column, cells in zip(tables[0].columns, zip(*rows, strict=True), strict=True)
+        replace(same[0], cells=cells, title=_common(same[0].key, [x.title for x in same]))
+        for same, cells in zip(
+            zip(*(table.columns for table in tables), strict=True),
+            zip(*rows, strict=True),
+            strict=True,
+        )
     ]
-    names = Column("label", "class", of_row, "name")
-    return replace(tables[0], columns=[names, *columns], is_by_name=False)
+    common = _common(tables[0].key, [table.title for table in tables])
+    named = Column(key, title, of_row, "name")
+    return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
+
+
+def _common(key: str, titles: list[str]) -> str:
+    return titles[0] if len(set(titles)) == 1 else in_words(key)
