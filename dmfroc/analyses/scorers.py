@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from dmfroc._kit.options import listed
-from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.evaluation import DEFAULT_MEASURES
+from dmfroc._kit.options import is_one_of, listed
+from dmfroc.analyses.catalogue import MEASURES, get_measure
+from dmfroc.analyses.evaluation import DEFAULT_MEASURES, Measures
 from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
@@ -79,13 +80,13 @@ class MeasureScorer(BaseEstimator):  # type: ignore[misc]
     __call__ = score
 
 
-def scorers(measures: Sequence[str | Measure] = DEFAULT_MEASURES) -> dict[str, MeasureScorer]:
+def scorers(measures: Measures = DEFAULT_MEASURES) -> dict[str, MeasureScorer]:
     """Return measures as scorers, for ``scoring=`` of scikit-learn's functions.
 
     Parameters
     ----------
-    measures : sequence of str or Measure
-        Names of measures, or measures.
+    measures : sequence of str or Measure, or "all"
+        Names of measures, or measures; all are those for any number of classes and of rows.
 
     Returns
     -------
@@ -107,6 +108,9 @@ def scorers(measures: Sequence[str | Measure] = DEFAULT_MEASURES) -> dict[str, M
     >>> result["test_hand_till"].round(3)
     array([1.   , 0.999, 0.994, 0.999, 1.   ])
     """
+    if is_one_of(measures, ("all",)):
+        three_classes = Predictions.from_arrays([0, 1, 2], np.eye(3))
+        measures = [m for m in MEASURES.values() if m.applies_to(three_classes)]
     chosen = [get_measure(measure) for measure in listed("measures", measures)]
     return {
         measure.name if measure.greater_is_better else f"neg_{measure.name}": MeasureScorer(measure)

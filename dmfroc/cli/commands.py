@@ -259,7 +259,12 @@ def _comparison(
     )
 
 
-@app.command(params=[FILE, *columns("groups", "by"), MEASURE, *INTERVALS, *FORMATS, REPORT_TOO])
+@app.command(
+    params=[
+        *(FILE, *columns("fold", "groups", "by", "time"), HORIZON),
+        *(MEASURE, *INTERVALS, *FORMATS, REPORT_TOO),
+    ]
+)
 def subgroups(
     file: Path, form: str | None, table: str | None, output: Path | None, **options: Any
 ) -> None:
@@ -271,8 +276,8 @@ def subgroups(
     columns = Columns.taken_from(options)
     with open_report(output) as write, collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        groups = columns.read_units(file)["groups"]
-        result = dmfroc.compare_subgroups(columns.read(file), by=by, groups=groups, **options)
+        units = columns.read_units(file) | {"horizon": _horizon(options)}
+        result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
         write(result)
     facts = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -303,7 +308,7 @@ def plan(
     show_result(result, remarks, {}, output, form=form, table=table, what="report")
 
 
-@app.command(params=[FILE, *columns(), DRAWS, SEED, *FORMATS, PLOT])
+@app.command(params=[FILE, *columns("time"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])
 def calibration(
     file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
 ) -> None:
@@ -314,7 +319,9 @@ def calibration(
     _show_of_one(file, dmfroc.calibration_tests, options, plot, form, table)
 
 
-@app.command(params=[FILE, *columns(), *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
+@app.command(
+    params=[FILE, *columns("time"), HORIZON, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT]
+)
 def threshold(
     file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
 ) -> None:
@@ -326,7 +333,7 @@ def threshold(
     _show_of_one(file, choose, options, plot, form, table)
 
 
-@app.command(params=[FILE, *columns("groups"), LEVEL, *FORMATS, PLOT])
+@app.command(params=[FILE, *columns("groups", "time"), HORIZON, LEVEL, *FORMATS, PLOT])
 def decision(
     file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
 ) -> None:
@@ -353,8 +360,8 @@ def _show_of_one(
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             predictions, units = columns.read(file), columns.read_units(file)
-        if columns.groups:
-            options["groups"] = units["groups"]
+        units["horizon"] = _horizon(options)
+        options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)
         if picture and isinstance(result, Mapping):

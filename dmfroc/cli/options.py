@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -13,11 +15,13 @@ _PATH = click.Path(path_type=Path)
 
 
 class _SavedPath(click.Path):
-    """The path of a file that can be read more than once, as standard input cannot."""
+    """The path of a file that can be read more than once, into which standard input is saved."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if value == "-":
-            self.fail("standard input cannot be read twice: save it as a file first", param, ctx)
+            folder = ctx.with_resource(TemporaryDirectory())
+            value = Path(folder, "stdin.csv")
+            value.write_bytes(sys.stdin.buffer.read())
         return super().convert(value, param, ctx)
 
 
@@ -36,7 +40,7 @@ FILE = click.Argument(
     ["file"],
     type=_SAVED,
     help="CSV, TSV, JSON, Parquet, Feather, Stata, ARFF or .npz file: one row per observation, one "
-    "score column per class.",
+    "score column per class. Text may come from standard input, which is named -.",
 )
 FILES = click.Argument(
     ["files"],
