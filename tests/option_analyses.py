@@ -378,6 +378,10 @@ def thresholds_by_hand(run, call, found):
 
 
 SITE = np.where(np.arange(N) % 7 < 4, "x", "y")
+FOLDS_IN_SITES = np.zeros(N, int)  # of each class in each site every second row
+for name in np.unique(np.char.add(SITE, TRUE)):
+    rows = np.char.add(SITE, TRUE) == name
+    FOLDS_IN_SITES[rows] = np.arange(rows.sum()) % 2
 RUNS = {"one": [SCORES["one"], SCORES["one"] ** 2], "two": [SCORES["two"], SCORES["two"] ** 3]}
 SHARED = ("alternative", "margin", "rope", "simultaneous", "level", "random_state", "groups")
 OTHERS = [
@@ -400,7 +404,7 @@ OTHERS = [
             "random_state",
             "groups",
         ),
-        {"by": lambda c: {}},
+        {"by": lambda c: {}, "folds": lambda c: {"folds": FOLDS_IN_SITES}},
         {"by": subgroups_by_hand},
     ),
     (

@@ -151,7 +151,8 @@ def compare(
         same |= {"rope": rope, "simultaneous": simultaneous, **options}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
         return ResultsByName(
-            {name: compare(y_true, y_score, measure=m, **same) for name, m in each.items()}, "measure"
+            {name: compare(y_true, y_score, measure=m, **same) for name, m in each.items()},
+            "measure",
         )
     if measure is None:
         has_scores = y_score is not None or options.get("y_pred") is None

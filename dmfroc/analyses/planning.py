@@ -166,7 +166,7 @@ class Plan(Result):
         ends = max(self.n / 4, least), max(4 * self.n, least + 25)
         return np.unique(np.geomspace(*ends, 25).round().astype(int)).tolist()
 
-    def as_text(self, *, warnings: bool = True) -> str:
+    def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the numbers of cases in sentences."""
         counts = ", ".join(f"{label} {count}" for label, count in self.class_counts.items())
         shares = ", ".join(f"{k} {share:.0%}" for k, share in self.optimal_prevalence.items())

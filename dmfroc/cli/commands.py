@@ -63,7 +63,7 @@ from dmfroc.cli.outputs import (
     show_json,
     show_result,
 )
-from dmfroc.results.result import attributed, sample_facts
+from dmfroc.results.result import Result, attributed, sample_facts
 from dmfroc.results.text import format_table, warning_lines
 
 __all__ = ["app", "main"]
@@ -194,10 +194,11 @@ def report(
                 from dmfroc.reports.page import measures_of_report
 
                 [(name, single)] = predictions.items()
+                wanted = split_measures(options["measure"])
                 if "y_score" in units:
                     units |= {x: units[x][name] for x in ("y_score", "y_pred")}
                 evaluation = dmfroc.evaluate(
-                    measures=measures_of_report(options["measure"], single),
+                    measures=list(dict.fromkeys([*wanted, *measures_of_report(wanted[0], single)])),
                     pair_weights=weights,
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
@@ -220,7 +221,9 @@ def _read_all(
     """Read all classifiers by name, the weights of pairs, and what rows belong together."""
     _compile_quickly(files)
     columns, measure = Columns.taken_from(options), options["measure"]
-    if pair_weights != "equal" and not dmfroc.measures.get_measure(measure).is_dmf_auc:
+    if pair_weights != "equal" and not (
+        len(split_measures(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
+    ):
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
         names, units = classifier_names(files), columns.read_units(*files)
@@ -247,11 +250,12 @@ def _comparison(
     margin: float | None,
     unpaired: bool,
     **options: Any,
-) -> dmfroc.Comparison | dmfroc.results.HorizonCurves:
-    named = dmfroc.measures.get_measure(measure)
-    with_weights = {**named.options, "pair_weights": pair_weights}
+) -> Result:
+    chosen = [dmfroc.measures.get_measure(name) for name in split_measures(measure)]
+    if pair_weights != "equal":
+        chosen = [dmfroc.measures.dmf_auc(**{**chosen[0].options, "pair_weights": pair_weights})]
     return dmfroc.compare(
-        measure=named if pair_weights == "equal" else dmfroc.measures.dmf_auc(**with_weights),
+        measure=chosen if len(chosen) > 1 else chosen[0],
         margin=margin or 0.0,
         paired=not unpaired,
         **{"y_true": predictions, **units},
@@ -319,9 +323,7 @@ def calibration(
     _show_of_one(file, dmfroc.calibration_tests, options, plot, form, table)
 
 
-@app.command(
-    params=[FILE, *columns("time"), HORIZON, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT]
-)
+@app.command(params=[FILE, *columns("time"), HORIZON, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
 def threshold(
     file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
 ) -> None:

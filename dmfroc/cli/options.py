@@ -159,7 +159,12 @@ MEASURES = _option(
     "Names of measures (see: dmfroc measures), or all. Options in parentheses: "
     "'partial_auc(max_fpr=0.2)'. Default: dmf_auc, hand_till and informedness.",
 )
-MEASURE = _option("--measure", "NAME", "Name of a measure, such as hand_till.", default="dmf_auc")
+MEASURE = _option(
+    "--measure",
+    "NAME",
+    "Name of a measure, such as hand_till; compare and report take several, separated by commas.",
+    default="dmf_auc",
+)
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
 SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
 DRAWS = _option("--n-draws", "N", "Number of replicates or permutations.", default=999)

@@ -107,7 +107,9 @@ def show_result(
         return
     if table is not None:
         raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
-    parts = [result.as_text(warnings=False), "\n".join(warning_lines(notes))]
+    text = result.as_text(warnings=False, all_rows=not sys.stdout.isatty())
+    text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
+    parts = [text, "\n".join(warning_lines(notes))]
     if file is not None:
         parts.append(f"The {what} is in {printable(file)}")
     show("\n\n".join(filter(None, parts)))

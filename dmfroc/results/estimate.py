@@ -135,7 +135,7 @@ class Estimate(Result):
         """Return the value with its interval."""
         return [estimates_table([self])]
 
-    def as_text(self, *, warnings: bool = True) -> str:
+    def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the estimate in one line, and each warning in another."""
         low, high = (plain(end, self.standard_error) for end in self.interval)
         corrected, error = self.bias_corrected, self.standard_error

@@ -124,9 +124,10 @@ class Result(ABC):
             raise ValueError(f"table must be one of {list(tables)}, but it is {key!r}")
         return tables[key]
 
-    def as_text(self, *, warnings: bool = True) -> str:
-        """Return the tables as plain text, with or without the warnings."""
-        parts = ["\n".join(self.head()), *map(as_text, self.tables()), "\n".join(self.foot())]
+    def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
+        """Return the tables as plain text, with or without warnings and all rows of long tables."""
+        tables = [as_text(table, all_rows=all_rows) for table in self.tables()]
+        parts = ["\n".join(self.head()), *tables, "\n".join(self.foot())]
         if warnings:
             parts.append("\n".join(warning_lines(self.warnings)))
         return "\n\n".join(filter(None, parts))

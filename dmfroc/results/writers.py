@@ -27,12 +27,13 @@ _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
 }
 
 
-def as_text(table: Table) -> str:
-    """Return a table as plain text, the first rows of a long one."""
+def as_text(table: Table, *, all_rows: bool = False) -> str:
+    """Return a table as plain text, the first rows of a long one unless all are wanted."""
     heads, rows = printed(table)
-    texts = [[cell.text for cell in row] for row in rows[: table.n_printed]]
+    n_printed = len(rows) if all_rows else table.n_printed
+    texts = [[cell.text for cell in row] for row in rows[:n_printed]]
     text = format_table([head.title for head in heads], texts)
-    if (more := len(rows) - table.n_printed) > 0:
+    if (more := len(rows) - n_printed) > 0:
         text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
     return text
 

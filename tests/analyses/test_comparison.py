@@ -740,3 +740,17 @@ def test_order_of_classifiers_turns_signs_alone():
         assert second.standard_error == pytest.approx(first.standard_error, rel=1e-9)
         assert second.p_value == pytest.approx(first.p_value, rel=1e-6)
         assert second.interval == pytest.approx([-x for x in first.interval[::-1]], rel=1e-6)
+
+
+def test_several_measures_are_compared_one_by_one():
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=90)
+    scores = {name: rng.dirichlet(np.ones(3), 90) for name in "ab"}
+    found = compare(y, scores, measure=["hand_till", "brier_score"], simultaneous=True)
+    assert list(found) == ["hand_till", "brier_score"]
+    for name, one in found.items():
+        expected = compare(y, scores, measure=name, simultaneous=True)
+        assert one.differences == expected.differences
+    table = found.to_pandas()
+    assert table["measure"].tolist() == list(found)
+    assert "measure" in str(found)

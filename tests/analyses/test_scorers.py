@@ -175,3 +175,12 @@ def test_labels_in_another_order_are_refused():
     for name in ("hand_till", "accuracy"):
         with pytest.raises(ValueError, match="indexes of X and y hold the same values in another"):
             dmfroc.scorers([name])[name](model, features, labels)
+
+
+def test_all_scorers_apply_to_any_number_of_classes():
+    X, y = load_wine(return_X_y=True)
+    found = cross_validate(
+        GaussianNB(), X, y, scoring=dmfroc.scorers("all"), error_score="raise", cv=3
+    )
+    assert {"test_dmf_auc", "test_neg_log_loss", "test_accuracy"} <= set(found)
+    assert "test_f1" not in found

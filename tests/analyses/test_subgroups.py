@@ -259,3 +259,28 @@ def test_the_least_class_size_is_two(size):
         ValueError, match=f"min_class_size must be an integer >= 2, but it is {size}"
     ):
         compare_subgroups(classes, np.eye(3)[classes], np.arange(60) // 30, min_class_size=size)
+
+
+def test_groups_have_means_over_folds():
+    rng = np.random.default_rng(5)
+    y, by, folds = rng.integers(3, size=300), rng.integers(3, size=300), rng.integers(4, size=300)
+    scores = rng.normal(size=(300, 3)) + np.eye(3)[y]
+    y[(by == 2) & (folds == 1)] %= 2
+    with pytest.warns(UserWarning, match="left out: 2, which lacks class 2 in a fold"):
+        found = compare_subgroups(y, scores, by, measure="hand_till", folds=folds)
+    assert list(found.estimates) == ["0", "1"]
+    for group, of_group in enumerate(found.estimates.values()):
+        rows = by == group
+        expected = estimate("hand_till", y[rows], scores[rows], folds=folds[rows])
+        assert of_group.interval == pytest.approx(expected.interval, abs=1e-12)
+    y, by, scores, folds = y[by < 2], by[by < 2], scores[by < 2], folds[by < 2]
+    counts = 1 + np.arange(len(y)) % 2
+    weighted = compare_subgroups(
+        y, scores, by, measure="accuracy", folds=folds, frequency_weight=counts
+    )
+    repeated = compare_subgroups(
+        *(np.repeat(x, counts, axis=0) for x in (y, scores, by)),
+        measure="accuracy",
+        folds=np.repeat(folds, counts),
+    )
+    assert weighted.differences[0].interval == pytest.approx(repeated.differences[0].interval)

@@ -124,3 +124,59 @@ def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     np.testing.assert_allclose(found.iloc[:, -12:], expected.to_pandas().iloc[:, -12:], rtol=1e-9)
     told = run("decision", file, "--label", "y", "--plot", tmp_path / "x.png", code=2).stderr
     assert "has 3 classes, and a picture is about one of two: leave --plot out" in told
+
+
+def test_standard_input_is_a_file(file):
+    arguments = ("evaluate", "-", *OF_FILE, "--json")
+    with open(file, encoding="utf-8") as stream:
+        found = CliRunner().invoke(cli.app, list(arguments), input=stream.read())
+    expected = json.loads(run("evaluate", file, *OF_FILE, "--json").stdout)
+    assert json.loads(found.stdout)["estimates"] == expected["estimates"]
+
+
+def test_pipes_have_all_rows_of_a_table(file):
+    lines = run("decision", file, *OF_FILE).stdout.splitlines()
+    curve = dmfroc.curves.decision_curve(Y, P).to_pandas()
+    assert sum(line.startswith(("0.", "1.")) for line in lines) >= len(curve) > 50
+
+
+def test_comparisons_by_several_measures(file, tmp_path):
+    other = tmp_path / "other.csv"
+    FRAME.assign(p=FRAME["q"]).to_csv(other, index=False)
+    options = (str(other), *OF_FILE, "--measure", "hand_till,brier_score", "--csv")
+    found = pd.read_csv(io.StringIO(run("compare", file, *options).stdout), index_col="measure")
+    for name in ("hand_till", "brier_score"):
+        expected = dmfroc.compare(Y, {"a": P, "b": FRAME["q"].to_numpy()}, measure=name)
+        assert found.loc[name, "difference"] == pytest.approx(expected.differences[0].value)
+
+
+@pytest.mark.parametrize(
+    ("command", "more"), [("decision", ()), ("threshold", ("--n-draws", "1000"))]
+)
+def test_outcomes_at_a_horizon(tmp_path, command, more):
+    file = tmp_path / "followed.csv"
+    FRAME.assign(t=1 + np.arange(120) % 7).to_csv(file, index=False)
+    options = (*OF_FILE, "--time", "t", "--horizon", "5", *more, "--json")
+    found = json.loads(run(command, str(file), *options).stdout)
+    analysis = {
+        "decision": dmfroc.curves.decision_curve,
+        "threshold": dmfroc.decisions.choose_threshold,
+    }
+    read = dmfroc.Predictions.from_arrays(Y, P)
+    expected = analysis[command](read, time=1 + np.arange(120) % 7, horizon=5)
+    assert found | expected.as_json() == found
+
+
+def test_subgroups_in_folds(file):
+    by = np.arange(120) % 3
+    grouped = file.replace("scores", "grouped")
+    FRAME.assign(site=by).to_csv(grouped, index=False)
+    options = (*OF_FILE, "--by", "site", "--fold", "fold", "--measure", "hand_till", "--csv")
+    found = run("subgroups", grouped, *options).stdout
+    expected = dmfroc.compare_subgroups(
+        Y, P, by.astype(str), measure="hand_till", folds=FRAME["fold"]
+    )
+    found = pd.read_csv(io.StringIO(found), index_col="group", dtype={"group": str})
+    pd.testing.assert_frame_equal(
+        found, expected.to_pandas(), check_dtype=False, check_index_type=False
+    )

@@ -557,12 +557,6 @@ def test_small_values_that_mean_the_positive_class(command, parsed):
     assert values["average_precision"] == pytest.approx(0.649001, abs=5e-7)
 
 
-def test_standard_input_is_refused(command):
-    result = command("evaluate - --label y")
-    assert result.exit_code == 2
-    assert "standard input cannot be read twice: save it as a file first" in result.stderr
-
-
 def test_repeats_of_folds(parsed):
     line = "evaluate caret_pred.csv --label obs --fold Resample --measures hand_till"
     values, notes = parsed(line)
