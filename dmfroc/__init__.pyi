@@ -36,6 +36,9 @@ from .analyses.evaluation import (
 from .analyses.evaluation import (
     evaluate as evaluate,
 )
+from .analyses.gate import (
+    gate as gate,
+)
 from .analyses.items import (
     items as items,
 )

@@ -154,6 +154,14 @@ CALLS = {
         tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
         for name in ("dmf_auc", "hand_till", "log_loss")
     ],
+    "gate": lambda f: [
+        (x.value, x.interval)
+        for x in f(
+            [{"measure": "dmf_auc", "at_least": 0.7}, {"measure": "dmf_auc", "better_than": "b"}],
+            Y,
+            OTHER,
+        ).rules
+    ],
     "influences": lambda f: f("dmf_auc", Y, SCORES),
     "items": lambda f: [
         f({"a": TWO, "b": LABELS > 0, "c": P}, groups=np.arange(45) // 3).differences,
@@ -559,7 +567,7 @@ COMMANDS = {
     "": [],
     **{f"{name} help": [*name.split(), "--help"] for name in [
         *("", "evaluate", "compare", "report", "subgroups", "plan", "plot", "measures", "demo"),
-        "cite",
+        "cite", "gate",
     ]},
     "measures": ["measures"],
     "cite": ["cite"],

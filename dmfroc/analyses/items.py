@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.special import betaln, comb, gammaln
 
-from dmfroc._kit.options import check_level, positive, seed_of
+from dmfroc._kit.options import check_level, integer, nonnegative, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import compared
 from dmfroc.analyses.comparison_result import Comparison
@@ -28,7 +29,16 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import agreement_table
 from dmfroc.results.table import Column, Table
 
+_MOST_ATTEMPTS, _TINY = 200, 1e-6
 _MOST_GRADES = 10  # distinct scores in a readable table of agreement
+
+
+class Budget(NamedTuple):
+    """How many items, how many attempts at each, and the standard error that they give."""
+
+    n_items: int
+    n_attempts: int
+    standard_error: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,6 +102,100 @@ class ItemScores(Comparison):
         positive("half_width", half_width)
         means = {name: mean_of(self.items, name).limits for name in self.estimates}
         return {name: x.units_for(half_width, 1 - self.level) for name, x in means.items()}
+
+    def pass_at(self, k: int) -> ItemScores:
+        """Return the scores of the best of k attempts: of zeros and ones, if one of them is right.
+
+        Parameters
+        ----------
+        k : int
+            At most as many as there are attempts at each item.
+
+        Returns
+        -------
+        ItemScores
+            Without subgroups. The mean over all choices of k attempts, which is unbiased.
+
+        References
+        ----------
+        Chen et al. (2021), Evaluating large language models trained on code, equation 1.
+
+        Examples
+        --------
+        >>> found = items({"a": [[0, 1, 0], [1, 1, 1], [0, 0, 0], [1, 1, 0]]})
+        >>> found["a"].value, found.pass_at(2)["a"].value, found.pass_all(2)["a"].value
+        (0.5, 0.6666666666666666, 0.3333333333333333)
+        """
+        return self._of_attempts(k, f"pass_at({k})", f"Best of {k} (pass@{k})", worst=False)
+
+    def pass_all(self, k: int) -> ItemScores:
+        """Return the scores of the worst of k attempts: of zeros and ones, if all are right.
+
+        As `pass_at`; also called pass^k, after Yao et al. (2024), tau-bench.
+        """
+        return self._of_attempts(k, f"pass_all({k})", f"Worst of {k} (pass^{k})", worst=True)
+
+    def _of_attempts(self, k: int, measure: str, title: str, *, worst: bool) -> ItemScores:
+        given = self.items.of_best(k, worst=worst)
+        joint = _joint(given, self.level, self.seed)
+        named = {x: replace(e, measure=measure, title=title) for x, e in joint.estimates.items()}
+        fields = compared(
+            joint._replace(estimates=named),
+            self.hypothesis,
+            greater_is_better=True,
+            simultaneous=self.simultaneous,
+            level=self.level,
+            seed=self.seed,
+        )
+        of_parts: Any = {"subgroups": {}, "subgroup_sizes": {}, "subgroup_differences": {}}
+        return ItemScores(measure=measure, title=title, items=given, **of_parts, **fields)
+
+    def spread(self) -> dict[str, tuple[float, float]]:
+        """Return the standard deviations of each model's scores within items, and between items.
+
+        The first is that of attempts at the same item, the second that of the true means of items.
+        """
+        found = {}
+        for name, x in self.items.attempts.items():
+            if x.shape[1] < 2:
+                raise ValueError(f"{name!r} has one attempt at each item: two show a spread")
+            within = float(x.var(axis=1, ddof=1).mean())
+            between = float(x.mean(axis=1).var(ddof=1)) - within / x.shape[1]
+            found[name] = within**0.5, max(between, 0.0) ** 0.5
+        return found
+
+    def budget(
+        self, n_attempts: int, *, k: int = 1, item_cost: float | int = 0.0
+    ) -> dict[str, Budget]:
+        """Return how many items and attempts at each give the smallest standard error.
+
+        Parameters
+        ----------
+        n_attempts : int
+            All that can be paid, counted in attempts.
+        k : int
+            For the mean score, or for `pass_at` of k zeros and ones. The rates of items are taken
+            to have a beta distribution with the mean and the spread that were seen.
+        item_cost : float
+            What a new item costs, counted in attempts.
+        """
+        total, k = integer("n_attempts", n_attempts, 2 * k), integer("k", k, 1)
+        cost, found = nonnegative("item_cost", item_cost), {}
+        for name, (within, between) in self.spread().items():
+            is_binary = np.isin(self.items.attempts[name], (0, 1)).all()
+            if k > 1 and not is_binary:
+                raise ValueError(f"k above 1 is for zeros and ones, but {name!r} has grades")
+            best = Budget(0, 0, np.inf)
+            for m in range(k, min(total // 2, max(_MOST_ATTEMPTS, k)) + 1):
+                n = int(total / (m + cost))
+                variance = between**2 + within**2 / m
+                if is_binary and k > 1:
+                    mean = self.items.attempts[name].mean()
+                    variance = _variance_of_pass(k, m, float(mean), between**2)
+                if n > 1 and (error := float((variance / n) ** 0.5)) < best.standard_error:
+                    best = Budget(n, m, error)
+            found[name] = best
+        return found
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
@@ -243,6 +347,20 @@ def items(
     )
     warn(found.warnings)
     return found
+
+
+def _variance_of_pass(k: int, m: int, mean: float, between: float) -> float:
+    """Return the variance of an item's estimate of pass@k from m attempts."""
+    share = np.clip(between / max(mean * (1 - mean), _TINY), _TINY, 1 - _TINY)
+    a, b = np.clip(mean, _TINY, 1 - _TINY) * (1 / share - 1), 0.0
+    b = max((1 / share - 1) - a, _TINY)
+    right = np.arange(m + 1)
+    chance = np.exp(
+        gammaln(m + 1) - gammaln(right + 1) - gammaln(m - right + 1)
+        + betaln(right + a, m - right + b) - betaln(a, b)
+    )  # fmt: skip
+    passes = 1 - comb(m - right, k) / comb(m, k)
+    return float(chance @ passes**2 - (chance @ passes) ** 2)
 
 
 def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:

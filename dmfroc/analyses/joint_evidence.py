@@ -50,11 +50,14 @@ class JointEvidence(NamedTuple):
         What is compared; of streams nothing.
     units : Units or None
         The independent units if the classifiers have the same ones.
+    options : Options or None
+        Of rows in memory without follow-up or judge: the options with the population.
     """
 
     estimates: Callable[[Measure, Hypothesis], JointEstimates]
     predictions: Mapping[str, Predictions]
     units: Units | None = None
+    options: Options | None = None
 
 
 def joint_evidence(
@@ -155,15 +158,24 @@ def _in_memory(
         _check_importance_of_each(importance, list(predictions))
     with_population = options
     for name, one in predictions.items():
-        found = in_population(one, options, **population, importance=importance[name])
-        predictions[name], with_population = found
-    units = None
-    if paired:  # the same observations have the same units, held once
-        units = with_population.sample_of(next(iter(predictions.values()))).units
-    if follow_up is not None:  # the rows whose class is known
-        predictions = {name: one.counted for name, one in predictions.items()}
-    estimates = partial(_estimates_in_memory, predictions, units, with_population)
-    return JointEvidence(estimates, predictions, units)
+        both = in_population(one, options, **population, importance=importance[name])
+        predictions[name], with_population = both
+    found = joint_of_rows(predictions, with_population, paired=paired)
+    if follow_up is None:
+        return found
+    # The rows whose class is known
+    predictions = {name: one.counted for name, one in predictions.items()}
+    estimates = partial(_estimates_in_memory, predictions, found.units, with_population)
+    return JointEvidence(estimates, predictions, found.units)
+
+
+def joint_of_rows(
+    predictions: Mapping[str, Predictions], options: Options, *, paired: bool
+) -> JointEvidence:
+    """Return the evidence in rows in memory; the same observations have the same units."""
+    units = options.sample_of(next(iter(predictions.values()))).units if paired else None
+    estimates = partial(_estimates_in_memory, predictions, units, options)
+    return JointEvidence(estimates, predictions, units, options)
 
 
 def _estimates_in_memory(

@@ -14,12 +14,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import click
+
 import dmfroc
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
 from dmfroc.cli.inputs import (
     Columns,
+    check_either,
     classifier_names,
     read_pair_weights,
     read_shares,
@@ -27,6 +30,7 @@ from dmfroc.cli.inputs import (
     stem,
 )
 from dmfroc.cli.options import (
+    BASELINE,
     CHOICE,
     DEMO_PLOT,
     DIFFERENCES,
@@ -36,6 +40,7 @@ from dmfroc.cli.options import (
     FORMATS,
     HORIZON,
     INTERVALS,
+    JUNIT,
     KIND,
     LEVEL,
     MEASURE,
@@ -46,11 +51,13 @@ from dmfroc.cli.options import (
     PLOT,
     REPORT,
     REPORT_TOO,
+    RULES,
     SCAN,
     SEED,
     TARGET_PREVALENCE,
     TITLE,
     columns,
+    columns_of_either,
 )
 from dmfroc.cli.outputs import (
     KINDS,
@@ -58,6 +65,7 @@ from dmfroc.cli.outputs import (
     notes_of,
     open_picture,
     open_report,
+    open_text,
     progress,
     show,
     show_json,
@@ -286,6 +294,59 @@ def subgroups(
     facts = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
     show_result(result, remarks, facts, output, form=form, table=table, what="report")
+
+
+@app.command(
+    params=[
+        *(RULES, FILE, BASELINE, *columns_of_either("fold", "groups", "judge", "time")),
+        *(*INTERVALS[:-1], HORIZON, JUNIT, *FORMATS),
+    ]
+)
+def gate(
+    rules: Path,
+    file: Path,
+    baseline: Path | None,
+    answers: Sequence[str],
+    junit: Path | None,
+    form: str | None,
+    table: str | None,
+    **options: Any,
+) -> None:
+    """Hold a classifier against written rules.
+
+    Ends with 0 if all RULES pass, 1 if one fails, 3 if the data do not decide, 2 after an error.
+    """
+    from dmfroc.analyses.gate_rules import read_rules
+
+    by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
+    columns = Columns.taken_from(options | {"label": options["label"] or "", "by": by})
+    options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
+        "horizon": _horizon(options)
+    }
+    check_either(columns.label, answers)
+    files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
+    _compile_quickly(list(files.values()))
+    with open_text(junit, "--junit") as write, collected_warnings() as remarks:
+        with progress("Computing ..."):
+            parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
+            units = columns.read_units(*files.values())
+            sample: Any
+            if answers:
+                scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
+                sample, units = dmfroc.items(scores, groups=units["groups"]), {}
+            elif columns.judge:
+                sample, judged = columns.read_all_judged(files)
+                sample, units = judged.pop("y_true"), units | judged
+                if baseline is None:
+                    units |= {x: units[x]["new"] for x in ("y_score", "y_pred")}
+            else:
+                read = {name: columns.read(x) for name, x in files.items()}
+                sample = read if baseline else read["new"]
+            result = dmfroc.gate(rules, sample, by=parts or None, **units, **options)
+        write(result.to_junit())
+    named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
+    show_result(result, remarks, named, None, form=form, table=table)
+    raise click.exceptions.Exit(result.exit_code)
 
 
 @app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO])

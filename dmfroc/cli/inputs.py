@@ -188,6 +188,19 @@ class Columns:
         units = {option: found[name] if name else None for option, name in named.items()}
         return units | {"censored": self._labels[0] if self.time and self._labels else None}
 
+    def read_answers(self, file: Path, answers: Sequence[str]) -> Any:
+        """Read scores of items: a table with the named columns, whose index is the id."""
+        import pandas as pd
+
+        names = _split(answers)
+        arguments = dict.fromkeys(names, "answers") | ({self.id: "id"} if self.id else {})
+        read = self.read_others(file, arguments)
+        index = read.pop(self.id) if self.id else None
+        try:
+            return pd.DataFrame(read, index=index).astype(float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{file}: --answers must be columns of numbers: {error}") from error
+
     def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Read columns, each of one argument, that are about the observations but are no scores."""
         from dmfroc.inputs.delimited import checked_format
@@ -197,12 +210,19 @@ class Columns:
         if not arguments:
             return {}
         try:
-            keys = {"label": self.label} | ({} if self.id is None else {"id": self.id})
+            keys = {"label": self.label} if self.label else {}
+            keys |= {} if self.id is None else {"id": self.id}
             given = checked_format(self.separator, self.decimal, self.encoding)
             rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
             return read_columns(file, arguments, given, rows)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
+
+
+def check_either(label: str, answers: Sequence[str]) -> None:
+    """Refuse classes and items together, and neither."""
+    if bool(label) == bool(answers):
+        raise ValueError("give either --label, the column of classes, or --answers of items")
 
 
 def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:

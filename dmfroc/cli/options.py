@@ -145,6 +145,29 @@ _COLUMNS = [
 ]
 
 
+_OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answers of items.")
+ANSWERS = _option(
+    "--answers",
+    "COLUMNS",
+    "Instead of --label: scores of items, such as 1 for right and 0 for wrong, with a column for "
+    "each attempt; separated by commas or by repeating the option.",
+    multiple=True,
+)
+RULES = click.Argument(["rules"], type=_SAVED, help="TOML file of rules, see the page on gates.")
+BASELINE = _option(
+    "--baseline",
+    "FILE",
+    "Another classifier, called baseline in the rules: the same rows, in the same order or --id.",
+    type=_SAVED,
+)
+JUNIT = _option("--junit", "PATH", "Write the verdicts into this file of JUnit's XML.", type=_PATH)
+
+
+def columns_of_either(*names: str) -> list[click.Option]:
+    """Return the options of columns of classes, or of items with scores instead."""
+    return [_OPTIONAL_LABEL, ANSWERS, *columns(*names)[1:]]
+
+
 def columns(*names: str) -> list[click.Option]:
     """Return the options of columns, of ``fold groups by judge time`` those that are named."""
     unwanted = [x for x in (_FOLD, _GROUPS, _BY, _JUDGE, _TIME) if x.name not in names]

@@ -129,6 +129,17 @@ def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
 
 
 @contextmanager
+def open_text(path: Path | None, option: str) -> Iterator[Callable[[str], object]]:
+    """Open a file of text, if there shall be one; yield what writes it."""
+    if path is None:
+        yield lambda _: None
+        return
+    _check_not_read(path, option)
+    with written(path, option) as stream:
+        yield lambda text: stream.write(text.encode("utf-8"))
+
+
+@contextmanager
 def progress(message: str) -> Iterator[None]:
     """Say on stderr what is being done, if somebody is watching."""
     if not is_watched():
@@ -265,7 +276,8 @@ def _check_not_read(path: Path, option: str) -> None:
     context = click.get_current_context(silent=True)
     given = context.params if context is not None and path.exists() else {}
     for name in filter(
-        None, [*given.get("files", ()), given.get("file"), given.get("pair_weights")]
+        None,
+        [*given.get("files", ()), *map(given.get, ("file", "pair_weights", "rules", "baseline"))],
     ):
         with suppress(FileNotFoundError):
             if any(path.samefile(file) for file in files_named(str(name))):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import comb
 
-from dmfroc._kit.options import number
+from dmfroc._kit.options import integer, number
 from dmfroc.inputs.arrays import Rows, as_array, as_floats, columns_of
 from dmfroc.inputs.judge import probabilities
 from dmfroc.inputs.subgroups import unit_of_rows
@@ -37,6 +38,8 @@ class ScoredItems:
         Largest number of scores that a model has of an item.
     index : pandas.Index or None
         Index of the rows.
+    attempts : dict of str to numpy.ndarray of shape (n, repeats)
+        The scores themselves.
     """
 
     scores: dict[str, Float[np.ndarray, " n"]]
@@ -46,11 +49,28 @@ class ScoredItems:
     bounds: tuple[float, float]
     n_repeats: int = 1
     index: Any = None
+    attempts: dict[str, Float[np.ndarray, "n r"]] = field(default_factory=dict)
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return len(self.unit)
+
+    def of_best(self, k: int, *, worst: bool = False) -> ScoredItems:
+        """Return the expected best, or worst, of k attempts at each item, drawn from those made."""
+        k = integer("k", k, 1)
+        if self.judge is not None:
+            raise ValueError("attempts are compared by their own scores: leave judge= out")
+        scores = {}
+        for name, x in self.attempts.items():
+            m = x.shape[1]
+            if k > m:
+                raise ValueError(f"k is {k}, but {name!r} has {m} attempts at each item: give more")
+            # The best of k is the i-th smallest of m with this probability
+            weights = comb(np.arange(m), k - 1) / comb(m, k)
+            means = np.sort(x, axis=1) @ (weights[::-1] if worst else weights)
+            scores[name] = np.clip(means, *self.bounds)  # but for rounding
+        return replace(self, scores=scores)
 
     def rows(self, chosen: Any) -> ScoredItems:
         """Return some of the items."""
@@ -60,6 +80,7 @@ class ScoredItems:
             self,
             scores=scores,
             judge=judge,
+            attempts={name: x[chosen] for name, x in self.attempts.items()},
             probability=self.probability[chosen],
             unit=np.unique(self.unit[chosen], return_inverse=True)[1],
         )
@@ -113,6 +134,7 @@ def scored_items(
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
         max(x.shape[1] for x in read.values()),
         rows.index,
+        read,
     )
     check_scored(given, "scores")
     return given

@@ -2,6 +2,7 @@ from ..analyses.calibration_tests import CalibrationTests as CalibrationTests
 from ..analyses.comparison_result import Comparison as Comparison
 from ..analyses.cross_validation import NestedCrossValidation as NestedCrossValidation
 from ..analyses.evaluation import Evaluation as Evaluation
+from ..analyses.gate import Gate as Gate
 from ..analyses.horizons import HorizonCurves as HorizonCurves
 from ..analyses.items import ItemScores as ItemScores
 from ..analyses.multilabel import MultilabelComparison as MultilabelComparison

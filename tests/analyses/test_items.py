@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from scipy.special import comb
 
 import dmfroc
 from dmfroc.inference.bounded_mean import BoundedMean
@@ -323,3 +324,67 @@ def test_skewed_scores_without_bounds_get_a_warning():
     assert found["normal"].warnings == ()
     bounded = dmfroc.items({"skewed": scores["skewed"]}, bounds=(0, 1e4))
     assert bounded.estimates["skewed"].warnings == ()
+
+
+def choices(attempts, k, best):
+    """Return the mean over all choices of k attempts at each item, by brute force."""
+    sets = list(itertools.combinations(range(attempts.shape[1]), k))
+    return np.mean([best(attempts[:, list(chosen)], axis=1) for chosen in sets], axis=0)
+
+
+@pytest.mark.parametrize("is_graded", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 4, 5])
+def test_best_and_worst_of_attempts_are_means_over_all_choices(k, is_graded):
+    rng = np.random.default_rng(k)
+    scores = {name: rng.uniform(size=(30, 5)) for name in "ab"}
+    if not is_graded:
+        scores = {name: np.round(x) for name, x in scores.items()}
+    found = dmfroc.items(scores, groups=np.arange(30) // 2)
+    for of_k, best in ((found.pass_at(k), np.max), (found.pass_all(k), np.min)):
+        by_hand = dmfroc.items(
+            {x: choices(a, k, best) for x, a in scores.items()}, groups=np.arange(30) // 2
+        )
+        for name in "ab":
+            assert of_k[name].value == pytest.approx(by_hand[name].value, rel=1e-12)
+            assert of_k[name].interval == pytest.approx(by_hand[name].interval, rel=1e-9)
+        assert of_k.differences[0].p_value == pytest.approx(
+            by_hand.differences[0].p_value, rel=1e-6
+        )
+
+
+def test_spread_within_and_between_items_and_the_best_budget():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1, 1, 20_000)
+    found = dmfroc.items({"a": (rng.random((20_000, 4)) < p[:, None]) * 1.0})
+    within, between = found.spread()["a"]
+    assert within**2 == pytest.approx(1 / 6, rel=0.02)  # E p (1 - p)
+    assert between**2 == pytest.approx(1 / 12, rel=0.05)
+    # Without costs of items one attempt is best; else the square root of the ratio of costs
+    assert found.budget(1000)["a"].n_attempts == 1
+    assert found.budget(10_000, item_cost=8)["a"].n_attempts == 4  # sqrt(8 * 2)
+    n_items, n_attempts, error = found.budget(900, k=3, item_cost=3)["a"]
+    draws = rng.binomial(n_attempts, rng.beta(1, 1, 100_000))
+    passes = 1 - comb(n_attempts - draws, 3) / comb(n_attempts, 3)
+    assert error == pytest.approx(passes.std() / n_items**0.5, rel=0.02)
+    for others in range(3, 12):
+        draws = rng.binomial(others, rng.beta(1, 1, 100_000))
+        passes = 1 - comb(others - draws, 3) / comb(others, 3)
+        assert error <= 1.02 * passes.std() / (900 // (others + 3)) ** 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: x.pass_at(4), "k is 4, but 'a' has 3 attempts"),
+        (lambda x: x.pass_at(0), "k must be an integer >= 1"),
+        (lambda x: x.budget(1), "n_attempts must be an integer >= 2"),
+        (lambda x: x.budget(100, k=2), "k above 1 is for zeros and ones"),
+    ],
+)
+def test_attempts_that_there_are_not(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(dmfroc.items({"a": np.linspace(0, 1, 27).reshape(9, 3)}))
+    with pytest.raises(ValueError, match="one attempt at each item"):
+        dmfroc.items({"a": [0, 1, 1]}).spread()
+    with pytest.raises(ValueError, match="leave judge= out"):
+        dmfroc.items({"a": [[0.0], [1.0], [np.nan]]}, judge=[[0.0], [1.0], [1.0]]).pass_at(1)

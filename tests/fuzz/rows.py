@@ -118,6 +118,7 @@ OF_FUNCTION = {
     },
     "compare_runs": {"y_score": {"a": [S, OTHER], "b": [S**2, OTHER**3]}},
     "compare_subgroups": {"measure": "accuracy", "min_class_size": 2},
+    "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5, "worst_of": "by"}]},
     "multilabel": {"y_true": LABELS, "y_score": OF_LABELS, "y_pred": HARD},
     "multilabel of labels": {"y_true": LABELS, "y_pred": HARD},
     "items": {"judge": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)}},
