@@ -356,7 +356,7 @@ def _oriented(value: float, at: IntervalAt, rule: Rule) -> tuple[float, Interval
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Classified rows: the evidence of one classifier, or of several of which the first counts."""
+    """Classified rows: the evidence of the judged classifier, and of others beside it."""
 
     whole: Any
     names: tuple[str, ...]
@@ -366,7 +366,7 @@ class _Rows:
 
     @property
     def _predictions(self) -> dict[str, Predictions]:
-        """Rows in memory, of which a part can be taken; nothing of others."""
+        """Rows in memory by classifier, to take parts from; none of other evidence."""
         if isinstance(self.whole, JointEvidence):
             return {} if self.whole.options is None else dict(self.whole.predictions)
         is_plain = type(self.whole) is EvidenceInMemory and self.given.get("time") is None
@@ -455,7 +455,7 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False)
 class _Items:
-    """Scored items of models, of which the first counts."""
+    """Scored items of the judged model, and of others beside it."""
 
     items: ScoredItems
     columns: Mapping[str, Any]
