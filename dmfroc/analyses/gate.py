@@ -18,7 +18,6 @@ from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.evidence import EvidenceInMemory, evidence_of, warned_estimates
 from dmfroc.analyses.gate_rules import ItemMeasure, Rule, read_rules
-from dmfroc.analyses.horizons import several_horizons
 from dmfroc.analyses.items import ItemScores
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence, joint_of_rows
 from dmfroc.analyses.planning import plan
@@ -225,7 +224,7 @@ def gate(
     """
     book, level, adjust = read_rules(rules, options.get("level", DEFAULT_LEVEL))
     intervals, given = Options.from_user("gate", options, EvaluationOptions)
-    if several_horizons(given.get("horizon"), intervals) is not None:
+    if np.ndim(given.get("horizon", 0.0)) > 0:
         raise ValueError("horizon of a gate must be one number: write a gate for each horizon")
     given_by_name = (y_true, y_score, given.get("y_pred"))
     several: Any = next((x for x in given_by_name if isinstance(x, Mapping)), ())
