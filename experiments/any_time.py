@@ -11,13 +11,13 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dmfroc import Accumulator, compare, estimate
-from dmfroc.analyses.sequences import DriftMonitor, seen_of_facts
+from dmfroc.analyses.sequences import DriftMonitor, current_of_facts
 from dmfroc.inference.anytime import (
     error_at_one_time,
-    evidence_of_change,
-    evidence_of_shares,
-    evidence_of_sums,
     limits_of_share,
+    log_e_value_of_change,
+    log_e_value_of_shares,
+    log_e_value_of_sums,
     next_possible_change,
 )
 from dmfroc.inference.evidence import facts_of
@@ -59,7 +59,7 @@ def shares(generator: np.random.Generator, rate_after: float) -> tuple[np.ndarra
     for n in range(1, N_ROWS + 1):
         begun = possible[possible < n]
         since = sums[:, [n]] - sums[:, begun]
-        logs = evidence_of_shares(since, np.broadcast_to(n - begun, since.shape) * 1.0, BASELINE)
+        logs = log_e_value_of_shares(since, np.broadcast_to(n - begun, since.shape) * 1.0, BASELINE)
         place = np.arange(1, len(begun) + 1)
         evidence = np.logaddexp.reduce(logs - np.log(place * (place + 1)), axis=1)
         drift[(evidence >= np.log(20)) & (drift > n)] = n
@@ -94,8 +94,8 @@ def rows_without_news(monitor: DriftMonitor, has_failed: bool) -> int:
     n_since = n - np.array(monitor.starts, float)
 
     def missing_evidence(drop: float) -> float:
-        logs = evidence_of_sums(total - drop - np.array(monitor.sums), n_since)
-        return evidence_of_change(logs[n_since > 0])[0] + np.log(1 - LEVEL)
+        logs = log_e_value_of_sums(total - drop - np.array(monitor.sums), n_since)
+        return log_e_value_of_change(logs[n_since > 0])[0] + np.log(1 - LEVEL)
 
     nearest = np.inf if has_failed else max(boundary - abs(total), 0.0)
     if monitor.alarm_at is None:
@@ -117,7 +117,7 @@ def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float
             continue
         predictions = Predictions.from_arrays(y[:n], scores[:n])
         [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
-        monitor.add_facts(seen_of_facts(facts, n), LEVEL)
+        monitor.add_facts(current_of_facts(facts, n), LEVEL)
         low, high = monitor.looks[-1].interval
         has_failed |= not low <= baseline <= high
         n += rows_without_news(monitor, has_failed)

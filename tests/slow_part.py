@@ -3,10 +3,10 @@
 import os
 import time
 
-from dmfroc.counted.sources import Part
+from dmfroc.counted.sources import SourcePart
 
 
-class SlowPart(Part):
+class SlowPart(SourcePart):
     """One batch; who reads it writes down its process."""
 
     name = "slow"

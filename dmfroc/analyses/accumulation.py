@@ -18,23 +18,23 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
 from dmfroc.analyses.sequences import (
     ConfidenceSequence,
+    CurrentEstimate,
     Drift,
     DriftMonitor,
     Looks,
     Monitors,
-    Seen,
-    Tally,
+    RunningTotals,
     add_look,
+    current_of_brier,
+    current_of_counts,
+    current_of_share,
     look,
     named,
-    seen_of_brier,
-    seen_of_counts,
-    seen_of_share,
     watched_as_header,
     watched_from,
 )
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
-from dmfroc.counted.bound import BoundCounts, Valued
+from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.checkpoint import (
     counts_as_state,
     counts_from_state,
@@ -136,7 +136,7 @@ class Accumulator:
         self._waiting: list[Batch] = []  # for cut points
         self._sample: RowSample | None = None
         self._pending: list[RowSample] = []
-        self._tally = Tally()
+        self._totals = RunningTotals()
         self._looks: Looks = {}
         self._monitors: Monitors = {}
 
@@ -188,7 +188,7 @@ class Accumulator:
                     self._grid, self._counts = grid, Counts.empty({ONLY: grid})
                 self._counts.add(batch, {ONLY: grid})
             self._draw(batch)
-            self._tally.add_batch(batch)
+            self._totals.add_batch(batch)
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
 
@@ -295,8 +295,8 @@ class Accumulator:
             self._content = replace(content, where="the batches before")
             drawn = [] if other._sample is None else [other._sample]
             self._pending = [*self._pending, *drawn, *other._pending]
-            seen = other._tally
-            self._tally.add(seen.rows[-1], seen.right[-1], seen.brier)
+            current = other._totals
+            self._totals.add(current.rows[-1], current.right[-1], current.brier)
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
         return self
@@ -378,11 +378,11 @@ class Accumulator:
         """
         measure = get_measure(measure)
         level = check_level(level)
-        seen = self.seen(measure)
+        current = self.current(measure)
         looks = self._looks.setdefault((measure.name, level), [])
-        if not looks or looks[-1].n_observations < seen.n_observations:
-            add_look(looks, look(seen, level))
-        return ConfidenceSequence(**named(measure, level, seen, looks))
+        if not looks or looks[-1].n_observations < current.n_observations:
+            add_look(looks, look(current, level))
+        return ConfidenceSequence(**named(measure, level, current, looks))
 
     def drift(
         self,
@@ -441,24 +441,24 @@ class Accumulator:
                 f"baseline must be between {low:g} and {high:g}, the range of {measure.name}, but "
                 f"it is {baseline!r}"
             )
-        seen = self.seen(measure)
+        current = self.current(measure)
         key = (measure.name, baseline, level)
         sign = 1 if measure.greater_is_better else -1
         monitor = self._monitors.setdefault(key, DriftMonitor(baseline, sign))
-        if measure.name == "accuracy" and seen.exact:
-            monitor.add_shares(self._tally.rows, self._tally.right, level)
-        elif seen.exact:
-            monitor.add_share(seen, level)
+        if measure.name == "accuracy" and current.exact:
+            monitor.add_shares(self._totals.rows, self._totals.right, level)
+        elif current.exact:
+            monitor.add_share(current, level)
         else:
-            monitor.add_facts(seen, level)
+            monitor.add_facts(current, level)
         return Drift(
-            **named(measure, level, seen, monitor.looks or [look(seen, level)]),
+            **named(measure, level, current, monitor.looks or [look(current, level)]),
             baseline=baseline,
             alarm_at=monitor.alarm_at,
             changed_at=monitor.changed_at,
         )
 
-    def seen(self, measure: Measure) -> Seen:
+    def current(self, measure: Measure) -> CurrentEstimate:
         """Return what all rows so far say of a measure, at any time.
 
         Cut points are not learned for that: it takes those that would be learned now.
@@ -467,16 +467,16 @@ class Accumulator:
         form = None if self._content is None else self._content.form
         has_labels = form is not None and form.has_classes_of_rows[0]
         if measure.name == "accuracy" and has_labels and form and not form.has_weights:
-            n = self._tally.rows[-1]
-            return seen_of_share(self._tally.right[-1], n, n)
+            n = self._totals.rows[-1]
+            return current_of_share(self._totals.right[-1], n, n)
         if measure.name == "brier_score" and self._content is not None:
-            return seen_of_brier(self._tally)
+            return current_of_brier(self._totals)
         if self._waiting:
             self._waiting = [Batch.joined(*self._waiting)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)
-        return seen_of_counts(measure, counts.confusion[ONLY], CountedEvidence(now, Options()))
+        return current_of_counts(measure, counts.confusion[ONLY], CountedEvidence(now, Options()))
 
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""
@@ -506,16 +506,18 @@ class Accumulator:
         assert self._counts is not None
         return {ONLY: BoundCounts(self._counts, self._learned(), ONLY, self.labels)}
 
-    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures."""
         bound = self.bound[classifier]
         return [bound.value(measure) for measure in measures]
 
-    def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
+    def spreads(
+        self, values: Mapping[str, Sequence[BinnedValue]], *, stratify: bool | None
+    ) -> Spreads:
         """Return how the influences of the sampled rows vary."""
         assert self._counts is not None
         sample = self.sample
-        look_ups = {name: [x.look_up for x in of_one] for name, of_one in values.items()}
+        look_ups = {name: [x.influence_table for x in of_one] for name, of_one in values.items()}
         grids, each = {ONLY: self._learned()}, np.eye(len(look_ups[ONLY]))
         of_drawn = iter([sample.batch])
         sums = sum_influences(of_drawn, grids, look_ups, each, self.labels, sample.count)
@@ -544,9 +546,9 @@ class Accumulator:
         header |= {"labels": list(self.labels)}
         header |= {"watched": watched_as_header(self._looks, self._monitors)}
         arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
-        arrays |= {"updates": np.array([self._tally.rows, self._tally.right], np.int64)}
-        if np.isfinite(self._tally.brier).all():
-            arrays |= {"brier": self._tally.brier}
+        arrays |= {"updates": np.array([self._totals.rows, self._totals.right], np.int64)}
+        if np.isfinite(self._totals.brier).all():
+            arrays |= {"brier": self._totals.brier}
         write(checked_path("path", path), header, arrays, "path")
 
     @classmethod
@@ -587,10 +589,10 @@ class Accumulator:
             total = int(found._counts.sizes.sum())
             if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
                 raise ValueError(f"updates are not those of {total} rows")
-            tally = found._tally
-            tally.rows, tally.right = (array("q", row) for row in updates.tolist())
-            tally.brier = np.full(2, np.nan)
+            totals = found._totals
+            totals.rows, totals.right = (array("q", row) for row in updates.tolist())
+            totals.brier = np.full(2, np.nan)
             if "brier" in arrays:
-                tally.brier = checked_array(arrays, "brier", np.float64, (2,))
+                totals.brier = checked_array(arrays, "brier", np.float64, (2,))
             found._looks, found._monitors = watched_from(header["watched"])
         return found

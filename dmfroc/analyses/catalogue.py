@@ -109,7 +109,7 @@ _PATTERNS = {
 }
 
 
-def _plain(name: str) -> str:
+def _normalized(name: str) -> str:
     """Return a name without regard to case, spaces, hyphens and other marks."""
     folded = (
         name.casefold().strip().replace("'s", "").replace("\N{RIGHT SINGLE QUOTATION MARK}s", "")
@@ -119,10 +119,10 @@ def _plain(name: str) -> str:
     return "".join(filter(str.isalnum, folded))
 
 
-_NAMES = {_plain(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
-_NAMES |= {_plain(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
-_HINTS = {_plain(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
-_PLAIN_AREAS = frozenset(map(_plain, _AREA_NAMES.split(", ")))
+_NAMES = {_normalized(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
+_NAMES |= {_normalized(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
+_HINTS = {_normalized(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
+_NORMALIZED_AREAS = frozenset(map(_normalized, _AREA_NAMES.split(", ")))
 _N_NEAR = 5
 
 
@@ -184,23 +184,23 @@ def get_measure(measure: str | Measure) -> Measure:
         )
     if measure in MEASURES:
         return MEASURES[measure]
-    plain = _plain(measure)
-    if plain in _PLAIN_AREAS:
+    normalized = _normalized(measure)
+    if normalized in _NORMALIZED_AREAS:
         return _AREA_OF_TWO
-    if plain in _HINTS:
-        raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[plain]}")
-    if plain in _NAMES:
-        return MEASURES[_NAMES[plain]]
-    if top := _TOP_K.fullmatch(plain):
+    if normalized in _HINTS:
+        raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[normalized]}")
+    if normalized in _NAMES:
+        return MEASURES[_NAMES[normalized]]
+    if top := _TOP_K.fullmatch(normalized):
         return probabilities.top_k_accuracy(int(top[1]))
     if (made := _made(measure.strip())) is not None:
         return made
     for pattern, hint in _PATTERNS.items():
-        if re.fullmatch(pattern, plain):
+        if re.fullmatch(pattern, normalized):
             raise ValueError(f"measure is {measure!r}: {hint}")
     raise ValueError(
         f"measure must be the name of a measure, but it is {measure!r}; near it are "
-        f"{', '.join(_near(plain))}, and dmfroc.measures.measure_table() lists all"
+        f"{', '.join(_near(normalized))}, and dmfroc.measures.measure_table() lists all"
     )
 
 
@@ -208,7 +208,7 @@ def _made(text: str) -> Measure | None:
     """Return the measure whose options are in its name, as in ``partial_auc(max_fpr=0.2)``."""
     found = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
     head, given = ("", None) if found is None else (found[1].strip(), found[2])
-    head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(_plain(head), "")
+    head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(_normalized(head), "")
     function = max((x for x in FACTORIES if f"{head}_".startswith(f"{x}_")), key=len, default="")
     if not function:
         return None
@@ -250,9 +250,9 @@ def _arguments(text: str, options: list[str]) -> tuple[list[str], dict[str, Any]
     return words, {str(name): value for name, value in zip(names, values, strict=True)}
 
 
-def _near(plain: str) -> list[str]:
+def _near(normalized: str) -> list[str]:
     """Return the names of the measures that are most like a word, the nearest first."""
-    close = difflib.get_close_matches(plain, _NAMES, n=len(_NAMES), cutoff=0.0)
+    close = difflib.get_close_matches(normalized, _NAMES, n=len(_NAMES), cutoff=0.0)
     return list(dict.fromkeys(_NAMES[name] for name in close))[:_N_NEAR]
 
 

@@ -203,7 +203,7 @@ def compare(
         units=evidence.units,
         curve_options=curve_options_of(measure),
         scale=scale,
-        **compared(
+        **comparison_fields(
             joint,
             hypothesis,
             greater_is_better=measure.greater_is_better,
@@ -243,7 +243,7 @@ def _by_number(given: Any, y_true: Any) -> Any:
     return given
 
 
-def compared(
+def comparison_fields(
     joint: JointEstimates,
     hypothesis: Hypothesis,
     *,

@@ -20,7 +20,7 @@ from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.judge import judge_table
 from dmfroc.results.renderers import renderer
 from dmfroc.results.result import attributed
-from dmfroc.results.table import Column, Name, Table, plain
+from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables
 
@@ -273,7 +273,7 @@ class Comparison(NamedEstimates):
         if self.winner is None:
             return lines
         error = self.estimates[self.winner.name].standard_error
-        low, high = (plain(end, error) for end in self.winner.interval)
+        low, high = (rounded(end, error) for end in self.winner.interval)
         percent = f"{100 * self.level:g} %"
         return [
             *lines,

@@ -323,7 +323,7 @@ def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
 
 def _interval(facts: FactsInMemory, error: float) -> Interval:
     """Return the interval of a mean of the rows, also if they are all decided alike."""
-    evidence = facts.units.evidence
-    if facts.moments.spread.scale > NO_VARIATION or evidence is None:
+    n_effective = facts.units.effective_sizes
+    if facts.moments.spread.scale > NO_VARIATION or n_effective is None:
         return facts.interval_at(error)
-    return without_variation(facts.value, float(evidence.sum()), error, facts.bounds)
+    return without_variation(facts.value, float(n_effective.sum()), error, facts.bounds)

@@ -39,7 +39,7 @@ from dmfroc.inference.interval_method import (
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, judged, selection_message
 from dmfroc.inference.options import Method, Options
-from dmfroc.inference.units import Sample, Units, effective_sizes, group_names, sample_of
+from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
 from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -149,7 +149,7 @@ class JudgedEvidence(EvidenceInMemory):
     @cached_property
     def n_labels(self) -> Float[np.ndarray, " s"]:
         """Effective number of verified units in each stratum."""
-        return effective_sizes(self.stratum, self._sums(self.predictions.sample_weight))
+        return kish_sizes(self.stratum, self._sums(self.predictions.sample_weight))
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
@@ -272,7 +272,7 @@ class JudgedEvidence(EvidenceInMemory):
     def judge_errors(self) -> float:
         """On how many verified rows the judge errs, effectively."""
         is_wrong = self.predictions.true != self.rows.judge_on_verified.true
-        return float(effective_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1])
+        return float(kish_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1])
 
     @cached_property
     def selection_message(self) -> str | None:

@@ -30,7 +30,7 @@ from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.measures.measure import Measure
 from dmfroc.results.result import Result
-from dmfroc.results.table import Column, Table, plain
+from dmfroc.results.table import Column, Table, rounded
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unattainable": 3}
@@ -136,8 +136,8 @@ class Gate(Result):
         for x in self.rules:
             title = f"{printable(x.name)} {printable(x.rule)}"
             case = xml.SubElement(suite, "testcase", classname="dmfroc.gate", name=title)
-            low, high = (plain(end, x.standard_error) for end in x.interval)
-            text = f"{x.verdict}: {plain(x.value, x.standard_error)} ({low} to {high})"
+            low, high = (rounded(end, x.standard_error) for end in x.interval)
+            text = f"{x.verdict}: {rounded(x.value, x.standard_error)} ({low} to {high})"
             text += f"; {printable(x.reason)}" if x.reason else ""
             if x.verdict != "pass":
                 kind = "failure" if x.verdict == "fail" else "error"
@@ -388,7 +388,7 @@ class _Rows:
             contrast = joint.contrasts[first, rule.other]
             return _oriented(contrast.value, contrast.interval_at, rule)
         if isinstance(whole, Accumulator):
-            return whole.seen(measure)[1:3]
+            return whole.current(measure)[1:3]
 
         @cache
         def estimate(error: float) -> Any:

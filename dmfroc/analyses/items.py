@@ -12,7 +12,7 @@ from scipy.special import betaln, comb, gammaln
 
 from dmfroc._kit.options import check_level, integer, nonnegative, positive, seed_of
 from dmfroc._kit.remarks import warn
-from dmfroc.analyses.comparison import compared
+from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
 from dmfroc.inference.bounded_mean import BoundedMean
@@ -139,7 +139,7 @@ class ItemScores(Comparison):
         given = self.items.of_best(k, worst=worst)
         joint = _joint(given, self.level, self.seed)
         named = {x: replace(e, measure=measure, title=title) for x, e in joint.estimates.items()}
-        fields = compared(
+        fields = comparison_fields(
             joint._replace(estimates=named),
             self.hypothesis,
             greater_is_better=True,
@@ -336,7 +336,7 @@ def items(
         subgroups=subgroups,
         subgroup_sizes=sizes,
         subgroup_differences=differences,
-        **compared(
+        **comparison_fields(
             joint,
             hypothesis,
             greater_is_better=True,

@@ -105,14 +105,14 @@ def _streams(
 def _estimates_of_streams(
     streams: Mapping[str, Accumulator], options: Options, measure: Measure, hypothesis: Hypothesis
 ) -> JointEstimates:
-    seen = {name: accumulator.seen(measure) for name, accumulator in streams.items()}
-    for name, stream in seen.items():
+    current = {name: accumulator.current(measure) for name, accumulator in streams.items()}
+    for name, stream in current.items():
         if stream.obstacle is not None:
             raise ValueError(
                 f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
                 "more rows"
             )
-    return joint_of_streams(seen, measure, options.level, options.seed, hypothesis)
+    return joint_of_streams(current, measure, options.level, options.seed, hypothesis)
 
 
 def _of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:

@@ -14,7 +14,7 @@ from dmfroc._kit.options import check_level, choice, listed, seed_of
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.comparison import compared
+from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import Term, combined, joint_combined
 from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
@@ -323,7 +323,7 @@ def multilabel(
         label_differences=differences,
         label_covariances=_covariances(rows, facts),
         left_out=left_out,
-        **compared(
+        **comparison_fields(
             joint,
             hypothesis,
             greater_is_better=measure.greater_is_better,
@@ -336,18 +336,18 @@ def multilabel(
     return found
 
 
-Known = dict[str, dict[str, FactsInMemory]]
+FactsOfLabels = dict[str, dict[str, FactsInMemory]]
 """What is known of labels, by their name and that of the classifier."""
 
 
-def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[Known, dict[str, str]]:
+def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[FactsOfLabels, dict[str, str]]:
     tasks = [(place, name) for place in range(len(rows.names)) for name in rows.classifiers]
 
     def find(task: tuple[int, str]) -> FactsInMemory | str:
         place, name = task
         return rows.facts(measure, name, rows.entries(place))
 
-    facts: Known = {}
+    facts: FactsOfLabels = {}
     left_out: dict[str, str] = {}
     for (place, name), found in zip(tasks, parallel_map(find, tasks), strict=True):
         if isinstance(found, str):
@@ -376,7 +376,7 @@ def _pooled(
     return pooled
 
 
-def _with_units(rows: LabelledRows, facts: Known) -> Labels:
+def _with_units(rows: LabelledRows, facts: FactsOfLabels) -> Labels:
     """Return the places of the labels, and their units in the strata of most care."""
     units = [[x.units for x in of_label.values()] for of_label in facts.values()]
     places = map(rows.names.index, facts)
@@ -384,7 +384,7 @@ def _with_units(rows: LabelledRows, facts: Known) -> Labels:
 
 
 def _mean(
-    rows: LabelledRows, facts: Known, method: Jackknife, hypothesis: Hypothesis
+    rows: LabelledRows, facts: FactsOfLabels, method: Jackknife, hypothesis: Hypothesis
 ) -> JointEstimates:
     """Return what is known of the classifiers' means over the labels."""
     labels, n = _with_units(rows, facts), rows.n_units
@@ -398,7 +398,7 @@ def _mean(
     return method.paired_estimates(joint_combined(means, lambda _: gather), hypothesis)
 
 
-def _covariances(rows: LabelledRows, facts: Known) -> dict[str, Float[np.ndarray, "l l"]]:
+def _covariances(rows: LabelledRows, facts: FactsOfLabels) -> dict[str, Float[np.ndarray, "l l"]]:
     """Return the covariance of the labels' values by classifier."""
     labels, found = _with_units(rows, facts), {}
     for name in rows.classifiers:
@@ -408,7 +408,7 @@ def _covariances(rows: LabelledRows, facts: Known) -> dict[str, Float[np.ndarray
 
 
 def _each_label(
-    facts: Known, method: Jackknife, hypothesis: Hypothesis
+    facts: FactsOfLabels, method: Jackknife, hypothesis: Hypothesis
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, tuple[Difference, ...]]]:
     estimates: dict[str, dict[str, Estimate]] = {}
     differences: dict[str, tuple[Difference, ...]] = {}

@@ -18,12 +18,12 @@ from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.inference import independent
 from dmfroc.inference.anytime import (
     error_at_one_time,
-    evidence_of_change,
-    evidence_of_means,
-    evidence_of_shares,
-    evidence_of_sums,
     limits_of_mean,
     limits_of_share,
+    log_e_value_of_change,
+    log_e_value_of_means,
+    log_e_value_of_shares,
+    log_e_value_of_sums,
     next_possible_change,
 )
 from dmfroc.inference.evidence import Facts
@@ -174,7 +174,7 @@ class Drift(ConfidenceSequence):
         ]
 
 
-class Tally:
+class RunningTotals:
     """How many rows there were after each update and how many were right, and Brier scores.
 
     These have their sum and that of their squares, NaN if a row has a weight or no probabilities.
@@ -200,7 +200,7 @@ class Tally:
         self.add(len(batch.true), right, brier)
 
 
-class Seen(NamedTuple):
+class CurrentEstimate(NamedTuple):
     """What a stream says of a measure now."""
 
     n_observations: int
@@ -243,7 +243,7 @@ def share_in_table(name: str, table: Float[np.ndarray, "k k"]) -> tuple[int, int
     return int(part), int(whole.sum())
 
 
-def seen_of_share(successes: int, n: int, n_observations: int) -> Seen:
+def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEstimate:
     """Return what the number of successes says of a rate, exactly."""
 
     def interval_at(error: float) -> Interval:
@@ -251,59 +251,59 @@ def seen_of_share(successes: int, n: int, n_observations: int) -> Seen:
 
     value = successes / n if n else math.nan
     obstacle = None if n else "no row counts for it yet"
-    return Seen(n_observations, value, interval_at, (successes, n), None, obstacle)
+    return CurrentEstimate(n_observations, value, interval_at, (successes, n), None, obstacle)
 
 
-def seen_of_brier(tally: Tally) -> Seen:
+def current_of_brier(totals: RunningTotals) -> CurrentEstimate:
     """Return what all rows say of the Brier score, exactly."""
-    (total, squares), n = tally.brier.tolist(), tally.rows[-1]
+    (total, squares), n = totals.brier.tolist(), totals.rows[-1]
     if math.isnan(total):
         raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
 
     def interval_at(error: float) -> Interval:
         return Interval(*limits_of_mean(total, squares, n, error))
 
-    return Seen(n, total / n, interval_at, (total, n), None, squares=squares)
+    return CurrentEstimate(n, total / n, interval_at, (total, n), None, squares=squares)
 
 
-def seen_of_facts(facts: Facts, n_observations: int) -> Seen:
+def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
     """Return what influences say of a value, in large samples."""
 
     def interval_at(error: float) -> Interval:
         return facts.interval_at(error_at_one_time(n_observations, error))
 
-    return Seen(n_observations, facts.value, interval_at, None, facts)
+    return CurrentEstimate(n_observations, facts.value, interval_at, None, facts)
 
 
-def seen_of_nothing(measure: Measure, n_observations: int, obstacle: str) -> Seen:
+def not_yet_estimated(measure: Measure, n_observations: int, obstacle: str) -> CurrentEstimate:
     """Return that a value may be anything."""
-    return Seen(
+    return CurrentEstimate(
         n_observations, math.nan, lambda error: Interval(*measure.bounds), None, None, obstacle
     )
 
 
-def seen_of_counts(
+def current_of_counts(
     measure: Measure, table: Float[np.ndarray, "k k"], evidence: CountedEvidence
-) -> Seen:
+) -> CurrentEstimate:
     """Return what counts say of a measure; ``table`` is that of predicted by observed classes."""
     predictions = evidence.predictions
     n = predictions.n_observations
     share = share_in_table(measure.name, table) if table.any() else None
     if share is not None and not predictions.is_weighted:
-        return seen_of_share(*share, n)
+        return current_of_share(*share, n)
     if len(predictions.present) < 2:
-        return seen_of_nothing(measure, n, "rows of one class only were seen")
+        return not_yet_estimated(measure, n, "rows of one class only were seen")
     if (obstacle := measure.obstacle(predictions)) is not None:
         raise ValueError(f"{measure.name} {obstacle}")
     [facts] = evidence.facts_of([measure])
     if not np.isfinite(facts.value):
-        return seen_of_nothing(measure, n, "it is not defined for these rows")
-    return seen_of_facts(facts, n)
+        return not_yet_estimated(measure, n, "it is not defined for these rows")
+    return current_of_facts(facts, n)
 
 
-def look(seen: Seen, level: float) -> Look:
+def look(current: CurrentEstimate, level: float) -> Look:
     """Return a look at a stream."""
-    return Look(seen.n_observations, seen.value, seen.interval_at(1 - level)[:2])
+    return Look(current.n_observations, current.value, current.interval_at(1 - level)[:2])
 
 
 def add_look(looks: list[Look], new: Look) -> None:
@@ -314,14 +314,18 @@ def add_look(looks: list[Look], new: Look) -> None:
         looks[:half] = looks[:half:2]
 
 
-def named(measure: Measure, level: float, seen: Seen, looks: list[Look]) -> dict[str, Any]:
+def named(
+    measure: Measure, level: float, current: CurrentEstimate, looks: list[Look]
+) -> dict[str, Any]:
     """Return what all results of a stream have in common."""
-    obstacle = [] if seen.obstacle is None else [f"{measure.name} has no limits: {seen.obstacle}"]
+    obstacle = (
+        [] if current.obstacle is None else [f"{measure.name} has no limits: {current.obstacle}"]
+    )
     return {
         "measure": measure.name,
         "title": measure.title,
         "level": level,
-        "exact": seen.exact,
+        "exact": current.exact,
         "looks": tuple(looks),
         "warnings": tuple(obstacle),
     }
@@ -355,58 +359,63 @@ class DriftMonitor:
         first = bisect_right(rows, self.n)
         for place in range(first, len(rows), max((len(rows) - first) // _MOST_TIMES, 1)):
             n, k = rows[place], successes[place]
-            self.add_share(seen_of_share(k, n, n), level)
+            self.add_share(current_of_share(k, n, n), level)
         if len(rows) > first:
             n, k = rows[-1], successes[-1]
-            self.add_share(seen_of_share(k, n, n), level)
+            self.add_share(current_of_share(k, n, n), level)
 
-    def add_share(self, seen: Seen, level: float) -> None:
+    def add_share(self, current: CurrentEstimate, level: float) -> None:
         """Weigh the evidence of a rate."""
-        assert seen.share is not None
-        k, n = seen.share
+        assert current.share is not None
+        k, n = current.share
         if n <= self.n:
             return
         n_since, since = n - np.array(self.starts, float), k - np.array(self.sums)
-        if seen.squares is not None:  # of losses
-            squares = seen.squares - np.array(self.squares)
-            logs = evidence_of_means(since, squares, n_since, self.baseline)
+        if current.squares is not None:  # of losses
+            squares = current.squares - np.array(self.squares)
+            logs = log_e_value_of_means(since, squares, n_since, self.baseline)
         elif self.sign > 0:
-            logs = evidence_of_shares(since, n_since, self.baseline)
+            logs = log_e_value_of_shares(since, n_since, self.baseline)
         else:
-            logs = evidence_of_shares(n_since - since, n_since, 1 - self.baseline)
-        self._weigh(seen, n, logs, level, float(k))
+            logs = log_e_value_of_shares(n_since - since, n_since, 1 - self.baseline)
+        self._weigh(current, n, logs, level, float(k))
 
-    def add_facts(self, seen: Seen, level: float) -> None:
+    def add_facts(self, current: CurrentEstimate, level: float) -> None:
         """Weigh the evidence of a value with influences, by how the standardized sum has moved.
 
         The sum is that of n terms whose mean has the p-value of the baseline: it has the measure's
         scale and the care for few observations that intervals have.
         """
-        n = seen.n_observations
-        if n <= self.n or seen.facts is None:
+        n = current.n_observations
+        if n <= self.n or current.facts is None:
             return
-        is_above = seen.value > self.baseline
-        error = error_reaching(self.baseline, seen.facts.interval_at, upper=not is_above)
+        is_above = current.value > self.baseline
+        error = error_reaching(self.baseline, current.facts.interval_at, upper=not is_above)
         statistic = -ndtri(error / 2) * (1 if is_above else -1) * self.sign
         total = float(statistic * math.sqrt(n))
         n_since = n - np.array(self.starts, float)
-        logs = evidence_of_sums(total - np.array(self.sums), n_since)
-        self._weigh(seen, n, logs, level, total)
+        logs = log_e_value_of_sums(total - np.array(self.sums), n_since)
+        self._weigh(current, n, logs, level, total)
 
     def _weigh(
-        self, seen: Seen, n: int, logs: Float[np.ndarray, " s"], level: float, total: float
+        self,
+        current: CurrentEstimate,
+        n: int,
+        logs: Float[np.ndarray, " s"],
+        level: float,
+        total: float,
     ) -> None:
-        log_evidence, best = evidence_of_change(logs)
+        log_e_value, best = log_e_value_of_change(logs)
         self.n = n
-        self.p_value = min(self.p_value, math.exp(-max(log_evidence, 0.0)))
-        add_look(self.looks, look(seen, level)._replace(p_value=self.p_value))
+        self.p_value = min(self.p_value, math.exp(-max(log_e_value, 0.0)))
+        add_look(self.looks, look(current, level)._replace(p_value=self.p_value))
         if self.alarm_at is None and self.p_value <= 1 - level:
-            self.alarm_at, self.changed_at = seen.n_observations, self.rows[best]
+            self.alarm_at, self.changed_at = current.n_observations, self.rows[best]
         if n >= self.next_start:
             self.starts.append(n)
             self.sums.append(total)
-            self.squares.append(seen.squares or 0.0)
-            self.rows.append(seen.n_observations)
+            self.squares.append(current.squares or 0.0)
+            self.rows.append(current.n_observations)
             self.next_start = next_possible_change(n)
 
 
@@ -439,26 +448,30 @@ def watched_from(header: Mapping[str, Any]) -> tuple[Looks, Monitors]:
 
 
 def joint_of_streams(
-    streams: Mapping[str, Seen], measure: Measure, level: float, seed: int, hypothesis: Hypothesis
+    streams: Mapping[str, CurrentEstimate],
+    measure: Measure,
+    level: float,
+    seed: int,
+    hypothesis: Hypothesis,
 ) -> JointEstimates:
     """Return values and differences of independent streams; one may stop at any time."""
-    errors = {name: _error(seen) for name, seen in streams.items()}
+    errors = {name: _error(current) for name, current in streams.items()}
     estimates = {
         name: Estimate(
             measure=measure.name,
             title=measure.title,
-            value=seen.value,
+            value=current.value,
             standard_error=errors[name],
-            interval=look(seen, level).interval,
+            interval=look(current, level).interval,
             level=level,
             method=METHOD,
         )
-        for name, seen in streams.items()
+        for name, current in streams.items()
     }
     return independent.joint_estimates(
         estimates,
-        {name: seen.interval_at for name, seen in streams.items()},
-        {name: (seen.value, seen.interval_at) for name, seen in streams.items()},
+        {name: current.interval_at for name, current in streams.items()},
+        {name: (current.value, current.interval_at) for name, current in streams.items()},
         lambda first, second: math.hypot(errors[first], errors[second]),
         np.diag([error**2 for error in errors.values()]),
         hypothesis,
@@ -467,13 +480,13 @@ def joint_of_streams(
     )
 
 
-def _error(seen: Seen) -> float:
+def _error(current: CurrentEstimate) -> float:
     """Return the standard error of a value at one time, never 0."""
-    if seen.facts is not None:
-        low, high = seen.facts.interval_at(0.3173)[:2]
+    if current.facts is not None:
+        low, high = current.facts.interval_at(0.3173)[:2]
         return (high - low) / 2
-    k, n = seen.share or (0, 0)
-    if seen.squares is not None:
-        return math.sqrt(max(seen.squares - k**2 / n, 0.25) / n) / math.sqrt(n)
+    k, n = current.share or (0, 0)
+    if current.squares is not None:
+        return math.sqrt(max(current.squares - k**2 / n, 0.25) / n) / math.sqrt(n)
     shrunk = (k + 0.5) / (n + 1)
     return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))

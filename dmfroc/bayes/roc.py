@@ -36,7 +36,7 @@ from dmfroc.bayes.sampling import (
 )
 from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
 from dmfroc.inference.remarks import few_decide, few_decide_message
-from dmfroc.inference.units import effective_sizes, units_of
+from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     Measure,
@@ -326,7 +326,7 @@ def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCou
 
 def _sizes_of_halves(bound: RateCounts, predictions: Predictions) -> Float[np.ndarray, "q 2"]:
     """Return the sizes of the positive and of the negative class of each pair."""
-    sizes = effective_sizes(predictions.true, predictions.sample_weight, predictions.n_classes)[
+    sizes = kish_sizes(predictions.true, predictions.sample_weight, predictions.n_classes)[
         predictions.present
     ]
     return sizes[_classes_of_halves(bound)]

@@ -15,7 +15,7 @@ from dmfroc.bayes.options import check_size
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.remarks import few_decide_message, few_units_message
-from dmfroc.inference.units import effective_sizes, units_of
+from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
     Measure,
@@ -102,7 +102,7 @@ def _draw_tables(
     assert predictions.predicted is not None
     counts = np.zeros((n_classes, n_classes))
     np.add.at(counts, (predictions.predicted, true), weights)
-    sizes = effective_sizes(true, weights, n_classes)
+    sizes = kish_sizes(true, weights, n_classes)
     counts *= sizes / np.maximum(counts.sum(axis=0), 1e-300)
     concentration = counts[:, present] + pseudo_count
     shares = np.bincount(true, weights, minlength=n_classes)[present] / weights.sum()

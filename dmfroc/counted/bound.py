@@ -33,43 +33,47 @@ from dmfroc.multiclass.rates import LEAST_SHRINKAGE, CurveOptions, RateTable, or
 _TAKE_SAMPLE = "estimate it from a sample of the rows, dmfroc.scan(...).predictions()"
 
 
-type RowInfluences = tuple[Callable[[Predictions], Statistic], Any, Any]
+type TableDerivative = tuple[Callable[[Predictions], Statistic], Any, Any]
 """A statistic that adds rows, its table, and a value's derivatives with respect to the table."""
 
 
-class LookUp(NamedTuple):
-    """A row's influence per unit of weight: what its bins and its hard label say.
+class InfluenceTable(NamedTuple):
+    """The influence of a row per unit of weight, by its bin in each column and its hard label.
 
     Attributes
     ----------
     columns : numpy.ndarray of int, shape (columns,)
         The score columns that take part.
-    arms : numpy.ndarray of int, shape (columns, K)
+    entry_of_class : numpy.ndarray of int, shape (columns, K)
         Which entry of a bin belongs to each observed class.
     scores : numpy.ndarray of shape (columns, bins, arms)
     labels : numpy.ndarray of shape (K, K), or None
         By predicted and observed class.
-    rows : RowInfluences, optional
+    rows : TableDerivative, optional
         What computes it from the row itself.
     """
 
     columns: Int[np.ndarray, " columns"]
-    arms: Int[np.ndarray, "columns k"]
+    entry_of_class: Int[np.ndarray, "columns k"]
     scores: Float[np.ndarray, "columns bins arms"]
     labels: Float[np.ndarray, "k k"] | None
-    rows: RowInfluences | None = None
+    rows: TableDerivative | None = None
 
 
 def influences(
-    look_ups: Sequence[LookUp], batch: Batch, classifier: str, grid: Grid, labels: Sequence[Label]
+    influence_tables: Sequence[InfluenceTable],
+    batch: Batch,
+    classifier: str,
+    grid: Grid,
+    labels: Sequence[Label],
 ) -> Float[np.ndarray, "measures n"]:
     """Return the influences of a batch's rows on several values of one classifier."""
-    found = np.zeros((len(look_ups), len(batch.true)))
+    found = np.zeros((len(influence_tables), len(batch.true)))
     predicted = batch.predicted[classifier]
     for column, scores in enumerate(batch.scores[classifier]):
         concerned = [
             (row, x, int(position))
-            for row, x in zip(found, look_ups, strict=True)
+            for row, x in zip(found, influence_tables, strict=True)
             for position in np.flatnonzero(x.columns == column)
         ]
         if not concerned:
@@ -78,12 +82,14 @@ def influences(
         for row, x, position in concerned:
             table = x.scores[position]
             place = bins * table.shape[1]
-            place += x.arms[position][batch.true]
+            place += x.entry_of_class[position][batch.true]
             row += table.reshape(-1).take(place)
-    for row, x in zip(found, look_ups, strict=True):
+    for row, x in zip(found, influence_tables, strict=True):
         if x.labels is not None and predicted is not None:
             row += x.labels[predicted, batch.true]
-    of_rows = [(row, x.rows) for row, x in zip(found, look_ups, strict=True) if x.rows is not None]
+    of_rows = [
+        (row, x.rows) for row, x in zip(found, influence_tables, strict=True) if x.rows is not None
+    ]
     if of_rows:
         predictions = batch.predictions(classifier, labels)
         bound = {statistic: statistic(predictions) for _, (statistic, *_) in of_rows}
@@ -94,12 +100,12 @@ def influences(
     return found
 
 
-class Valued(NamedTuple):
+class BinnedValue(NamedTuple):
     """A value of counts, the bound on its error from binning, and all influences on it."""
 
     value: float
     error_bound: float
-    look_up: LookUp
+    influence_table: InfluenceTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +151,7 @@ class BoundCounts:
         """Which bins hold equal scores, in the columns of classes that occur."""
         return self.grid.is_atom()[self.present]
 
-    def value(self, measure: Measure) -> Valued:
+    def value(self, measure: Measure) -> BinnedValue:
         """Return a measure's value, its error bound, and what finds its influences.
 
         Raises
@@ -196,44 +202,51 @@ class BoundCounts:
             )
         return None
 
-    def totals_by_class(self, look_up: LookUp) -> Float[np.ndarray, " k"]:
+    def totals_by_class(self, influence_table: InfluenceTable) -> Float[np.ndarray, " k"]:
         """Return the sums of all rows' influences on a value."""
         cells = self.counts.cells[self.classifier]
         total = np.zeros(len(cells))
-        for column, arms, of_bins in zip(
-            look_up.columns, look_up.arms, look_up.scores, strict=True
+        for column, entry_of_class, of_bins in zip(
+            influence_table.columns,
+            influence_table.entry_of_class,
+            influence_table.scores,
+            strict=True,
         ):
-            total += np.einsum("bk,bk->k", cells[column], of_bins[:, arms])
-        if look_up.labels is not None:
-            total += (self.counts.confusion[self.classifier] * look_up.labels).sum(axis=0)
+            total += np.einsum("bk,bk->k", cells[column], of_bins[:, entry_of_class])
+        if influence_table.labels is not None:
+            total += (self.counts.confusion[self.classifier] * influence_table.labels).sum(axis=0)
         return total
 
     # Rows, each by itself
 
-    def _of_rows(self, measure: Measure, summary: Summary) -> Valued:
+    def _of_rows(self, measure: Measure, summary: Summary) -> BinnedValue:
         assert self.row_tables is not None
         assert measure.statistic is not None
         table = self.row_tables[measure.statistic]
         value, derivatives = value_and_derivatives(summary, table)
         of_rows = measure.statistic, table, derivatives
-        look_up = LookUp(np.zeros(0, int), *_no_columns(len(self.labels)), None, of_rows)
-        return Valued(float(within(value, measure.range_in(self.predictions))), 0.0, look_up)
+        influence_table = InfluenceTable(
+            np.zeros(0, int), *_no_columns(len(self.labels)), None, of_rows
+        )
+        return BinnedValue(
+            float(within(value, measure.range_in(self.predictions))), 0.0, influence_table
+        )
 
     # Hard labels
 
-    def _of_hard_labels(self, measure: Measure, summary: Summary) -> Valued:
+    def _of_hard_labels(self, measure: Measure, summary: Summary) -> BinnedValue:
         table = self.counts.confusion[self.classifier]
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), k, label_values(self.labels))
         value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
-        look_up = LookUp(np.zeros(0, int), *_no_columns(k), gradient.reshape(k, k))
-        return Valued(value, 0.0, look_up)
+        influence_table = InfluenceTable(np.zeros(0, int), *_no_columns(k), gradient.reshape(k, k))
+        return BinnedValue(value, 0.0, influence_table)
 
     # Pairs of classes
 
     def _of_pairs(
         self, measure: Measure, summary: Summary, columns: Int[np.ndarray, " columns"]
-    ) -> Valued:
+    ) -> BinnedValue:
         confusion, k = self.counts.confusion[self.classifier], len(self.labels)
         weights = np.concatenate([self.cells.ravel(), confusion.ravel()])
         is_present = self.counts.sizes > 0
@@ -245,10 +258,10 @@ class BoundCounts:
         low, high = (self._value(measure, statistic(ties), summary, weights) for ties in (0.0, 1.0))
         value, gradient = self._value_and_gradient(measure, statistic(HALF), summary, weights)
         n_cells = self.cells.size
-        return Valued(
+        return BinnedValue(
             value,
             _error_bound(value, low, high),
-            LookUp(
+            InfluenceTable(
                 self.present,
                 np.tile(self._place_of_class, (len(self.present), 1)),
                 gradient[:n_cells].reshape(self.cells.shape),
@@ -264,7 +277,7 @@ class BoundCounts:
 
     # One class against the rest
 
-    def _of_curves(self, measure: Measure, summary: Summary) -> Valued:
+    def _of_curves(self, measure: Measure, summary: Summary) -> BinnedValue:
         places = np.array([len(self.present) - 1])
         if len(self.labels) > 2:
             places = np.arange(len(self.present))
@@ -279,12 +292,12 @@ class BoundCounts:
         middle = curves_of_cells(*of_columns)
         value, gradient = self._value_and_gradient(measure, middle, summary, weights)
         is_negative = (np.arange(len(self.labels)) != columns[:, None]).astype(int)
-        look_up = LookUp(columns, is_negative, gradient.reshape(cells.shape), None)
-        return Valued(value, _error_bound(value, low, high), look_up)
+        influence_table = InfluenceTable(columns, is_negative, gradient.reshape(cells.shape), None)
+        return BinnedValue(value, _error_bound(value, low, high), influence_table)
 
     # The multiclass ROC curve
 
-    def _of_rates(self, measure: Measure, options: CurveOptions) -> Valued:
+    def _of_rates(self, measure: Measure, options: CurveOptions) -> BinnedValue:
         weights = self.cells.ravel()
         thresholds, rates = self.rates(options)
         most, least = thresholds.most, thresholds.least
@@ -295,9 +308,11 @@ class BoundCounts:
                 self._value(measure, thresholds.statistic(rates, *places), area, weights)
                 for places in ((least, most), (most, least))
             )
-        arms = np.tile(self._place_of_class, (len(self.present), 1))
-        look_up = LookUp(self.present, arms, gradient.reshape(self.cells.shape), None)
-        return Valued(value, _error_bound(value, low, high), look_up)
+        entry_of_class = np.tile(self._place_of_class, (len(self.present), 1))
+        influence_table = InfluenceTable(
+            self.present, entry_of_class, gradient.reshape(self.cells.shape), None
+        )
+        return BinnedValue(value, _error_bound(value, low, high), influence_table)
 
     def rates(self, options: CurveOptions) -> tuple[Thresholds, BinnedRates]:
         """Return the thresholds of all pairs, and the statistic that counts above them."""

@@ -117,7 +117,7 @@ class Counts:
             },
         )
 
-    def evidence(self) -> Float[np.ndarray, " c"]:
+    def effective_sizes(self) -> Float[np.ndarray, " c"]:
         """Return Kish's effective number of observations of each class that occurs."""
         occurs = self.sizes > 0
         return self.totals[occurs] ** 2 / self.squares[occurs]

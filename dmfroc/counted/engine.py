@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from dmfroc._kit.dask import dask_client
 from dmfroc._kit.progress import track
 from dmfroc._kit.threads import in_order, n_cores
-from dmfroc.counted.sources import FramePart, Part
+from dmfroc.counted.sources import FramePart, SourcePart
 
 _FAN_IN = 8
 
@@ -28,7 +28,10 @@ class State(Protocol):
 
 
 def map_reduce[S: State](
-    task: Callable[[Part], S], parts: Sequence[Part], scheduler: str | None, description: str
+    task: Callable[[SourcePart], S],
+    parts: Sequence[SourcePart],
+    scheduler: str | None,
+    description: str,
 ) -> S:
     """Return the merged states of all parts.
 
@@ -36,7 +39,7 @@ def map_reduce[S: State](
     ----------
     task : callable
         Turns a part into a state. It is sent to the workers with all that it holds.
-    parts : sequence of Part
+    parts : sequence of SourcePart
         At least one.
     scheduler : str, optional
         Address of a Dask scheduler; None for the cores of this machine.
@@ -49,7 +52,9 @@ def map_reduce[S: State](
         return _merged(track(states, len(parts), description))
 
 
-def _by_dask[S: State](task: Callable[[Part], S], parts: Sequence[Part], scheduler: str) -> S:
+def _by_dask[S: State](
+    task: Callable[[SourcePart], S], parts: Sequence[SourcePart], scheduler: str
+) -> S:
     with dask_client(scheduler) as client:
         # Every worker has a copy, so that no part of the task is lost with one of them.
         [shared] = client.scatter([task], broadcast=True, hash=False)

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import value_and_pull_back
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
-from dmfroc.counted.bound import BoundCounts, Valued
+from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
@@ -60,10 +60,12 @@ class Counted(Protocol):
     def sample(self) -> RowSample:
         """Rows drawn from all of them."""
 
-    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures for a classifier."""
 
-    def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
+    def spreads(
+        self, values: Mapping[str, Sequence[BinnedValue]], *, stratify: bool | None
+    ) -> Spreads:
         """Return how the influences vary."""
 
 
@@ -149,7 +151,7 @@ class CountedFacts(Facts):
 
 def _facts(
     measure: Measure,
-    value: Valued,
+    value: BinnedValue,
     counted: Counted,
     classifier: str,
     units: Units,

@@ -110,11 +110,11 @@ class InfluenceSums:
 
 def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
     """Return what is said of rows as units without the rows: their strata."""
-    sizes, evidence = counts.sizes[counts.sizes > 0], counts.evidence()
+    sizes, n_effective = counts.sizes[counts.sizes > 0], counts.effective_sizes()
     if stratify is False:
         sizes = sizes.sum(keepdims=True)
     nobody = np.zeros(0, int)
-    return Units(nobody, nobody, sizes, float(evidence.min()), stratify is None, evidence)
+    return Units(nobody, nobody, sizes, float(n_effective.min()), stratify is None, n_effective)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,13 @@ from dmfroc.counted.batches import (
     hashes_by_place,
     rows_by_label,
 )
-from dmfroc.counted.bound import LookUp, influences
+from dmfroc.counted.bound import InfluenceTable, influences
 from dmfroc.counted.counts import Counts
 from dmfroc.counted.cuts import Grid
 from dmfroc.counted.engine import State
 from dmfroc.counted.influence_sums import InfluenceSums
 from dmfroc.counted.sample import RowSample
-from dmfroc.counted.sources import Part
+from dmfroc.counted.sources import SourcePart
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.forecasts import (
@@ -55,7 +55,7 @@ class Read[S: State]:
 
 
 def read_part[S: State](
-    part: Part,
+    part: SourcePart,
     reader: BatchReader,
     task: Callable[[Iterator[Batch]], S | None],
     *,
@@ -88,7 +88,7 @@ def read_part[S: State](
 
 
 @contextmanager
-def blaming(part: Part, row: int) -> Iterator[str]:
+def blaming(part: SourcePart, row: int) -> Iterator[str]:
     """Say in which part, from which row on, something is wrong."""
     where = part.name if row == 0 else f"{part.name}, the batch from row {row} on"
     try:
@@ -126,7 +126,7 @@ class LabelSet:
         return LabelSet(dict(both), self.where)
 
 
-def labels_of_part(part: Part, fields: Fields) -> LabelSet:
+def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
     """Find the labels that occur."""
     labels = LabelSet({}, part.name)
     row = part.first_row
@@ -209,7 +209,7 @@ def _check_probabilities(predictions: Predictions) -> None:
 def sum_influences(
     batches: Iterator[Batch],
     grids: Mapping[str, Grid],
-    look_ups: Mapping[str, Sequence[LookUp]],
+    influence_tables: Mapping[str, Sequence[InfluenceTable]],
     combinations: Float[np.ndarray, "values look_ups"],
     labels: Sequence[Label],
     times: Int[np.ndarray, " n"] | None = None,
@@ -219,7 +219,7 @@ def sum_influences(
     Parameters
     ----------
     batches : iterator of Batch
-    grids, look_ups : dict
+    grids, influence_tables : dict
         Of each classifier, in the order in which ``combinations`` has them in its columns.
     combinations : numpy.ndarray of shape (values, look-ups)
         What the sums are of.
@@ -231,7 +231,10 @@ def sum_influences(
     n_classes = min(len(grid.cuts) for grid in grids.values())
     for batch in batches:
         of_rows = np.concatenate(
-            [influences(x, batch, name, grids[name], labels) for name, x in look_ups.items()]
+            [
+                influences(x, batch, name, grids[name], labels)
+                for name, x in influence_tables.items()
+            ]
         )
         of_batch = InfluenceSums.of_batch(combinations @ of_rows, batch, n_classes, times)
         sums = of_batch if sums is None else sums.merged(of_batch)

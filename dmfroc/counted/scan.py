@@ -28,7 +28,7 @@ from dmfroc.counted.batches import (
     items_of,
     stated_order_of_batch,
 )
-from dmfroc.counted.bound import BoundCounts, Valued
+from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.checkpoint import (
     Checkpoint,
     counts_as_state,
@@ -53,7 +53,7 @@ from dmfroc.counted.passes import (
     sum_influences,
 )
 from dmfroc.counted.sample import RowSample, even_sizes, rows_per_class
-from dmfroc.counted.sources import Part, parts_of
+from dmfroc.counted.sources import SourcePart, parts_of
 from dmfroc.inference.limits import typical_probability_of_others
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
@@ -76,7 +76,7 @@ class Scan:
         Names of the classifiers; one empty name where there is one classifier only.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[SourcePart]
     fields: Fields
     given_labels: list[Label] | None
     n_bins: int | None
@@ -305,7 +305,7 @@ class Scan:
 
     # Values
 
-    def values(self, measures: Sequence[Measure], classifier: str) -> list[Valued]:
+    def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures for a classifier, with their influences."""
         known = self._row_tables[classifier]
         # A warning of bias gives the value of the less biased measure.
@@ -323,17 +323,21 @@ class Scan:
 
     # Influences
 
-    def spreads(self, values: Mapping[str, Sequence[Valued]], *, stratify: bool | None) -> Spreads:
+    def spreads(
+        self, values: Mapping[str, Sequence[BinnedValue]], *, stratify: bool | None
+    ) -> Spreads:
         """Return how the influences on the values of each classifier vary.
 
         Of several classifiers, those of every two's differences follow, pair after pair.
         """
-        look_ups = {name: [v.look_up for v in of_one] for name, of_one in values.items()}
+        influence_tables = {
+            name: [v.influence_table for v in of_one] for name, of_one in values.items()
+        }
         combinations = with_differences([len(of_one) for of_one in values.values()])
         task = partial(
             sum_influences,
             grids=self.grids,
-            look_ups=look_ups,
+            influence_tables=influence_tables,
             combinations=combinations,
             labels=self.labels,
         )
@@ -503,7 +507,7 @@ def _fields(
     return Fields((ONLY,), label, (names(scores),), (predicted,), sample_weight, groups)
 
 
-def _classifiers_of(part: Part) -> tuple[str, ...]:
+def _classifiers_of(part: SourcePart) -> tuple[str, ...]:
     """Return the names of the classifiers of batches."""
     for raw in part.batches(Fields()):
         y_score = items_of(raw)[1]

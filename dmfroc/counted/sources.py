@@ -23,7 +23,7 @@ _TAIL = 8  # bytes of a Parquet file: the length of its footer, and four letters
 _IGNORED = ("_", ".")  # prefixes of what is no data, as for data sets of pyarrow
 
 
-class Part(ABC):
+class SourcePart(ABC):
     """Some of the batches; it can be sent to a worker."""
 
     first_row: int = 0  # among those of its file
@@ -63,7 +63,7 @@ class FileIdentity(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ParquetPart(Part):
+class ParquetPart(SourcePart):
     """Row groups of a Parquet file."""
 
     path: str
@@ -122,7 +122,7 @@ class ParquetPart(Part):
 
 
 @dataclass(frozen=True)
-class FramePart(Part):
+class FramePart(SourcePart):
     """A partition of a Dask DataFrame: a delayed table, or on a worker the table itself."""
 
     table: Any
@@ -142,7 +142,7 @@ class FramePart(Part):
 
 
 @dataclass(frozen=True)
-class MemoryPart(Part):
+class MemoryPart(SourcePart):
     """Batches that a function returns, one after the other, whenever it is called."""
 
     function: Callable[[], Iterable[Any]]
@@ -162,7 +162,7 @@ class MemoryPart(Part):
         yield from batches
 
 
-def parts_of(source: Any) -> list[Part]:
+def parts_of(source: Any) -> list[SourcePart]:
     """Divide a source into parts.
 
     Raises
@@ -249,7 +249,7 @@ def _is_meant(name: str, pattern: str) -> bool:
     )
 
 
-def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
+def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[SourcePart]:
     places = list(files) if filesystem else [_place_on_disk(file) for file in files]
     again = repeated(places)
     twice = dict.fromkeys(f for f, place in zip(files, places, strict=True) if place in again)
@@ -258,7 +258,7 @@ def _parts_of_files(files: Sequence[str], filesystem: Any) -> list[Part]:
             f"source has {listing(list(twice))} more than once, whose rows would count as often: "
             "name each file once, by one path or link"
         )
-    parts: list[Part] = []
+    parts: list[SourcePart] = []
     for path in files:
         _regular_file(path, filesystem)
         with _parquet_file(path, filesystem) as file:

@@ -22,7 +22,7 @@ from dmfroc.decisions.threshold_selection import (
     each_row_once,
     splits_of,
 )
-from dmfroc.inputs.arrays import plain
+from dmfroc.inputs.arrays import as_scalar
 from dmfroc.results.attributes import AttributeTables
 from dmfroc.results.table import Column, Table
 
@@ -333,7 +333,7 @@ def nested_class_weights(
     labels, true, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"class {plain(labels[counts.argmin()])!r} has one observation only, but "
+            f"class {as_scalar(labels[counts.argmin()])!r} has one observation only, but "
             "cross-validation needs at least two of each class"
         )
     costs = check_costs(cost_matrix, len(labels))

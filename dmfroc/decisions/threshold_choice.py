@@ -15,7 +15,7 @@ from dmfroc._kit.options import check_level, choice, integer, positive, proporti
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample, Units, effective_sizes
+from dmfroc.inference.units import Sample, Units, kish_sizes
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
 from dmfroc.inputs.predictions import Predictions
@@ -45,7 +45,7 @@ _MAXIMIZED: dict[Criterion, str] = {
 _MEASURES = {"youden": "informedness", "specificity": "recall", "sensitivity": "specificity"}
 
 
-class Valued(NamedTuple):
+class ValueWithInterval(NamedTuple):
     """A number with its interval.
 
     Attributes
@@ -71,12 +71,12 @@ class ThresholdChoice(Result):
     label : hashable
         The positive class: an observation is predicted positive if its score is at least the
         threshold.
-    threshold : Valued
+    threshold : ValueWithInterval
         The threshold, the lowest score that is predicted positive. Its interval is by a bootstrap
         of m = n^0.9 out of n observations if it maximises a criterion. For a given specificity or
         sensitivity it lies between two scores of that class, by binomial limits (Woodruff 1952).
         They are infinite if the class has too few observations.
-    value : Valued
+    value : ValueWithInterval
         Value of the criterion at the threshold in the sample. Its interval is for new observations
         at this very threshold, not at the best one, and lies about `corrected`.
     optimism : float
@@ -102,8 +102,8 @@ class ThresholdChoice(Result):
 
     by: Criterion
     label: Hashable
-    threshold: Valued
-    value: Valued
+    threshold: ValueWithInterval
+    value: ValueWithInterval
     optimism: float
     corrected: float
     in_bag: float
@@ -375,8 +375,8 @@ def _choice(
     return ThresholdChoice(
         by,
         label,
-        Valued(threshold, limits),
-        Valued(value, (float(low), float(high))),
+        ValueWithInterval(threshold, limits),
+        ValueWithInterval(value, (float(low), float(high))),
         optimism,
         corrected,
         float(mean[0]),
@@ -408,7 +408,7 @@ def _limits_of_quantile(
     is_of_class = sample.is_positive if by == "sensitivity" else ~sample.is_positive
     share = at_least if by == "sensitivity" else 1 - at_least
     weights = sample.weights * is_of_class
-    [n] = effective_sizes(np.zeros(len(weights), int), weights)
+    [n] = kish_sizes(np.zeros(len(weights), int), weights)
     least, most = np.nan_to_num(np.ceil(bdtrik(np.array([error / 2, 1 - error / 2]), n, share)))
     above = np.bincount(sample.bins, weights).cumsum() * (n / weights.sum())
     falling = np.concatenate([[np.inf], sample.thresholds, [-np.inf]])

@@ -35,7 +35,7 @@ from dmfroc.decisions.class_weights import (
     weighted_choice,
 )
 from dmfroc.decisions.iso_performance import Economy, check_choices, check_conditions
-from dmfroc.inputs.arrays import Rows, as_array, is_missing, plain
+from dmfroc.inputs.arrays import Rows, as_array, as_scalar, is_missing
 from dmfroc.inputs.messages import IN_MEMORY
 
 __all__ = ["ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"]
@@ -231,7 +231,7 @@ def checked(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
     check_classification_targets(y)
     labels = np.unique(y)
     if len(labels) < 2:
-        found = f"holds one class only ({plain(labels[0])!r})" if len(labels) else "is empty"
+        found = f"holds one class only ({as_scalar(labels[0])!r})" if len(labels) else "is empty"
         raise ValueError(f"y must hold at least two classes, but it {found}")
     return X, y
 
@@ -371,7 +371,9 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         is_positive = y == self.pos_label_
         for of_class in (is_positive, ~is_positive):
             if weights[of_class].sum() == 0:
-                raise ValueError(f"sample_weight is 0 for all of class {plain(y[of_class][0])!r}")
+                raise ValueError(
+                    f"sample_weight is 0 for all of class {as_scalar(y[of_class][0])!r}"
+                )
         cases = Cases(self.pos_label_, is_positive, self._of_positive(scores), weights)
         points = count_points(cases)
         self.optimum_ = Economy(points, self.prevalence, self.cost_fp, self.cost_fn).optima()

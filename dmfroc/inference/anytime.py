@@ -1,4 +1,4 @@
-"""Limits and evidence that hold at all times at once, however often one looks.
+"""Limits and e-values that hold at all times at once, however often one looks.
 
 A nonnegative martingale that starts at 1 exceeds ``1 / error`` with probability ``error`` at most,
 at any time (Ville 1939). A mixture over alternatives is such a martingale. Of zeros and ones it is
@@ -64,10 +64,10 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     return float(low), float(high)
 
 
-def evidence_of_shares(
+def log_e_value_of_shares(
     successes: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"], baseline: float
 ) -> Float[np.ndarray, " s"]:
-    """Return the logarithm of the evidence that rates are below the baseline, exactly."""
+    """Return the log e-value against rates at or above the baseline, exactly."""
     a, b = _CONCENTRATION * baseline, _CONCENTRATION * (1 - baseline)
     below = betainc(a + successes, b + n - successes, baseline) / betainc(a, b, baseline)
     mixture = betaln(a + successes, b + n - successes) - betaln(a, b)
@@ -77,22 +77,22 @@ def evidence_of_shares(
     return found
 
 
-def evidence_of_sums(
+def log_e_value_of_sums(
     sums: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"]
 ) -> Float[np.ndarray, " s"]:
-    """Return the logarithm of the evidence that sums of ``n`` standardized terms are negative."""
+    """Return the log e-value for a negative mean from sums of ``n`` standardized terms."""
     time = 1 + n * _MIXING
     scaled = -sums * np.sqrt(_MIXING / time)
     return np.log(2) - 0.5 * np.log(time) + scaled**2 / 2 + log_ndtr(scaled)
 
 
-def evidence_of_means(
+def log_e_value_of_means(
     sums: Float[np.ndarray, " s"],
     squares: Float[np.ndarray, " s"],
     n: Float[np.ndarray, " s"],
     baseline: float,
 ) -> Float[np.ndarray, " s"]:
-    """Return the logarithm of the evidence that means of numbers in [0, 1] exceed a baseline.
+    """Return the log e-value for means of numbers in [0, 1] above a baseline.
 
     It is the mean over bets of exp(b e - (-log(1 - b) - b) q), where e is the sum of what exceeds
     the baseline and q that of its squares. It is exact.
@@ -122,7 +122,7 @@ def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[
         one, two, rows = (np.array([x], float) for x in (total, squares, n))
 
         def excess(baseline: float) -> float:
-            return float(evidence_of_means(one, two, rows, baseline)[0] - threshold)
+            return float(log_e_value_of_means(one, two, rows, baseline)[0] - threshold)
 
         return float(brentq(excess, 0.0, total / n)) if excess(0.0) > 0 else 0.0
 
@@ -132,16 +132,16 @@ def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[
 def next_possible_change(n: int) -> int:
     """Return after how many rows the next change may begin, if one may begin after ``n``.
 
-    They are 50 rows apart, and later a twentieth of all rows: each costs evidence.
+    They are 50 rows apart, and later a twentieth of all rows: each makes the e-value smaller.
     """
     return n + max(_SPACING, n // _RELATIVE_SPACING)
 
 
-def evidence_of_change(logs: Sequence[float] | Float[np.ndarray, " s"]) -> tuple[float, int]:
-    """Return the logarithm of the evidence of a change, and which of its starts explains it best.
+def log_e_value_of_change(logs: Sequence[float] | Float[np.ndarray, " s"]) -> tuple[float, int]:
+    """Return the log e-value of a change, and which of its starts explains it best.
 
-    The evidence of each possible start counts by ``1 / ((j + 1) (j + 2))``; starts still to come
-    have evidence 1 each, and are left out.
+    That of each possible start has the weight ``1 / ((j + 1) (j + 2))``; starts still to come
+    have the e-value 1 each, and are left out.
     """
     weights = 1 / (np.arange(1, len(logs) + 1) * np.arange(2, len(logs) + 2))
     weighted = np.asarray(logs) + np.log(weights)

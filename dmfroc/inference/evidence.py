@@ -150,7 +150,7 @@ class Facts(ABC):
         """What a sample without errors would show."""
         if self.bounds[0] == self.bounds[1]:
             return None
-        sizes = self.units.evidence if self.n_drawn is None else self.n_drawn
+        sizes = self.units.effective_sizes if self.n_drawn is None else self.n_drawn
         return rare_errors(self.measure, self.predictions, sizes, self.bounds)
 
     @property
@@ -172,11 +172,11 @@ class Facts(ABC):
     @property
     def _bias_of_chance(self) -> float:
         """The bias by chance in the table of hard labels, or in each fold's."""
-        evidence, folds = self.units.evidence, self.predictions.folds
+        n_effective, folds = self.units.effective_sizes, self.predictions.folds
         bias_of_chance = self.measure.interval.bias_of_chance
-        if evidence is None or bias_of_chance is None:
+        if n_effective is None or bias_of_chance is None:
             return 0.0
-        n_of_each = float(evidence.sum()) / (1 if folds is None else len(np.unique(folds)))
+        n_of_each = float(n_effective.sum()) / (1 if folds is None else len(np.unique(folds)))
         n_classes = len(self.predictions.present)
         return bias_of_chance(self.value, n_classes) / n_of_each
 
@@ -301,20 +301,20 @@ class FactsInMemory(Facts):
     def at_fixed_threshold(self) -> FactsInMemory | None:
         """The same with a threshold that does not vary, if the measure is read at one."""
         threshold, predictions = self.measure.interval.threshold, self.predictions
-        if threshold is None or predictions.folds is not None or self.units.evidence is None:
+        if threshold is None or predictions.folds is not None or self.units.effective_sizes is None:
             return None
         bound, sample = bind(threshold.fixed, predictions), Sample(predictions, self.units)
         return facts_of([threshold.fixed], bound, sample)[0]
 
     def distances_of_threshold(self, error: float) -> tuple[float, float]:
         """Return how far below and above the value those at the limits of the threshold are."""
-        measure, evidence = self.measure, self.units.evidence
+        measure, n_effective = self.measure, self.units.effective_sizes
         threshold = measure.interval.threshold
         assert threshold
         assert measure.statistic
-        assert evidence is not None
+        assert n_effective is not None
         table = measure.statistic(self.predictions).count(self.predictions.sample_weight, np)
-        return threshold.distances(table, evidence, error)
+        return threshold.distances(table, n_effective, error)
 
     def unbiased_interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability as if the value were not biased.

@@ -156,17 +156,17 @@ class Moments:
         return np.where(own > 0, 2 / (excess / self.sizes + 2 / np.maximum(own, 1)), 0.0)
 
     @cached_property
-    def lent(self) -> Float[np.ndarray, " s"]:
-        """What the variances of the others say of each stratum's.
+    def pooled(self) -> Float[np.ndarray, " s"]:
+        """The pooled variance of the strata, for each of them.
 
-        A stratum in which no rare event has occurred is as uncertain as that kurtosis makes it that
-        the others have, each as far as it has variance.
+        The kurtosis of each stratum counts as at least the common one, the mean weighted by sums
+        of squares: in a stratum without any rare event its own kurtosis is too small.
         """
         squares, excess = self.own * self.variances, np.maximum(self.kurtoses, 0)
         total = squares.sum()
         common = squares @ excess / total if total > 0 else 0.0
         most_excess = replace(self, kurtoses=np.maximum(excess, common))
-        return lent(self.sizes, self.own, self.variances, most_excess.freedom)
+        return pooled_variances(self.sizes, self.own, self.variances, most_excess.freedom)
 
     @cached_property
     def spread(self) -> Spread:
@@ -180,7 +180,7 @@ class Moments:
         than those of the variances.
         """
         sizes, own = self.sizes, self.own
-        variances = (own * self.variances + self.lent) / (own + 1)
+        variances = (own * self.variances + self.pooled) / (own + 1)
         parts = np.concatenate([variances / sizes, self.of_sizes, self.of_parts])
         total = parts.sum()
         if total == 0:
@@ -237,7 +237,7 @@ class Moments:
         """The standard error; a stratum with one unit borrows the pooled variance."""
         variances, borrows = self.variances, self.own == 0
         if borrows.any():
-            variances = np.where(borrows, self.lent, variances)
+            variances = np.where(borrows, self.pooled, variances)
         added = self.of_sizes.sum() + self.of_parts.sum()
         return float(np.sqrt((variances / self.sizes).sum() + added))
 
@@ -330,16 +330,16 @@ def _moments_of_sizes(
     return square / n, 2 / (kurtosis / n + 2 / (n - 1))
 
 
-def lent(
+def pooled_variances(
     sizes: Int[np.ndarray, " s"],
     own: Int[np.ndarray, " s"],
     variances: Float[np.ndarray, " s"],
     freedom: Float[np.ndarray, " s"],
 ) -> Float[np.ndarray, " s"]:
-    """Return the variance that each class of these sizes borrows from the others.
+    """Return the pooled variance for each class, which may depend on the sizes of the classes.
 
-    ``own`` are the degrees of freedom of the variances.
-    ``freedom`` is less than that where the kurtosis makes a variance more uncertain.
+    ``own`` are the degrees of freedom of the variances. ``freedom`` is smaller if a variance is
+    more uncertain because of the kurtosis.
     """
     shares, exponents = own / max(own.sum(), 1), size_exponents(sizes, variances, freedom)
     if not exponents.any():

@@ -12,7 +12,7 @@ from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Contrast, contrast_of_intervals
 from dmfroc.inference.influences import Influences
 from dmfroc.inference.judge import judged, selection_message
-from dmfroc.inference.units import effective_sizes
+from dmfroc.inference.units import kish_sizes
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.judge import JudgedLabels
@@ -42,12 +42,12 @@ class ItemMean:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
-    def _of_unit(self) -> Float[np.ndarray, " u"]:
+    def _weight_of_unit(self) -> Float[np.ndarray, " u"]:
         return self._by_unit(self._weight)
 
     @cached_property
     def _n_effective(self) -> Float[np.ndarray, 1]:
-        return effective_sizes(np.zeros(len(self._of_unit), int), self._of_unit)
+        return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
 
     def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         return np.bincount(self.unit, values)
@@ -57,15 +57,15 @@ class ItemMean:
         if self.judge is None:
             return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
-            self._of_units(_weighted_mean(self.judge, weight))
+            self._summed_by_unit(_weighted_mean(self.judge, weight))
             for weight in (np.ones(len(self.judge)), self._weight)
         )
-        own, is_verified = self._of_units(self.verified), self._of_unit > 0
+        own, is_verified = self._summed_by_unit(self.verified), self._weight_of_unit > 0
         stratum = np.zeros(len(is_verified), int)
         found = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
         return found.value, found.influences * found.inflation, found.weight
 
-    def _of_units(self, part: Influences) -> Influences:
+    def _summed_by_unit(self, part: Influences) -> Influences:
         return Influences(part.value, self._by_unit(part.influences))
 
     @property
@@ -77,7 +77,7 @@ class ItemMean:
     @cached_property
     def limits(self) -> BoundedMean:
         """The mean with its limits."""
-        n_units = int((self._of_unit > 0).sum())
+        n_units = int((self._weight_of_unit > 0).sum())
         variance = float(self.influences @ self.influences)
         value = float(np.clip(self._combined[0], *self.bounds))
         return BoundedMean(value, variance, n_units, float(self._n_effective[0]), self.bounds)
@@ -141,7 +141,7 @@ class ItemMean:
     def _skewed(self) -> str | None:
         if np.isfinite(self.bounds[1] - self.bounds[0]) or self.limits.variance == 0:
             return None
-        x, n = self.influences[self._of_unit > 0], self.limits.n_units
+        x, n = self.influences[self._weight_of_unit > 0], self.limits.n_units
         skewness = (x**3).mean() / (x**2).mean() ** 1.5
         if skewness**2 * _PER_SKEWNESS < n:
             return None

@@ -36,7 +36,7 @@ _ROUNDING = 1e-12  # of a value
 _LEAST_PROBABILITY = float(np.finfo(float).eps)  # as which the log loss counts less
 _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nearly linear
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
-_N_ANSWERS = 512  # that are kept
+_N_CACHED = 512  # that are kept
 _N_RANKS = 64  # of cases that are predicted right, to see what it costs to rank ahead of them
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
@@ -208,23 +208,23 @@ def _sample(
 def rare_errors(
     measure: Measure,
     predictions: Predictions,
-    evidence: Float[np.ndarray, " c"] | None,
+    n_effective: Float[np.ndarray, " c"] | None,
     bounds: tuple[float, float],
 ) -> RareErrors | None:
     """Return what a sample without errors would show.
 
     Only the classes of the predictions, their weights and how small probabilities are matter; the
-    classes that occur have the effective sizes ``evidence``. There is no answer for measures that
+    classes that occur have the effective sizes ``n_effective``. None is returned for measures that
     errors can make better than perfect predictions do.
     """
-    if evidence is None or len(predictions.present) < 2:
+    if n_effective is None or len(predictions.present) < 2:
         return None
     judge = _judge_of(measure, predictions)
     classes = _classes_of(judge, predictions)
-    return _answer(_rare_errors, judge)(judge, classes, tuple(evidence.tolist()), bounds)
+    return _cached(_rare_errors, judge)(judge, classes, tuple(n_effective.tolist()), bounds)
 
 
-@lru_cache(_N_ANSWERS)
+@lru_cache(_N_CACHED)
 def _rare_errors(
     measure: Measure, classes: _Classes, sizes: tuple[float, ...], bounds: tuple[float, float]
 ) -> RareErrors | None:
@@ -236,17 +236,21 @@ def _rare_errors(
     is_end = abs(best - end) <= _TOLERANCE  # as of a user's measure, whose scale is unknown
     if not (is_end if measure.family == _USERS else np.isfinite(best)):
         return None
-    # Errors in the class with the least evidence, in the heaviest class, or in all alike. They are
+    # Errors in the class of the smallest size, in the heaviest class, or in all alike. They are
     # predicted as the lightest or the heaviest of the other classes.
-    evidence, weights, places = np.array(sizes), np.array(classes.weights), np.arange(len(sizes))
-    missed_classes = [places == evidence.argmin(), places == weights.argmax(), places >= 0]
+    n_effective, weights, places = (
+        np.array(sizes),
+        np.array(classes.weights),
+        np.arange(len(sizes)),
+    )
+    missed_classes = [places == n_effective.argmin(), places == weights.argmax(), places >= 0]
     orders = [weights, -weights]
     if measure.family == _DECISIONS and len(places) <= _FEW_TO_TRY:  # any error may be the dearest
         missed_classes += [places == x for x in places]
         orders += [*np.eye(len(places))]
     values = []
     for missed in missed_classes:
-        unseen = float(1 - _ERROR ** (1 / evidence[missed].sum()))
+        unseen = float(1 - _ERROR ** (1 / n_effective[missed].sum()))
         values += [_value_of(measure, classes.sample(unseen * missed, x)) for x in orders]
     sign = -1 if measure.greater_is_better else 1
     losses = sign * (np.array(values) - best)
@@ -302,10 +306,10 @@ def pools_classes(measure: Measure, predictions: Predictions) -> bool:
     if measure.interval.pools_classes is not None:
         return measure.interval.pools_classes
     judge = _judge_of(measure, predictions)
-    return _answer(_pools_classes, judge)(judge, _classes_of(judge, predictions).some())
+    return _cached(_pools_classes, judge)(judge, _classes_of(judge, predictions).some())
 
 
-@lru_cache(_N_ANSWERS)
+@lru_cache(_N_CACHED)
 def _pools_classes(measure: Measure, classes: _Classes) -> bool:
     perfect, weights = classes.sample(0.0), np.array(classes.weights)
     if not measure.applies_to(perfect):
@@ -345,8 +349,11 @@ def is_of_sizes(measure: Measure, predictions: Predictions) -> bool:
     return all(abs(_value_of(measure, x) - perfect) <= _TOLERANCE for x in wrong)
 
 
-def _answer(function: Any, measure: Measure) -> Any:
-    """Return the function that keeps its answers, unless a user's measure may hold data."""
+def _cached(function: Any, measure: Measure) -> Any:
+    """Return a function that caches its values, or the uncached one for a measure of a user.
+
+    Such a measure may hold data, which the cache would keep in memory.
+    """
     return function.__wrapped__ if measure.family == _USERS else function
 
 

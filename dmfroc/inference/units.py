@@ -65,7 +65,7 @@ class Units:
         Number of units in each stratum.
     n_complete_sets : float
         Into how many disjoint sets the units can be divided such that each has every class that
-        occurs: the evidence on the class that has least of it.
+        occurs: the smallest of the effective sizes.
     sizes_are_random : bool
         Whether the sizes of the strata are a matter of chance, as those of classes are in most test
         sets: then what they do to a value belongs to its error.
@@ -73,7 +73,7 @@ class Units:
         Where the strata have folds: the stratum and fold of each unit, about whose mean it varies.
     n_means : numpy.ndarray of int, shape (s,), or 1
         How many means are estimated in each stratum: one, or one for each fold.
-    evidence : numpy.ndarray of shape (c,), optional
+    effective_sizes : numpy.ndarray of shape (c,), optional
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
     inflation : numpy.ndarray of shape (n,), optional
@@ -92,7 +92,7 @@ class Units:
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
     sizes_are_random: bool = False
-    evidence: Float[np.ndarray, " c"] | None = None
+    effective_sizes: Float[np.ndarray, " c"] | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: Float[np.ndarray, " n"] | None = None
@@ -253,11 +253,11 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         place[present] = np.arange(len(present))
         classes = true if len(present) == predictions.n_classes else place[true]
         stratum = np.zeros(len(true), np.int32) if stratify is False else classes
-        evidence = effective_sizes(classes, predictions.sample_weight)
+        n_effective = kish_sizes(classes, predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
         of_row = np.arange(len(true), dtype=np.int32)
-        return Units(of_row, stratum, sizes, float(evidence.min()), is_random, evidence)
+        return Units(of_row, stratum, sizes, float(n_effective.min()), is_random, n_effective)
     of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
     unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
@@ -279,7 +279,7 @@ def units_of_parts(
     A part has its unit, ascending, its class's place among those that occur, and its weight.
     """
     n_units = int(unit[-1]) + 1
-    evidence = effective_sizes(place, weight)
+    n_effective = kish_sizes(place, weight)
     inflation = None
     if stratify is not False and len(unit) == n_units:
         _, stratum = np.unique(place, return_inverse=True)
@@ -297,9 +297,9 @@ def units_of_parts(
         of_row,
         stratum,
         sizes,
-        float(evidence.min()),
+        float(n_effective.min()),
         stratify is None,
-        evidence,
+        n_effective,
         inflation=inflation,
     )
 
@@ -316,7 +316,7 @@ def _inflation(
     return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
 
 
-def effective_sizes(
+def kish_sizes(
     classes: Int[np.ndarray, " n"], weights: Float[np.ndarray, " n"], n_classes: int = 0
 ) -> Float[np.ndarray, " k"]:
     """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``."""
@@ -365,11 +365,11 @@ def sample_at_horizon(
     if groups is not None:
         groups = group_names(groups, whole)[weights.counted]
     units = units_of(everybody, groups, stratify=stratify)
-    assert units.evidence is not None
-    evidence = units.evidence[: len(rows.counted.present)]
+    assert units.effective_sizes is not None
+    n_effective = units.effective_sizes[: len(rows.counted.present)]
     weights = replace(weights, known=known)
-    n_sets = float(evidence.min())
-    units = replace(units, evidence=evidence, n_complete_sets=n_sets, weights=weights)
+    n_sets = float(n_effective.min())
+    units = replace(units, effective_sizes=n_effective, n_complete_sets=n_sets, weights=weights)
     return Sample(rows.counted, units)
 
 

@@ -109,7 +109,7 @@ def categories_in_order(values: Any, what: str) -> list[Any]:
         native = wrapped.to_native()
         if getattr(getattr(native, "type", None), "ordered", False):  # of pyarrow
             categories = native.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return [] if categories is None else [plain(x) for x in categories]
+    return [] if categories is None else [as_scalar(x) for x in categories]
 
 
 def as_array(values: Any, what: str) -> NDArray[Any]:
@@ -271,7 +271,7 @@ def is_missing(item: Any) -> bool:
     )
 
 
-def plain(item: Any) -> Any:
+def as_scalar(item: Any) -> Any:
     """Convert the scalars of NumPy and JAX to Python's."""
     is_scalar = getattr(item, "ndim", None) == 0 and item is not np.ma.masked
     return item.item() if is_scalar else item
@@ -369,8 +369,8 @@ class Rows:
         row = differs.index(True) if True in differs else n - 1
         return ValueError(
             f"the indexes of {self._what} and {what} {how}: at {IN_MEMORY.row(row)} they are "
-            f"{plain(self.index[row])!r} and {plain(index[row])!r}. Match the rows first, as in "
-            "b.loc[a.index], or drop the index with .to_numpy() if the rows match by position"
+            f"{as_scalar(self.index[row])!r} and {as_scalar(index[row])!r}. Match the rows first, "
+            "as in b.loc[a.index], or drop the index with .to_numpy() if the rows match by position"
         )
 
 
@@ -449,7 +449,7 @@ def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
 
 
 def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
-    items = [plain(item) for item in array.tolist()]
+    items = [as_scalar(item) for item in array.tolist()]
     kinds = set(map(type, items))
     if kinds == {str}:
         return array.astype(object)

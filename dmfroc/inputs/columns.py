@@ -229,7 +229,7 @@ class _Pattern(NamedTuple):
         if kind is bool or not is_inside or counts_rows(column):
             return None
         label = column[len(self.before) : len(column) - len(self.after)]
-        return spelled_label(plain_numbers(label) if kind is int else label, kind)
+        return spelled_label(normalized_numbers(label) if kind is int else label, kind)
 
 
 def _is_one_word(left: str, right: str) -> bool:
@@ -309,7 +309,7 @@ def _text(name: Hashable, kind: type) -> str:
     return str(int(name)) if kind is int and isinstance(name, bool) else str(name)
 
 
-def plain_numbers(text: str) -> str:
+def normalized_numbers(text: str) -> str:
     """Write numbers that are equal alike: 01, 1.0 and 1."""
     return re.sub(
         r"(?<!\d)(?<!\d[.,])0*(\d+)(?:[.,]0+)?(?![\d]|[.,]\d)", lambda number: number[1], text
@@ -321,7 +321,7 @@ def _one_form(text: str) -> str:
 
 
 def _one_case(text: str) -> str:
-    return _one_form(_one_form(plain_numbers(text)).casefold())
+    return _one_form(_one_form(normalized_numbers(text)).casefold())
 
 
 def _one_sign(text: str) -> str:
@@ -332,7 +332,11 @@ def _one_punctuation(text: str) -> str:
     return re.sub("_+", "_", _one_sign(text))
 
 
-_OF_INTEGERS = (_Reading(str, str), _Reading(str, plain_numbers), _Reading(str, _one_case, "case"))
+_OF_INTEGERS = (
+    _Reading(str, str),
+    _Reading(str, normalized_numbers),
+    _Reading(str, _one_case, "case"),
+)
 _OF_TEXTS = (
     *_OF_INTEGERS[:2],
     _Reading(str, _one_form, "Unicode form"),
@@ -340,7 +344,10 @@ _OF_TEXTS = (
     _Reading(str, _one_sign, "punctuation"),
     _Reading(str, _one_punctuation, "punctuation"),
 )
-_OF_BOOLEANS = (_Reading(str, str.casefold), _Reading(lambda label: str(int(label)), plain_numbers))
+_OF_BOOLEANS = (
+    _Reading(str, str.casefold),
+    _Reading(lambda label: str(int(label)), normalized_numbers),
+)
 
 
 def _difference(

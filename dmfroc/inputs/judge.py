@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Rows, as_array, check_length, is_missing, plain, row_names
+from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_missing, row_names
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
@@ -140,7 +140,7 @@ def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
     found = np.empty(len(array), object)
-    for place, x in enumerate(map(plain, array.tolist())):
+    for place, x in enumerate(map(as_scalar, array.tolist())):
         found[place] = int(x) if isinstance(x, float) and x.is_integer() else x
     return found
 

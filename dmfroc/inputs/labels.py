@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, as_numpy, is_missing, named_type, plain
+from dmfroc.inputs.arrays import as_array, as_numpy, as_scalar, is_missing, named_type
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
@@ -130,7 +130,7 @@ def _factorize_integers(values: NDArray[Any]) -> Factor:
 def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
     kinds = set(map(type, items))
     if not kinds <= {str, int, bool, float}:
-        items = [plain(item) for item in items]
+        items = [as_scalar(item) for item in items]
         kinds = set(map(type, items))
     if len(kinds) > 1 or not kinds <= {str, int, bool}:
         missing = [is_missing(item) for item in items]

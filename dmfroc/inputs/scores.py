@@ -15,11 +15,11 @@ from dmfroc.inputs.arrays import (
     Floats,
     as_array,
     as_floats,
+    as_scalar,
     check_distinct,
     check_length,
     from_library,
     is_table,
-    plain,
     score_matrix,
     series_values,
 )
@@ -29,7 +29,7 @@ from dmfroc.inputs.columns import (
     match_columns,
     mismatch,
     named_class,
-    plain_numbers,
+    normalized_numbers,
     single_score_classes,
 )
 from dmfroc.inputs.labels import Label, check_order, positional_classes
@@ -85,7 +85,7 @@ def class_scores(
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
         labels, series = _chosen_columns(series, n, distinct, order, stated, source)
-        names = [plain(column.name) for column in series]
+        names = [as_scalar(column.name) for column in series]
         if names in ([None], [""]):
             names = None
         columns = [_score_column(column, source) for column in series]
@@ -137,7 +137,7 @@ def _chosen_columns(
     """Classes and their columns; a single score has none yet."""
     if len(series) == 1:
         return [], series
-    names = [plain(column.name) for column in series]
+    names = [as_scalar(column.name) for column in series]
     labels = order or [x for x in stated if x in distinct] or distinct
     match = match_columns(names, labels, source)
     if stated and (of_all := match_columns(names, stated, source)) is not None:
@@ -208,8 +208,8 @@ def _check_no_single_score(others: list[Any], labels: list[Label], source: Sourc
     spelled = [*map(str, labels), *(str(int(x)) for x in labels if isinstance(x, bool))]
     either = "|".join(map(re.escape, spelled))
     for column in others:
-        name = plain(column.name)
-        texts = (str(name), plain_numbers(str(name)))
+        name = as_scalar(column.name)
+        texts = (str(name), normalized_numbers(str(name)))
         pattern = rf"(^|[\W_])({either})([\W_]|$)|({either})$"
         is_named = any(re.search(pattern, text, re.IGNORECASE) for text in texts)
         if not is_named or _is_text(column, source) or _is_whole(_score_column(column, source)):
@@ -226,7 +226,7 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
     Row numbers aside, it is the only column of numbers. Or it is the only one of these that is not
     whole, is named after a class, and no other column is named after the other class.
     """
-    names = [str(plain(x.name)) for x in series]
+    names = [str(as_scalar(x.name)) for x in series]
     numbers = [
         p for p, x in enumerate(series) if not (_is_text(x, source) or counts_rows(names[p]))
     ]
@@ -235,7 +235,7 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
     if len(numbers) == 1 and set(others) <= set(numbers):
         return numbers[0]
     fractions = _fractions(series, source)
-    place = [plain(x.name) for x in series].index(fractions[0]) if len(fractions) == 1 else -1
+    place = [as_scalar(x.name) for x in series].index(fractions[0]) if len(fractions) == 1 else -1
     is_single = place in others and len(set(others.values())) == 1
     return place if is_single and not names_features(names[place]) else None
 
@@ -243,7 +243,7 @@ def _single_score(series: list[Any], labels: list[Label], source: Source) -> int
 def _fractions(series: list[Any], source: Source) -> list[Hashable]:
     """Return the names of the columns of numbers that are not all whole."""
     return [
-        plain(x.name)
+        as_scalar(x.name)
         for x in series
         if not _is_text(x, source) and not _is_whole(_score_column(x, source))
     ]
@@ -304,7 +304,7 @@ def _are_default(wrapped: Any) -> bool:
 
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
-    what = f"{source.scores} column {plain(column.name)!r}"
+    what = f"{source.scores} column {as_scalar(column.name)!r}"
     try:
         values = _without_percent(series_values(column))
         floats = as_floats(values, what, name_row=source.row)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Int
 
-from dmfroc.inputs.arrays import Rows, columns_of, plain, row_names
+from dmfroc.inputs.arrays import Rows, as_scalar, columns_of, row_names
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
@@ -58,6 +58,6 @@ def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], Int[np.ndarray, " n
     _, first_rows = np.unique(of_row, return_index=True)
     names = []
     for row in first_rows:
-        entries = [(name, str(plain(values[row]))) for name, values in named.items()]
+        entries = [(name, str(as_scalar(values[row]))) for name, values in named.items()]
         names.append(", ".join(map("=".join, entries)) if len(columns) > 1 else entries[0][1])
     return names, of_row

@@ -82,11 +82,11 @@ class WithOptions(partial[Any]):
 
 
 def nothing(predictions: Predictions) -> None:
-    """Say nothing of any predictions."""
+    """Return no message about any predictions: the default of caveats and obstacles."""
 
 
 def no_hard_labels(predictions: Predictions) -> str | None:
-    """Say so where no class is predicted."""
+    """Return why predictions without hard labels do not do; None for others."""
     if predictions.predicted is not None:
         return None
     return (

@@ -154,20 +154,22 @@ class AtPoint:
         return value, pull_back
 
     def distances(
-        self, points: CurvePoints, evidence: Float[np.ndarray, " c"], error: float
+        self, points: CurvePoints, n_effective: Float[np.ndarray, " c"], error: float
     ) -> tuple[float, float]:
         """Return how far below and above the value those at the limits of the thresholds are.
 
         How many of the given cases are above the true threshold is binomial; so it lies between two
         scores, whatever their distribution (Woodruff 1952). The thresholds of different curves
         count as independent. But all of them may lie beyond the few cases of a class, with the same
-        bias. The classes that occur have the effective sizes ``evidence``.
+        bias. The classes that occur have the effective sizes ``n_effective``.
         """
         tp, fp = points.tp, points.fp
         positives, negatives = tp[..., -1:], fp[..., -1:]
         x, total = self._along(tp, fp, positives, negatives)
-        given, of_class = self._share_of(x), evidence[-len(x) :, None]
-        n = {"tpr": of_class, "fpr": evidence.sum() - of_class}.get(self.given, evidence.sum())
+        given, of_class = self._share_of(x), n_effective[-len(x) :, None]
+        n = {"tpr": of_class, "fpr": n_effective.sum() - of_class}.get(
+            self.given, n_effective.sum()
+        )
         limits = np.ceil(bdtrik(np.array([error / 2, 1 - error / 2])[:, None, None], n, given))
         shares = (np.nan_to_num(limits) + np.array([0, 1])[:, None, None]) / n
         asked = (given, 1.0, 2.0, *shares.clip(0, 1))  # 2 is the end of the curve

@@ -401,18 +401,18 @@ def _rate_intervals(
     kurtosis, as the influences of rare events look heavy-tailed.
     """
     counted = shares > 0
-    assert units.evidence is not None
-    evidence = units.evidence[counted]
+    assert units.effective_sizes is not None
+    n_effective = units.effective_sizes[counted]
     # Where the strata are not the classes, or weights are estimated, all of them count.
     are_classes = units.weights is None and len(units.sizes) == len(counted)
     strata = counted if are_classes else np.ones(len(units.sizes), bool)
     sizes = units.sizes[strata]
-    unseen = _unseen_rate(shares[counted], evidence, level)
+    unseen = _unseen_rate(shares[counted], n_effective, level)
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
         found = moments_of(influence, units)
         variances, kurtoses = found.variances[strata], found.kurtoses[strata]
-        moments = Moments(sizes, variances, kurtoses, float(evidence.min()))
+        moments = Moments(sizes, variances, kurtoses, float(n_effective.min()))
         scale = moments.spread.scale
         freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom
         if min(scale, rate, 1 - rate) <= NO_VARIATION:
@@ -432,10 +432,10 @@ def _wilson(proportion: float, n: float, quantile: float) -> tuple[float, float]
 
 
 def _unseen_rate(
-    shares: Float[np.ndarray, " c"], evidence: Float[np.ndarray, " c"], level: float
+    shares: Float[np.ndarray, " c"], n_effective: Float[np.ndarray, " c"], level: float
 ) -> float:
     """Return the rate that may go unseen: that of the class that hides the largest part of it."""
-    return float((shares * (1 - (1 - level) ** (1 / evidence))).max())
+    return float((shares * (1 - (1 - level) ** (1 / n_effective))).max())
 
 
 def _correlation(

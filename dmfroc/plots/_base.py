@@ -61,7 +61,7 @@ type Limits = tuple[float | int | None, float | int | None]
 
 
 @dataclass(frozen=True)
-class Look:
+class ChartStyle:
     """How the curves of a chart are computed and drawn.
 
     Attributes
@@ -148,7 +148,7 @@ class CurveDisplay(Display):
     decisions_: dict[Hashable, Line2D]
     tangents_: dict[Hashable, Line2D]
 
-    look: ClassVar[Look]
+    look: ClassVar[ChartStyle]
 
     def __init__(
         self, curves: Curve | Mapping[Hashable, Curve], *, name: str | None = None

@@ -12,7 +12,7 @@ from dmfroc._kit.options import check_level, flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.plots._base import ChartStyle, CurveDisplay
 from dmfroc.plots._style import Self, draw_legend
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class CalibrationDisplay(CurveDisplay):
     array([0.09, 0.31, 0.51, 0.7 , 0.91])
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.calibration_curve,
         legend="upper left",
         xlim=(-0.02, 1.02),

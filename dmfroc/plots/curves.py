@@ -15,7 +15,7 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.band import CurveBand, curve_band
-from dmfroc.plots._base import CurveDisplay, Limits, Look
+from dmfroc.plots._base import ChartStyle, CurveDisplay, Limits
 from dmfroc.plots._style import BASELINE_ID, Self
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class ROCDisplay(_WithGrid):
     'class 1: AUC 0.750'
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.roc_curve,
         "AUC",
         "lower right",
@@ -173,7 +173,7 @@ class PNDisplay(CurveDisplay):
     array([0., 1., 2., 2., 3.])
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.pn_curve, None, "lower right", xlim=_DATA, ylim=_DATA, isometric_values=_FIFTHS
     )
 
@@ -188,7 +188,7 @@ class DeltaPNDisplay(CurveDisplay):
     array([0., 1., 2., 1., 1.])
     """
 
-    look = Look(curves.delta_pn_curve, None, "lower left", xlim=_DATA, ylim=_DATA)
+    look = ChartStyle(curves.delta_pn_curve, None, "lower left", xlim=_DATA, ylim=_DATA)
 
 
 class BOCDisplay(CurveDisplay):
@@ -201,7 +201,7 @@ class BOCDisplay(CurveDisplay):
     'class 1: area 0.250'
     """
 
-    look = Look(curves.boc_curve, "area", "upper right", ylim=(None, 1.01))
+    look = ChartStyle(curves.boc_curve, "area", "upper right", ylim=(None, 1.01))
 
 
 class DETDisplay(CurveDisplay):
@@ -215,7 +215,7 @@ class DETDisplay(CurveDisplay):
     (True, True, array([0.]))
     """
 
-    look = Look(curves.det_curve, None, "upper right", is_square=True, has_tails=True)
+    look = ChartStyle(curves.det_curve, None, "upper right", is_square=True, has_tails=True)
 
     def scale(self, line: Line) -> Line:
         """Return the normal deviates of rates, infinite for 0 and 1."""
@@ -252,7 +252,7 @@ class AccuracyDisplay(CurveDisplay):
     'class 1: mean 0.620'
     """
 
-    look = Look(curves.accuracy_curve, "mean", "lower left")
+    look = ChartStyle(curves.accuracy_curve, "mean", "lower left")
 
 
 class LiftDisplay(CurveDisplay):
@@ -267,7 +267,7 @@ class LiftDisplay(CurveDisplay):
     array([0., 1., 2., 2., 3.])
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.lift_curve, "area", "lower right", ylim=(0, None), has_tails=True, options=("scale",)
     )
 
@@ -312,7 +312,7 @@ class CumulativeGainsDisplay(CurveDisplay):
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
 
-    look = Look(curves.cumulative_gains_curve, "area", "lower right")
+    look = ChartStyle(curves.cumulative_gains_curve, "area", "lower right")
 
 
 class BIFTDisplay(CurveDisplay):
@@ -325,7 +325,7 @@ class BIFTDisplay(CurveDisplay):
     'class 1: area 0.250'
     """
 
-    look = Look(curves.bift_curve, "area", "upper right", ylim=(None, 1.01))
+    look = ChartStyle(curves.bift_curve, "area", "upper right", ylim=(None, 1.01))
 
 
 class BPRDDisplay(CurveDisplay):
@@ -338,7 +338,7 @@ class BPRDDisplay(CurveDisplay):
     array([0. , 0.5, 1. , 1.5, 2. ])
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.bprd_curve, None, "upper left", xlim=_DATA, ylim=(None, 1.01), options=("s",)
     )
 
@@ -359,7 +359,9 @@ class BIRDDisplay(CurveDisplay):
     'Bookmaker information [bits]'
     """
 
-    look = Look(curves.bird_curve, None, "lower right", _DATA, _DATA, options=("s", "smoothing"))
+    look = ChartStyle(
+        curves.bird_curve, None, "lower right", _DATA, _DATA, options=("s", "smoothing")
+    )
 
 
 class PrecisionRecallDisplay(CurveDisplay):
@@ -372,7 +374,7 @@ class PrecisionRecallDisplay(CurveDisplay):
     'class 1: area 0.904'
     """
 
-    look = Look(curves.precision_recall_curve, "area", "lower left", has_tails=True, **_RATES)
+    look = ChartStyle(curves.precision_recall_curve, "area", "lower left", has_tails=True, **_RATES)
     _beta: float | None = None
 
     def plot(
@@ -426,7 +428,7 @@ class ReciprocalPrecisionRecallDisplay(CurveDisplay):
     (array([2., 2., 1.]), True)
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.reciprocal_precision_recall_curve,
         legend="upper right",
         has_tails=True,
@@ -444,7 +446,7 @@ class LogPrecisionRecallDisplay(CurveDisplay):
     array([1., 1., 0.])
     """
 
-    look = Look(
+    look = ChartStyle(
         curves.log_precision_recall_curve,
         legend="upper right",
         has_tails=True,
@@ -462,7 +464,7 @@ class PRGDisplay(_WithGrid):
     'class 1: AUPRG 0.531'
     """
 
-    look = Look(curves.prg_curve, "AUPRG", "lower left", has_hull=True, **_RATES)
+    look = ChartStyle(curves.prg_curve, "AUPRG", "lower left", has_hull=True, **_RATES)
     _beta: float = 1.0
 
     def plot(self, ax: Axes | None = None, *, beta: float | int = 1.0, **options: Any) -> Self:
@@ -522,4 +524,4 @@ class CostDisplay(CurveDisplay):
     'class 1: mean 0.125'
     """
 
-    look = Look(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.52))
+    look = ChartStyle(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.52))

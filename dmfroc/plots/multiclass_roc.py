@@ -19,7 +19,7 @@ from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multi
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
-from dmfroc.plots._base import CurveDisplay, Look
+from dmfroc.plots._base import ChartStyle, CurveDisplay
 from dmfroc.plots._style import Self, rate_texts
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals
@@ -83,7 +83,7 @@ class MulticlassROCDisplay(CurveDisplay):
     folds_: LineCollection | None
     chance_: Line2D | None
 
-    look = Look(
+    look = ChartStyle(
         multiclass_roc,
         "AUC",
         "lower right",

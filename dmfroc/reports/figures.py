@@ -47,7 +47,7 @@ _MANY_SCORES = 200_000
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A curve of one classifier; `position` says its colour and dashes."""
 
     position: int
@@ -64,7 +64,7 @@ class Small:
 
     label: Hashable
     zoom: float
-    lines: list[Line]
+    lines: list[ChartLine]
     reference: str = _DIAGONAL  # the path of what is no better than guessing
 
     @property
@@ -84,7 +84,7 @@ class Matrix:
     summary: str
 
 
-def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Line]:
+def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[ChartLine]:
     """Return the multiclass ROC curves with their bands."""
     lines = []
     for position, (name, numbers) in enumerate(named.items()):
@@ -92,7 +92,7 @@ def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Li
         around = "" if band is None else area_path(band.fpr, band.low, band.high, ROC_SIZE)
         folds = _fold_paths(curve, len(named)) if isinstance(curve, MeanROC) else ""
         lines.append(
-            Line(position, name, _thin_path(curve.fpr, curve.tpr), around, texts[name], folds)
+            ChartLine(position, name, _thin_path(curve.fpr, curve.tpr), around, texts[name], folds)
         )
     return lines
 
@@ -142,7 +142,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             x, y = curve.x[points] / zoom, 1 - (1 - curve.y[points]) / zoom
             area = named[name].classes[label].area
             text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
-            lines.append(Line(position, name, path(x, y, SMALL_SIZE), "", text))
+            lines.append(ChartLine(position, name, path(x, y, SMALL_SIZE), "", text))
         charts.append(Small(label, zoom, lines, _DIAGONAL if zoom == 1 else ""))
     return charts
 
@@ -166,7 +166,7 @@ def calibration(
             text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
             places = SMALL_SIZE * curve.mean_predicted, SMALL_SIZE * (1 - curve.fraction_positive)
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
-            lines.append(Line(position, name, line, bars, text))
+            lines.append(ChartLine(position, name, line, bars, text))
         if lines:
             charts.append(Small(label, 1.0, lines))
     return charts
@@ -201,7 +201,7 @@ def decisions(
             ranges = curve.better_text()
             text = f"better at {ranges}" if ranges else "nowhere shown to be better"
             lines.append(
-                Line(position, name, path(curve.thresholds, benefit, SMALL_SIZE), "", text)
+                ChartLine(position, name, path(curve.thresholds, benefit, SMALL_SIZE), "", text)
             )
         if lines:
             charts.append(Small(label, 1.0, lines, reference))

@@ -16,7 +16,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.reports.numbers import Numbers
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.table import plain
+from dmfroc.results.table import rounded
 from dmfroc.results.text import equals_p_value, format_interval, format_probability
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
@@ -29,7 +29,7 @@ def number(x: float, standard_error: float = math.nan) -> str:
     """Return a number with three decimals, or with as many as tell it from its bound."""
     if not math.isfinite(x):
         return "undefined"
-    return plain(x, standard_error, fewer=1).replace("-", "\N{MINUS SIGN}")
+    return rounded(x, standard_error, fewer=1).replace("-", "\N{MINUS SIGN}")
 
 
 def interval_text(estimate: Estimate | Difference) -> str:

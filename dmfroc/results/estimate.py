@@ -12,7 +12,7 @@ from jaxtyping import Float
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
-from dmfroc.results.table import Column, Name, Table, plain
+from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import warning_lines
 
 if TYPE_CHECKING:
@@ -137,13 +137,13 @@ class Estimate(Result):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the estimate in one line, and each warning in another."""
-        low, high = (plain(end, self.standard_error) for end in self.interval)
+        low, high = (rounded(end, self.standard_error) for end in self.interval)
         corrected, error = self.bias_corrected, self.standard_error
         line = (
-            f"{printable(self.measure)} {plain(self.value, self.standard_error)} "
+            f"{printable(self.measure)} {rounded(self.value, self.standard_error)} "
             f"({100 * self.level:g} % {self.method} interval {low} to {high}"
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
-            + ("" if corrected is None else f"; bias-corrected {plain(corrected, error)}")
+            + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         return "\n".join([line, *warning_lines(self.warnings if warnings else ())])

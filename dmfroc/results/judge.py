@@ -70,8 +70,8 @@ def agreement_table(pairs: Mapping[str, tuple[Labels, Labels]]) -> Table:
         found = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
         for (label, said), count in sorted(found.items()):
             names.append(name)
-            labels.append(_plain(label))
-            of_judge.append(_plain(said))
+            labels.append(_shown_label(label))
+            of_judge.append(_shown_label(said))
             counts.append(count)
             shares.append(count / totals[label])
     columns = [
@@ -84,5 +84,5 @@ def agreement_table(pairs: Mapping[str, tuple[Labels, Labels]]) -> Table:
     return Table("agreement", "Agreement of the judge with the verified labels", columns)
 
 
-def _plain(label: Any) -> Any:
+def _shown_label(label: Any) -> Any:
     return f"{label:g}" if isinstance(label, float) else label

@@ -132,7 +132,7 @@ Digits = Callable[[float, float], str]
 """Writes a number with as many digits as its standard error asks for."""
 
 
-def plain(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> str:
+def rounded(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> str:
     """Return a number with two digits of its standard error, four decimals at least.
 
     A number without standard error that these would not show has three digits of its own.
@@ -142,7 +142,7 @@ def plain(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> str:
     return f"{x:.{decimals(standard_error) - fewer}f}"
 
 
-def printed(table: Table, digits: Digits = plain) -> tuple[list[Head], list[list[Cell]]]:
+def printed(table: Table, digits: Digits = rounded) -> tuple[list[Head], list[list[Cell]]]:
     """Return heads and cells of a table as people read them."""
     shown = [(i, column) for i, column in enumerate(table.columns) if column.title]
     heads = [head for _, column in shown for head in _heads(column)]

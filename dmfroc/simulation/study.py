@@ -166,7 +166,7 @@ class Study:
                 "function must be a function of a generator and a setting, but it is of type "
                 f"{type(self.function).__name__}"
             )
-        settings = [_plain(setting) for setting in listed("settings", self.settings, 0)]
+        settings = [_as_in_json(setting) for setting in listed("settings", self.settings, 0)]
         object.__setattr__(self, "settings", settings)
         # Read once: the file may be edited while the study runs.
         object.__setattr__(self, "_code", _code_of(self.function))
@@ -195,7 +195,7 @@ class Study:
 
     def generator(self, setting: Setting, replication: int) -> np.random.Generator:
         """Return the generator of one replication, to look at that one again."""
-        return generator_of(self.seed, _plain(setting), integer("replication", replication, 0))
+        return generator_of(self.seed, _as_in_json(setting), integer("replication", replication, 0))
 
     def run(
         self,
@@ -506,7 +506,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 # Settings, seeds and files
 
 
-def _plain(setting: Setting) -> dict[str, Any]:
+def _as_in_json(setting: Setting) -> dict[str, Any]:
     """Return a setting as JSON would give it back, so that it is the same on every machine."""
     if not isinstance(setting, Mapping):
         raise TypeError(

@@ -251,12 +251,12 @@ def test_strata_do_not_borrow_from_rows_that_nobody_verified():
 def test_unseen_errors_are_counted_among_the_rows_that_were_drawn(name):
     true = np.tile([0, 1], 500)
     site = (np.arange(1000) < 200).astype(int)
-    seen = np.where(site == 1, np.arange(1000) < 60, np.arange(1000) % 20 < 2)  # 3 and 1 in 10
-    y = np.where(seen, true.astype(float), np.nan)
+    current = np.where(site == 1, np.arange(1000) < 60, np.arange(1000) % 20 < 2)  # 3 and 1 in 10
+    y = np.where(current, true.astype(float), np.nan)
     scores = np.eye(2)[true] * 0.9 + 0.05
     found = dmfroc.estimate(name, y, scores, judge=np.zeros(1000), label_strata=site)
-    plain = dmfroc.estimate(name, true[seen], scores[seen])
-    assert found.judge.n_verified == seen.sum() == 140
+    plain = dmfroc.estimate(name, true[current], scores[current])
+    assert found.judge.n_verified == current.sum() == 140
     assert found.value == plain.value == 1
     assert found.interval[0] == pytest.approx(plain.interval[0], abs=1e-12)
 

@@ -14,12 +14,12 @@ from dmfroc.analyses import sequences
 from dmfroc.analyses.sequences import Look
 from dmfroc.inference.anytime import (
     error_at_one_time,
-    evidence_of_change,
-    evidence_of_means,
-    evidence_of_shares,
-    evidence_of_sums,
     limits_of_mean,
     limits_of_share,
+    log_e_value_of_change,
+    log_e_value_of_means,
+    log_e_value_of_shares,
+    log_e_value_of_sums,
 )
 
 RNG = np.random.default_rng(0)
@@ -80,21 +80,21 @@ def test_the_boundary_is_that_of_a_normal_mixture():
 def test_evidence_has_mean_one_without_change():
     n, baseline = 12, 0.8
     k = np.arange(n + 1.0)
-    evidence = np.exp(evidence_of_shares(k, np.full(n + 1, float(n)), baseline))
+    evidence = np.exp(log_e_value_of_shares(k, np.full(n + 1, float(n)), baseline))
     assert (evidence * stats.binom.pmf(k, n, baseline)).sum() == pytest.approx(1)
     for better in (0.85, 0.95):
         assert (evidence * stats.binom.pmf(k, n, better)).sum() < 1
 
     def integrand(x):
-        [log] = evidence_of_sums(np.array([x * math.sqrt(n)]), np.array([float(n)]))
+        [log] = log_e_value_of_sums(np.array([x * math.sqrt(n)]), np.array([float(n)]))
         return math.exp(log) * stats.norm.pdf(x)
 
     assert integrate.quad(integrand, -12, 12)[0] == pytest.approx(1, abs=1e-6)
 
 
 def test_weights_of_changes_are_no_more_than_one():
-    assert evidence_of_change(np.zeros(10_000))[0] == pytest.approx(0, abs=2e-4)
-    assert evidence_of_change(np.array([0.0, 9.0, 1.0]))[1] == 1
+    assert log_e_value_of_change(np.zeros(10_000))[0] == pytest.approx(0, abs=2e-4)
+    assert log_e_value_of_change(np.array([0.0, 9.0, 1.0]))[1] == 1
 
 
 @pytest.mark.slow
@@ -256,12 +256,12 @@ def test_evidence_of_means_is_an_average_of_martingales():
     """Each factor is at most 1 + b (x - m), whose mean is 1 for the mean m (Fan et al. 2015)."""
     rng = np.random.default_rng(0)
     x, m = rng.beta(0.3, 1.7, 200_000), 0.15
-    one = np.exp(evidence_of_means(x, x**2, np.ones(len(x)), m))
+    one = np.exp(log_e_value_of_means(x, x**2, np.ones(len(x)), m))
     assert 0.99 < one.mean() < 1.002
     total, squares = x[:500].sum(), (x[:500] ** 2).sum()
     low, high = limits_of_mean(total, squares, 500, 0.05)
     n = np.array([500.0])
-    at = evidence_of_means(np.array([total]), np.array([squares]), n, low)
+    at = log_e_value_of_means(np.array([total]), np.array([squares]), n, low)
     assert at == pytest.approx(np.log(40))
     mirrored = limits_of_mean(500 - total, 500 - 2 * total + squares, 500, 0.05)
     assert mirrored == pytest.approx((1 - high, 1 - low))

@@ -105,12 +105,14 @@ def lent_variances(sizes, variances, kurtoses):
     squares = (sizes - 1) * variances
     common = squares @ kurtoses / squares.sum()
     freedom = 2 / (np.maximum(kurtoses, common) / sizes + 2 / (sizes - 1))
-    lent = []
+    pooled_variances = []
     for c in range(len(sizes)):
         others = np.arange(len(sizes)) != c
         b = exponent_of_others(sizes[others], variances[others], freedom[others])
-        lent.append((sizes - 1) @ (variances * (sizes[c] / sizes) ** b) / (sizes - 1).sum())
-    return np.array(lent)
+        pooled_variances.append(
+            (sizes - 1) @ (variances * (sizes[c] / sizes) ** b) / (sizes - 1).sum()
+        )
+    return np.array(pooled_variances)
 
 
 def hand_made_interval(measure, classes, influence, value, level, low=0.0, high=1.0):
@@ -480,7 +482,7 @@ def test_joint_covariance_gives_values_their_variance_whose_classes_lend_by_thei
     influences_of_two = np.random.default_rng(1).normal(size=(2, 40))
     covariance = joint_covariance(influences_of_two, units)
     moments = [moments_of(influences, units) for influences in influences_of_two]
-    assert any(np.ptp(m.lent) > 0 for m in moments)
+    assert any(np.ptp(m.pooled) > 0 for m in moments)
     expected = [m.spread.scale**2 for m in moments]
     np.testing.assert_allclose(covariance.diagonal(), expected, rtol=1e-12)
     assert np.linalg.eigvalsh(covariance).min() > 0

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from dmfroc.inference.influences import Moments, lent, size_exponents
+from dmfroc.inference.influences import Moments, pooled_variances, size_exponents
 
 SIZES = np.array([900, 300, 100, 30, 3])
 
 
 def lent_by(sizes, variances):
     own = sizes - 1
-    return lent(sizes, own, variances, own.astype(float))
+    return pooled_variances(sizes, own, variances, own.astype(float))
 
 
 def test_classes_of_equal_size_lend_what_they_have_in_common():
@@ -65,7 +65,7 @@ def test_a_class_without_a_rare_event_says_nothing_of_the_scale():
     sizes = np.array([150, 60, 30, 5])
     kurtoses = np.array([140.0, 0.0, 0.0, 0.0])
     moments = Moments(sizes, np.array([0.01, 0.0, 0.0, 0.0]), kurtoses, 5)
-    np.testing.assert_allclose(moments.lent, 0.01 * 149 / (sizes - 1).sum(), rtol=1e-12)
+    np.testing.assert_allclose(moments.pooled, 0.01 * 149 / (sizes - 1).sum(), rtol=1e-12)
 
 
 def test_variances_of_zero_are_lent():

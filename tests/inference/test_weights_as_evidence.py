@@ -97,11 +97,11 @@ def test_evidence_is_kishs_effective_number():
         [0, 0, 0, 0, 1, 1, 1], np.arange(7.0), sample_weight=weights
     )
     units = sample_of(predictions).units
-    np.testing.assert_allclose(units.evidence, [36 / 18, 3])
+    np.testing.assert_allclose(units.effective_sizes, [36 / 18, 3])
     assert units.n_complete_sets == 2
     # Groups count by their total weights
     of_groups = sample_of(predictions, [0, 0, 1, 9, 2, 3, 3]).units
-    np.testing.assert_allclose(of_groups.evidence, [36 / 20, 36 / 20])
+    np.testing.assert_allclose(of_groups.effective_sizes, [36 / 20, 36 / 20])
 
 
 @pytest.mark.parametrize("method", ["jackknife", "bootstrap"])

@@ -46,9 +46,9 @@ def estimated(y_true, **inputs):
 @pytest.mark.filterwarnings("ignore:y_pred is not the class")
 @pytest.mark.parametrize("name", INPUTS)
 def test_rows_are_matched_by_index(name):
-    given, plain = INPUTS[name]
+    given, as_scalar = INPUTS[name]
     others = {} if name == "y_score" else {"y_score": S}
-    expected = estimated(Y, **others, **{name: plain})
+    expected = estimated(Y, **others, **{name: as_scalar})
     assert estimated(series(Y), **others, **{name: given.iloc[ORDER]}) == expected
 
 
@@ -56,10 +56,10 @@ def test_rows_are_matched_by_index(name):
 def test_rows_of_all_inputs_are_matched_at_once():
     inputs = {name: pair for name, pair in INPUTS.items() if name != "folds"}
     given = {name: pair[0].iloc[RNG.permutation(N)] for name, pair in inputs.items()}
-    plain = {name: pair[1] for name, pair in inputs.items()}
+    as_scalar = {name: pair[1] for name, pair in inputs.items()}
     measures = ["hand_till", "accuracy"]
     found = dmfroc.evaluate(series(Y), measures=measures, **given)
-    assert str(found) == str(dmfroc.evaluate(Y, measures=measures, **plain))
+    assert str(found) == str(dmfroc.evaluate(Y, measures=measures, **as_scalar))
 
 
 def test_hard_labels_are_matched_by_index():

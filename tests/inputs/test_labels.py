@@ -53,9 +53,9 @@ def test_label_kinds(labels, expected):
     predictions = as_predictions(labels, scores)
     assert predictions.labels == expected
     assert [type(label) for label in predictions.labels] == [type(label) for label in expected]
-    plain = [label.item() if hasattr(label, "item") else label for label in labels]
+    as_scalar = [label.item() if hasattr(label, "item") else label for label in labels]
     if not isinstance(labels, pa.Array | pa.ChunkedArray):
-        assert [predictions.labels[code] for code in predictions.true] == plain
+        assert [predictions.labels[code] for code in predictions.true] == as_scalar
 
 
 @pytest.mark.parametrize(

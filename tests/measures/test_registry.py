@@ -354,10 +354,10 @@ def test_names_of_several_measures_are_refused_with_all_of_them(text, names):
 
 def test_no_two_measures_have_the_same_name():
     """Of names, titles, synonyms and hints, whatever the case and the marks."""
-    names = [catalogue._plain(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]
-    names += [*catalogue._HINTS, *catalogue._PLAIN_AREAS]
+    names = [catalogue._normalized(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]
+    names += [*catalogue._HINTS, *catalogue._NORMALIZED_AREAS]
     for measure in MEASURES.values():
-        names += {catalogue._plain(measure.name), catalogue._plain(measure.title)}
+        names += {catalogue._normalized(measure.name), catalogue._normalized(measure.title)}
     assert len(names) == len(set(names))
     assert set(catalogue.SYNONYMS) <= set(MEASURES)
 
