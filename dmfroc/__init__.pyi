@@ -48,6 +48,9 @@ from .analyses.multilabel import (
 from .analyses.planning import (
     plan as plan,
 )
+from .analyses.pooling import (
+    pool as pool,
+)
 from .analyses.scorers import (
     scorers as scorers,
 )

@@ -131,6 +131,9 @@ CALLS = {
         f(Y, OTHER, measure="hand_till", simultaneous=True),
     ],
     "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
+    "pool": lambda f: f(
+        [dmfroc.evaluate(Y[k::5], SCORES[k::5], measures=["hand_till"]) for k in range(5)]
+    ),
     "compare_runs": lambda f: f(
         Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measure="dmf_auc"
     ),

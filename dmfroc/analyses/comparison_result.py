@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.judge import judge_table
+from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.renderers import renderer
 from dmfroc.results.result import attributed
 from dmfroc.results.table import Column, Name, Table, rounded
@@ -139,6 +141,17 @@ class Comparison(NamedEstimates):
         return tuple(
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
+
+    def receipt(self) -> Receipt:
+        """Return what `to_receipt` writes."""
+        named = {(self.measure, name): e for name, e in self.estimates.items()}
+        first = next(iter(self.predictions.values()), None)
+        counts = ((), ()) if first is None else (first.labels, first.class_counts.tolist())
+        return receipt_of(named, self.covariance, *counts)
+
+    def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
+        """Write values, errors and their covariance to a file; see `Evaluation.to_receipt`."""
+        self.receipt().write(path, least_cell)
 
     @property
     def hypothesis(self) -> Hypothesis:

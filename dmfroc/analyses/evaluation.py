@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
-from dmfroc.analyses.evidence import Evidence, JudgedEvidence, evidence_of, warned_estimates
+from dmfroc.analyses.evidence import (
+    Evidence,
+    EvidenceInMemory,
+    JudgedEvidence,
+    evidence_of,
+    warned_estimates,
+)
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
-from dmfroc.inference.evidence import FactsInMemory, facts_of
+from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, joint_covariance
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.censoring import CensoringWeights
@@ -27,6 +34,7 @@ from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate, NamedEstimates, estimates_table, exact_limit_line
 from dmfroc.results.judge import agreement_table, judge_table
+from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import sample_facts
 from dmfroc.results.table import Table
 
@@ -56,6 +64,8 @@ class Evaluation(NamedEstimates):
         how many units each stratum has.
     evidence : Evidence
         What gives the curve and its band.
+    measures : tuple of Measure
+        What was estimated.
     curve : MulticlassROC
         The multiclass ROC curve, with the options of its area, computed when it is first asked
         for.
@@ -69,6 +79,7 @@ class Evaluation(NamedEstimates):
     area: str | None
     sample: Sample
     evidence: Evidence
+    measures: tuple[Measure, ...] = field(default=(), repr=False)
 
     @cached_property
     def curve(self) -> MulticlassROC:
@@ -118,6 +129,35 @@ class Evaluation(NamedEstimates):
         if self.predictions.folds is not None:
             return None
         return self.evidence.band(self.curve, self.curve_options, self.level, kind)
+
+    def receipt(self) -> Receipt:
+        """Return what `to_receipt` writes."""
+        covariance = np.full((len(self.estimates),) * 2, np.nan)
+        if type(self.evidence) is EvidenceInMemory:
+            predictions, sample = self.sample.predictions, self.sample
+            facts = [
+                facts_of([m], bind(m, predictions), sample, allows_for_parts=True)[0]
+                for m in self.measures
+            ]
+            sums, units = common_sums([(x.influences, x.units) for x in facts])
+            covariance = joint_covariance(sums, units)
+        named, p = {(name, ""): e for name, e in self.estimates.items()}, self.predictions
+        return receipt_of(named, covariance, p.labels, p.class_counts.tolist())
+
+    def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
+        """Write values, errors and their covariance to a file, without rows or scores.
+
+        `dmfroc.pool` takes such files from several sites.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, JSON. Its name is the name of the site.
+        least_cell : int
+            Class sizes below this number are withheld. The standard error of a proportion
+            nevertheless shows of about how many observations it is.
+        """
+        self.receipt().write(path, least_cell)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -263,7 +303,9 @@ def evaluation_of(
     shown = evidence.predictions
     if isinstance(evidence.sample.units.weights, CensoringWeights):
         shown = evidence.sample.predictions  # the rows whose class is known
-    return Evaluation(shown, estimates, curve_options, area, evidence.sample, evidence)
+    return Evaluation(
+        shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen)
+    )
 
 
 def _choose(

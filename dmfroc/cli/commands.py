@@ -49,6 +49,8 @@ from dmfroc.cli.options import (
     PICTURE,
     PLANNED,
     PLOT,
+    POOLED,
+    RECEIPTS,
     REPORT,
     REPORT_TOO,
     RULES,
@@ -371,6 +373,28 @@ def plan(
         result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
         write(result)
     show_result(result, remarks, {}, output, form=form, table=table, what="report")
+
+
+@app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])
+def pool(
+    files: Sequence[Path],
+    classifier: str | None,
+    form: str | None,
+    table: str | None,
+    plot: Path | None,
+    **options: Any,
+) -> None:
+    """Pool what several sites found, from their receipts.
+
+    Prints the mean, how sites differ, and what to expect of a new site; --plot draws the forest.
+    """
+    names = tuple(classifier.split(",")) if classifier else ()
+    named: Any = names if len(names) > 1 else classifier
+    with open_picture(plot) as picture, collected_warnings() as remarks:
+        result = dmfroc.pool(list(files), classifier=named, **options)
+        if picture:
+            picture.draw_result(result)
+    show_result(result, remarks, {}, plot, form=form, table=table)
 
 
 @app.command(params=[FILE, *columns("time"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])

@@ -49,6 +49,14 @@ FILES = click.Argument(
     required=True,
     help="One file per classifier, with the same observations in the same order, or with --id.",
 )
+RECEIPTS = click.Argument(
+    ["files"], type=_PATH, nargs=-1, required=True, help="A receipt of each site, see to_receipt."
+)
+POOLED = [
+    _option("--measure", "NAME", "Which measure, if the receipts have several."),
+    _option("--classifier", "NAMES", "Of comparisons: a classifier, or A,B for a difference."),
+    _option("--method", "METHOD", "reml or bayes.", default="reml"),
+]
 KIND = click.Argument(["kind"], help=f"The chart: {', '.join(KINDS)}.")
 
 # What the columns of a file are

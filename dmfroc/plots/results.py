@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtri
 
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
@@ -12,6 +13,7 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.planning import Plan
+from dmfroc.analyses.pooling import PooledSites
 from dmfroc.analyses.sequences import ConfidenceSequence, Drift
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
@@ -27,7 +29,7 @@ from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
+    from matplotlib.collections import PathCollection, PolyCollection
     from matplotlib.lines import Line2D
 
     from dmfroc.bayes.posterior import Posterior
@@ -79,6 +81,20 @@ def plot_best_set(
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 
+@renders("PooledSites.plot")
+def plot_sites(pooled: PooledSites, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+    """Draw a forest: the sites, their mean, and hollow where a new site is expected."""
+    rows = [ForestRow(name, e.value, e.interval) for name, e in pooled.estimates.items()]
+    mean = pooled.mean
+    rows += [
+        ForestRow("fixed effect", pooled.fixed.value, pooled.fixed.interval, False),
+        ForestRow("mean", mean.value, mean.interval),
+        ForestRow("a new site", mean.value, pooled.prediction, False),
+    ]
+    xlabel = f"{pooled.title} ({100 * pooled.level:g} % intervals)"
+    return IntervalDisplay(rows, xlabel=xlabel, reference=mean.value).plot(ax, **options)
+
+
 @renders("SubgroupComparison.plot")
 def plot_subgroups(
     comparison: SubgroupComparison, ax: Axes | None = None, **options: Any
@@ -128,6 +144,58 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     observed, places = pairs["observed"], range(len(pairs))
     display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
     return display
+
+
+@renders("PooledSites.plot_funnel")
+class FunnelDisplay(Display):
+    """Standard errors of the sites against their values, around the mean.
+
+    Sites between the lines differ from the mean by no more than chance; a lack of small sites on
+    one side points to sites that were left out.
+
+    Parameters
+    ----------
+    pooled : PooledSites
+        The pooled sites.
+
+    Attributes
+    ----------
+    points_ : matplotlib.collections.PathCollection
+        The sites, on the scale where the range of the measure has no ends.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn last.
+    """
+
+    points_: PathCollection
+
+    def __init__(self, pooled: PooledSites) -> None:
+        self.pooled = pooled
+
+    def plot(self, ax: Axes | None = None) -> FunnelDisplay:
+        """Draw the sites.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        FunnelDisplay
+            This display.
+        """
+        pooled, ax = self.pooled, self._draws_on(ax, 6.4, 4.8)
+        values, errors = np.array([*pooled.points.values()]).T
+        center = float(np.average(values, weights=[*pooled.weights.values()]))
+        reach, most = -ndtri((1 - pooled.level) / 2), 1.1 * errors.max()
+        ends = (center - reach * most, center, center + reach * most)
+        ax.plot(ends, (most, 0, most), color="0.5", linestyle="--", linewidth=1)
+        ax.axvline(center, color="0.5", linewidth=1)
+        self.points_ = ax.scatter(values, errors, color=COLORS[0], s=22, zorder=3)
+        of = pooled.title if pooled.scale == "value" else f"{pooled.scale} of {pooled.title}"
+        ax.set(ylim=(most, 0), xlabel=of, ylabel="Standard error")
+        ax.spines[["top", "right"]].set_visible(False)
+        return self
 
 
 @renders("ConfidenceSequence.plot")

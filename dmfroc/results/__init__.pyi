@@ -7,6 +7,7 @@ from ..analyses.horizons import HorizonCurves as HorizonCurves
 from ..analyses.items import ItemScores as ItemScores
 from ..analyses.multilabel import MultilabelComparison as MultilabelComparison
 from ..analyses.planning import Plan as Plan
+from ..analyses.pooling import PooledSites as PooledSites
 from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
 from ..analyses.sequences import Drift as Drift
 from ..analyses.subgroups import SubgroupComparison as SubgroupComparison

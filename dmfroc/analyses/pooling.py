@@ -1,0 +1,455 @@
+"""Values of several sites, pooled by random effects: the mean, and what a new site would show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+from scipy.special import chdtrc, ndtri, stdtrit
+
+from dmfroc._kit.options import check_level, choice, positive
+from dmfroc._kit.remarks import warn
+from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.subgroups import SubgroupComparison
+from dmfroc.inference.limits import Scale, scale_of
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.random_effects import OnLine, RandomEffects, on_line
+from dmfroc.results.difference import OmnibusTest, p_value_of_f
+from dmfroc.results.estimate import Estimate, NamedEstimates
+from dmfroc.results.receipts import Receipt, read_receipt
+from dmfroc.results.renderers import renderer
+from dmfroc.results.table import Column, Table, rounded
+
+PoolingMethod = Literal["reml", "bayes"]
+_FEW_SITES = 5
+_N_NODES = 2000  # values of tau in the posterior
+_NO_RANGE = (-np.inf, np.inf)
+Source = Evaluation | Comparison | str | PathLike[str]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PooledSites(NamedEstimates):
+    """Values of several sites, their mean, and what is expected of a new site.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of what is pooled, and its name in tables.
+    estimates : dict of str to Estimate
+        By site.
+    sizes : dict of str to int or None
+        Number of observations of each site, if it is known.
+    mean : Estimate
+        Of the random effects: the value of the median site, since the true values are normal on
+        the scale on which the range has no ends. Its standard error is on the measure's scale.
+    fixed : Estimate
+        The mean if all sites had the same true value.
+    prediction : tuple of float
+        Interval in which the true value of a new site is expected.
+    tau, tau_interval : float, tuple of float
+        Standard deviation between sites, on the scale where the range has no ends.
+    i_squared : float
+        Share of the variance of a typical site's value that is not by chance.
+    heterogeneity : OmnibusTest
+        Cochran's test that all sites have the same true value.
+    weights : dict of str to float
+        Share of each site in the mean.
+    without : dict of str to Estimate
+        The mean without each site in turn; empty if there are two.
+    groups : dict of str to Estimate
+        The mean of each group of sites, with one tau, if there are groups.
+    between : OmnibusTest or None
+        Test that these means are equal.
+    points : dict of str to OnLine
+        Value and standard error of each site, on the scale where the range has no ends.
+    scale : str
+        Name of that scale.
+    left_out : dict of str to str
+        Sites without a value or an error, and why.
+    level, method : float, str
+        Nominal coverage, and how the mean was found.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    main_table: ClassVar[str] = "pooled"
+    fact_names: ClassVar[tuple[str, ...]] = (
+        *("measure", "method", "level", "tau", "tau_interval", "i_squared", "heterogeneity"),
+        *("between", "scale", "left_out"),
+    )
+
+    measure: str
+    title: str
+    estimates: dict[str, Estimate]
+    sizes: dict[str, int | None]
+    mean: Estimate
+    fixed: Estimate
+    prediction: tuple[float, float]
+    tau: float
+    tau_interval: tuple[float, float]
+    i_squared: float
+    heterogeneity: OmnibusTest
+    weights: dict[str, float]
+    without: dict[str, Estimate]
+    groups: dict[str, Estimate]
+    between: OmnibusTest | None
+    points: dict[str, OnLine]
+    scale: str
+    left_out: dict[str, str]
+    level: float
+    method: str
+    warnings: tuple[str, ...]
+
+    def tables(self) -> list[Table]:
+        """Return the pooled values, the sites, and the groups of sites."""
+        interval = f"{100 * self.level:g} % interval"
+        new = replace(self.mean, standard_error=np.nan, interval=self.prediction)
+        rows = {"mean": self.mean, "fixed effect": self.fixed, "a new site": new}
+        columns = [
+            Column("what", "of", rows, "name"),
+            Column("value", self.title, rows.values(), "estimate", interval),
+        ]
+        sites = [
+            Column("site", "site", self.estimates, "name"),
+            Column("n", "n" if any(self.sizes.values()) else "", self.sizes.values(), "count"),
+            Column("value", self.title, self.estimates.values(), "estimate", interval),
+            Column("weight", "weight", self.weights.values(), "percent"),
+        ]
+        if self.without:
+            others = self.without.values()
+            sites.append(Column("without", "mean without it", others, "estimate", interval))
+        tables = [
+            Table("pooled", f"{self.title} of {len(self.estimates)} sites", columns, True),
+            Table("sites", f"{self.title} at each site", sites, is_by_name=True),
+        ]
+        if self.groups:
+            groups = [
+                Column("group", "sites", self.groups, "name"),
+                Column("value", self.title, self.groups.values(), "estimate", interval),
+            ]
+            tables.append(Table("groups", "Means of groups of sites", groups, is_by_name=True))
+        return tables
+
+    def foot(self) -> list[str]:
+        """Return how sites differ, the tests, and what was left out."""
+        low, high = map(rounded, self.tau_interval)
+        lines = [
+            f"standard deviation between sites ({self.scale}): {rounded(self.tau)} "
+            f"({100 * self.level:g} % interval {low} to {high}); I^2 {100 * self.i_squared:.0f} %",
+            f"all sites equal: {self.heterogeneity}",
+        ]
+        lines += [] if self.between is None else [f"all groups equal: {self.between}"]
+        return [*lines, *(f"left out: {name}, {why}" for name, why in self.left_out.items())]
+
+    def plot_funnel(self, ax: Any = None) -> Any:
+        """Draw the standard error of each site against its value; see `plots.FunnelDisplay`."""
+        return renderer(self, "plot_funnel")(self, ax=ax)
+
+
+class _Site(NamedTuple):
+    estimate: Estimate
+    point: OnLine
+    n: int | None
+    classes: tuple[str, ...]
+    bounds: tuple[float, float]
+
+
+def pool(
+    sites: Mapping[str, Source] | Sequence[Source] | SubgroupComparison,
+    *,
+    measure: str | None = None,
+    classifier: str | tuple[str, str] | None = None,
+    by: Mapping[str, str] | None = None,
+    method: PoolingMethod = "reml",
+    tau_scale: float = 0.5,
+    level: float = DEFAULT_LEVEL,
+) -> PooledSites:
+    """Pool the values of several sites, which may differ by more than chance.
+
+    The true values of the sites are normal on the scale where the range of the measure has no
+    ends: logit, logarithm, or the measure itself, as for differences. No rows are needed: sites
+    hand in receipts, see `Evaluation.to_receipt`.
+
+    Parameters
+    ----------
+    sites : sequence or dict of str to Evaluation, Comparison or path, or SubgroupComparison
+        What each site found, or the file with its receipt, whose name is the name of the site. Or
+        what `compare_subgroups` found of rows in one place, with ``by=`` their site; the result is
+        the same.
+    measure : str, optional
+        Which measure, if the sites have several.
+    classifier : str or tuple of two str, optional
+        Of comparisons: the classifier whose value is pooled, or the two whose difference is. By
+        default the difference of the two that there are.
+    by : dict of str to str, optional
+        The group of each site. Then the means of the groups are given too, and compared.
+    method : {"reml", "bayes"}
+        ``"reml"``: restricted maximum likelihood, the interval of Hartung, Knapp, Sidik and
+        Jonkman, and predictions over the confidence distribution of tau. ``"bayes"``: the
+        posterior with a half-normal prior on tau and a flat one on the mean, by quadrature.
+    tau_scale : float
+        Scale of that prior.
+    level : float
+        Nominal coverage, in (0, 1).
+
+    Returns
+    -------
+    PooledSites
+        Prints as tables, draws a forest with ``plot()`` and a funnel with ``plot_funnel()``.
+
+    Warns
+    -----
+    UserWarning
+        If a site is left out, sites have other classes than others, or there are fewer than five.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If fewer than two sites have a value with an error, a receipt was changed, a site lacks the
+        measure, or an option is out of its range.
+
+    References
+    ----------
+    Hartung and Knapp (2001), Sidik and Jonkman (2002) for the mean; Röver, Knapp and Friede (2015)
+    for never less than the plain error; Viechtbauer (2007) for the interval of tau; Nagashima, Noma
+    and Furukawa (2019) for predictions over the confidence distribution of tau.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> found = {}
+    >>> shifts = {"north": 1.0, "south": 1.2, "east": 0.8, "west": 1.5, "sea": 1.1}
+    >>> for site, shift in shifts.items():
+    ...     y = rng.integers(2, size=300)
+    ...     found[site] = evaluate(y, rng.normal(size=300) + shift * y, measures=["hand_till"])
+    >>> pooled = pool(found)
+    >>> 0.7 < pooled.mean.value < 0.85, pooled.prediction[1] > pooled.mean.interval[1]
+    (True, True)
+    """
+    choice("method", method, get_args(PoolingMethod))
+    tau_scale, level = positive("tau_scale", tau_scale), check_level(level)
+    named = _sites(sites, measure, classifier)
+    left_out = {
+        name: "whose value has no standard error"
+        for name, x in named.items()
+        if not (np.isfinite(x.point).all() and x.point.error > 0)
+    }
+    remarks = [f"left out: {name}, {why}" for name, why in left_out.items()]
+    if len({x.classes for x in named.values()} - {()}) > 1:
+        of_sites = {name: list(x.classes) for name, x in named.items()}
+        remarks.append(f"sites do not have the same classes: {of_sites}")
+    kept = {name: x for name, x in named.items() if name not in left_out}
+    if len(kept) < 2:
+        raise ValueError(
+            f"at least two sites with a value and a standard error are needed, but there are "
+            f"{len(kept)} of {len(named)}"
+        )
+    if len(kept) < _FEW_SITES:
+        remarks.append(
+            f"{len(kept)} sites hardly show how much sites differ: the interval of a new site is "
+            "wide, and may cover less than it states"
+        )
+    warn(remarks)
+    first = next(iter(kept.values())).estimate
+    bounds = next(iter(kept.values())).bounds
+    on, model = _Line(first, scale_of(bounds), level, method), _model(kept)
+    pooled = partial(on.bayes, tau_scale=tau_scale) if method == "bayes" else on.reml
+    mean, prediction, tau, tau_interval = pooled(model)
+    others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
+    without = {name: pooled(_model(rest))[0] for name, rest in others.items()}
+    groups, between = on.groups(kept, by) if by is not None else ({}, None)
+    statistic, freedom = float(model.statistic(0.0)[0]), len(kept) - 1
+    q = OmnibusTest(statistic / freedom, (freedom, np.inf), float(chdtrc(freedom, statistic)))
+    (fixed,), ((variance,),) = model.fit(0.0)
+    precisions = 1 / model.covariance.diagonal()
+    typical = freedom * precisions.sum() / (precisions.sum() ** 2 - (precisions**2).sum())
+    return PooledSites(
+        measure=first.measure,
+        title=first.title,
+        estimates={name: x.estimate for name, x in kept.items()},
+        sizes={name: x.n for name, x in kept.items()},
+        mean=mean,
+        fixed=on.estimate(fixed, variance**0.5, float(ndtri((1 + level) / 2))),
+        prediction=prediction,
+        tau=tau,
+        tau_interval=tau_interval,
+        i_squared=tau**2 / (tau**2 + typical),
+        heterogeneity=q,
+        weights=dict(zip(kept, model.weights().tolist(), strict=True)),
+        without=without,
+        groups=groups,
+        between=between,
+        points={name: x.point for name, x in kept.items()},
+        scale=("value", "logarithm", "logit")[int(np.isfinite(bounds).sum())],
+        left_out=left_out,
+        level=level,
+        method=method,
+        warnings=tuple(remarks),
+    )
+
+
+def _model(sites: Mapping[str, _Site]) -> RandomEffects:
+    values, errors = np.array([x.point for x in sites.values()]).T
+    return RandomEffects(values, np.diag(errors**2), np.ones((len(sites), 1)))
+
+
+class _Line(NamedTuple):
+    """The scale on which sites are pooled, and what estimates of it are called."""
+
+    like: Estimate
+    scale: Scale
+    level: float
+    method: str
+
+    def estimate(self, value: float, error: float, quantile: float) -> Estimate:
+        """Return an estimate whose interval is symmetric on the line."""
+        return self.of_ends(value, error, (value - quantile * error, value + quantile * error))
+
+    def of_ends(self, value: float, error: float, ends: tuple[float, float]) -> Estimate:
+        """Return an estimate from value, standard error and interval on the line."""
+        back = float(self.scale.from_line(value))
+        return replace(
+            self.like,
+            value=back,
+            standard_error=error / float(self.scale.slope(back)),
+            interval=self.back(ends),
+            level=self.level,
+            method=self.method,
+            warnings=(),
+            exact_limit=None,
+            bias_corrected=None,
+        )
+
+    def back(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """Return an interval on the measure's scale."""
+        low, high = np.asarray(self.scale.from_line(np.array(ends))).tolist()
+        return low, high
+
+    def reml(
+        self, model: RandomEffects
+    ) -> tuple[Estimate, tuple[float, float], float, tuple[float, float]]:
+        """Return the mean, the prediction, and the standard deviation between sites."""
+        (mean,), ((variance,),) = model.corrected()
+        tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
+        quantile = float(stdtrit(model.freedom, tails[1]))
+        share = np.full(len(model.nodes), 1 / len(model.nodes))
+        new = model.mixture(model.nodes, share, of_new=True, freedom=model.freedom)
+        low, high = np.sqrt(model.tau2_at(tails)).tolist()
+        ends = new.quantile(tails[0]), new.quantile(tails[1])
+        found = self.estimate(mean, variance**0.5, quantile)
+        return found, self.back(ends), model.tau2**0.5, (low, high)
+
+    def bayes(
+        self, model: RandomEffects, tau_scale: float
+    ) -> tuple[Estimate, tuple[float, float], float, tuple[float, float]]:
+        """Return the same of the posterior; tau at quantiles of its prior, by the likelihood."""
+        taus = tau_scale * ndtri(0.5 + (np.arange(_N_NODES) + 0.5) / (2 * _N_NODES))
+        logs = model.log_likelihood(taus**2)
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        tails = (1 - self.level) / 2, (1 + self.level) / 2
+        mean, new = (model.mixture(taus**2, weights, of_new=x) for x in (False, True))
+        value = float(weights @ mean.means)
+        error = float(np.sqrt(weights @ (mean.errors**2 + (mean.means - value) ** 2)))
+        low, middle, high = np.interp((tails[0], 0.5, tails[1]), weights.cumsum(), taus).tolist()
+        found = self.of_ends(value, error, (mean.quantile(tails[0]), mean.quantile(tails[1])))
+        ends = new.quantile(tails[0]), new.quantile(tails[1])
+        return found, self.back(ends), middle, (low, high)
+
+    def groups(
+        self, sites: Mapping[str, _Site], by: Mapping[str, str]
+    ) -> tuple[dict[str, Estimate], OmnibusTest]:
+        """Return the means of groups of sites with one tau, and the test that they are equal."""
+        if unknown := [name for name in sites if name not in by]:
+            raise ValueError(f"by lacks the group of site {unknown[0]!r}: name one for each")
+        names, place = np.unique([by[name] for name in sites], return_inverse=True)
+        if not 1 < len(names) < len(sites):
+            raise ValueError(
+                f"by must have two groups or more, and fewer than the {len(sites)} sites, but it "
+                f"has {len(names)}"
+            )
+        model = replace(_model(sites), design=np.eye(len(names))[place])
+        means, covariance = model.corrected()
+        quantile = float(stdtrit(model.freedom, (1 + self.level) / 2))
+        errors = np.sqrt(covariance.diagonal()).tolist()
+        found = [self.estimate(*x, quantile) for x in zip(means.tolist(), errors, strict=True)]
+        contrasts = np.eye(len(names))[1:] - np.eye(len(names))[:1]
+        gaps, freedom = contrasts @ means, (len(contrasts), model.freedom)
+        square = float(gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps))
+        f = square / len(contrasts)
+        return dict(zip(names.tolist(), found, strict=True)), OmnibusTest(
+            f, freedom, p_value_of_f(f, freedom)
+        )
+
+
+def _sites(sites: Any, measure: str | None, classifier: Any) -> dict[str, _Site]:
+    """Return the value of each site that is pooled."""
+    if isinstance(sites, SubgroupComparison):
+        bounds = _range(sites.measure)
+        return {
+            name: _Site(e, on_line(e, bounds), sites.sizes[name], (), bounds)
+            for name, e in sites.estimates.items()
+        }
+    if not isinstance(sites, Mapping):
+        paths = [x for x in sites if isinstance(x, str | PathLike)]
+        names = [Path(x).stem for x in paths] or [str(i) for i in range(1, len(sites) + 1)]
+        if 0 < len(paths) < len(sites) or len(set(names)) < len(names):
+            raise ValueError("sites need a name each: pass a dict by name of the site")
+        sites = dict(zip(names, sites, strict=True))
+    found = {}
+    for name, source in sites.items():
+        if isinstance(source, str | PathLike):
+            found[name] = _value_of(read_receipt(source), measure, classifier, name)
+        elif isinstance(source, Evaluation | Comparison):
+            found[name] = _value_of(source.receipt(), measure, classifier, name)
+        else:
+            raise TypeError(
+                f"sites must be evaluations, comparisons, or files with their receipts, but "
+                f"{name!r} is a {type(source).__name__}"
+            )
+    return found
+
+
+def _value_of(receipt: Receipt, measure: str | None, classifier: Any, site: str) -> _Site:
+    """Return a site's value, or the difference of two of its classifiers."""
+    measures = list(dict.fromkeys(m for m, _ in receipt.estimates))
+    if measure is None and len(measures) > 1:
+        raise ValueError(f"measure is missing: name one of {measures}, which {site!r} has")
+    measure = measures[0] if measure is None else measure
+    names = [c for m, c in receipt.estimates if m == measure]
+    if classifier is None and len(names) != 1:
+        classifier = tuple(names)
+    wanted = classifier if isinstance(classifier, tuple) else (classifier or "",)
+    if not names or len(wanted) > 2 or not set(wanted) <= set(names):
+        has = f"{measures} of {names}" if any(names) else str(measures)
+        raise ValueError(f"{site!r} has no {measure} of {wanted}: it has {has}; see classifier=")
+    places = [list(receipt.estimates).index((measure, x)) for x in wanted]
+    estimates = [receipt.estimates[measure, x] for x in wanted]
+    first, classes = estimates[0], tuple(receipt.counts)
+    if len(wanted) == 1:
+        bounds = _range(measure)
+        return _Site(first, on_line(first, bounds), receipt.n, classes, bounds)
+    value = first.value - estimates[1].value
+    square = np.array([1, -1]) @ receipt.covariance[np.ix_(places, places)] @ [1, -1]
+    error = float(np.sqrt(max(square, 0)))
+    half = float(ndtri((1 + first.level) / 2)) * error
+    ends, title = (value - half, value + half), f"{first.title}, {' - '.join(wanted)}"
+    found = replace(first, title=title, value=value, standard_error=error, interval=ends)
+    return _Site(found, OnLine(value, error), receipt.n, classes, _NO_RANGE)
+
+
+def _range(measure: str) -> tuple[float, float]:
+    """Return the range whose ends are infinitely far away on the scale of pooling."""
+    try:
+        found = get_measure(measure)
+    except ValueError:  # one of the user's own
+        return _NO_RANGE
+    return _NO_RANGE if found.interval.is_flat_at_ends else found.bounds

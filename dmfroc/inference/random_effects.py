@@ -1,0 +1,221 @@
+"""Random effects: sites or groups whose values differ by more than chance.
+
+A value is measured with an error of known covariance. The true values are normal around what a
+design says of them, by default one mean, with a standard deviation tau between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.linalg import null_space
+from scipy.special import chdtri, ndtr, stdtr
+
+from dmfroc.inference.limits import scale_of
+from dmfroc.results.estimate import Estimate
+
+_N_NODES = 400  # values of tau that stand for its distribution
+_N_DRAWS = 50  # of the true values, for each of these
+_HALVINGS = 60
+_LEAST = 1e-300  # of a variance that is divided by
+
+
+class OnLine(NamedTuple):
+    """A value and its standard error on the scale where its range has no ends."""
+
+    value: float
+    error: float
+
+
+def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
+    """Return an estimate on the scale where the range has no ends.
+
+    A value at an end of a bounded range has no place there. We add half an error, as is usual for
+    counts: the exact limit says of how many cases without an error it is.
+    """
+    (low, high), value, scale = bounds, estimate.value, scale_of(bounds)
+    if low < value < high:
+        return OnLine(
+            float(scale.to_line(value)), float(scale.slope(value)) * estimate.standard_error
+        )
+    if not np.isfinite(high - low + value):
+        return OnLine(np.nan, np.nan)
+    unseen = max(value - estimate.interval[0], estimate.interval[1] - value) / (high - low)
+    n = np.log(1 - estimate.level) / np.log1p(-unseen) if 0 < unseen < 1 else np.nan
+    odds = np.log((n + 0.5) / 0.5) * (1 if value == high else -1)
+    return OnLine(float(odds), float(np.sqrt(1 / (n + 0.5) + 2)))
+
+
+class Mixture(NamedTuple):
+    """Normal or t distributions, each with a weight."""
+
+    means: Float[np.ndarray, " j"]
+    errors: Float[np.ndarray, " j"]
+    weights: Float[np.ndarray, " j"]
+    freedom: float = np.inf
+
+    def quantile(self, probability: float) -> float:
+        """Return the value below which this probability lies, by bisection."""
+        reach = 40 * self.errors
+        low, high = float((self.means - reach).min()), float((self.means + reach).max())
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            z = (middle - self.means) / self.errors
+            below = ndtr(z) if np.isinf(self.freedom) else stdtr(self.freedom, z)
+            low, high = (middle, high) if self.weights @ below < probability else (low, middle)
+        return (low + high) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class RandomEffects:
+    """Values with errors, and true values that are normal around what a design says.
+
+    Attributes
+    ----------
+    values : numpy.ndarray of shape (k,)
+        On the scale where their range has no ends.
+    covariance : numpy.ndarray of shape (k, k)
+        Of their errors.
+    design : numpy.ndarray of shape (k, p)
+        Of the means; a column of ones for one mean.
+    """
+
+    values: Float[np.ndarray, " k"]
+    covariance: Float[np.ndarray, "k k"]
+    design: Float[np.ndarray, "k p"]
+
+    @property
+    def freedom(self) -> int:
+        """How many more values than means there are."""
+        return len(self.values) - self.design.shape[1]
+
+    @cached_property
+    def _contrasts(self) -> tuple[Float[np.ndarray, " f"], Float[np.ndarray, " f"]]:
+        """Variances and squares of independent contrasts that do not depend on the means."""
+        basis = null_space(self.design.T)
+        variances, rotation = np.linalg.eigh(basis.T @ self.covariance @ basis)
+        return np.maximum(variances, _LEAST), (rotation.T @ (basis.T @ self.values)) ** 2
+
+    def statistic(self, tau2: Float[np.ndarray, " j"] | float) -> Float[np.ndarray, " j"]:
+        """Return Cochran's Q, which is chi-squared at the true variance between sites."""
+        variances, squares = self._contrasts
+        total: Float[np.ndarray, " j"]
+        total = (squares / (variances + np.atleast_1d(tau2)[:, None])).sum(axis=1)
+        return total
+
+    def log_likelihood(self, tau2: Float[np.ndarray, " j"]) -> Float[np.ndarray, " j"]:
+        """Return the logarithm of the restricted likelihood, up to a constant."""
+        variances, squares = self._contrasts
+        total = variances + tau2[:, None]
+        found: Float[np.ndarray, " j"] = -(np.log(total) + squares / total).sum(axis=1) / 2
+        return found
+
+    @cached_property
+    def tau2(self) -> float:
+        """The variance between sites, by restricted maximum likelihood."""
+        variances, squares = self._contrasts
+        nodes = squares.max() * np.append(0.0, np.geomspace(1e-9, 1, _N_NODES))
+        best = int(self.log_likelihood(nodes).argmax())
+        low, high = nodes[max(best - 1, 0)], nodes[min(best + 1, _N_NODES)]
+
+        def slope(tau2: float) -> float:
+            total = variances + tau2
+            return float((squares / total**2 - 1 / total).sum())
+
+        if low == 0 and slope(0.0) <= 0:
+            return 0.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if slope(middle) > 0 else (low, middle)
+        return float(low + high) / 2
+
+    def tau2_at(self, probabilities: Float[np.ndarray, " j"]) -> Float[np.ndarray, " j"]:
+        """Return quantiles of the confidence distribution of tau^2, which inverts Cochran's Q."""
+        wanted = chdtri(self.freedom, probabilities)
+        low, high = np.zeros(len(wanted)), self._contrasts[1].sum() / wanted
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            is_above = self.statistic(middle) > wanted
+            low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
+        return np.where(self.statistic(0.0) > wanted, (low + high) / 2, 0.0)
+
+    @cached_property
+    def nodes(self) -> Float[np.ndarray, " j"]:
+        """Equally probable variances between sites, of the confidence distribution."""
+        return self.tau2_at((np.arange(_N_NODES) + 0.5) / _N_NODES)
+
+    @cached_property
+    def _rotated(self) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "k p"], Any]:
+        """Variances of independent combinations of the values, their design, and the rotation."""
+        variances, rotation = np.linalg.eigh(self.covariance)
+        return np.maximum(variances, _LEAST), rotation.T @ self.design, rotation
+
+    def fits(
+        self, tau2: Float[np.ndarray, " j"]
+    ) -> tuple[Float[np.ndarray, "j p"], Float[np.ndarray, "j p p"]]:
+        """Return the means and their covariance for each variance between sites."""
+        variances, design, rotation = self._rotated
+        weighted = design / (variances + tau2[:, None])[..., None]
+        covariances = np.linalg.inv(np.swapaxes(weighted, 1, 2) @ design)
+        pulls = np.swapaxes(weighted, 1, 2) @ (rotation.T @ self.values)
+        return (covariances @ pulls[..., None])[..., 0], covariances
+
+    def fit(self, tau2: float) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, "p p"]]:
+        """Return the means and their covariance if the variance between sites is known."""
+        means, covariances = self.fits(np.array([tau2]))
+        return means[0], covariances[0]
+
+    def _precision(self, tau2: float) -> Float[np.ndarray, "k k"]:
+        variances, _, rotation = self._rotated
+        return rotation / (variances + tau2) @ rotation.T
+
+    def weights(self) -> Float[np.ndarray, " k"]:
+        """Return the share of each value in the means."""
+        of_each = (self._precision(self.tau2) @ self.design).sum(axis=1)
+        return of_each / of_each.sum()
+
+    def corrected(self) -> tuple[Float[np.ndarray, " p"], Float[np.ndarray, "p p"]]:
+        """Return the means with the covariance of Hartung, Knapp, Sidik and Jonkman.
+
+        It is never smaller than without their factor. With few sites of unlike precision the
+        factor alone gives intervals that cover 91 to 93 %.
+        """
+        means, covariance = self.fit(self.tau2)
+        factor = float(self.statistic(self.tau2)[0]) / self.freedom
+        return means, covariance * max(factor, 1.0)
+
+    def mixture(
+        self,
+        tau2: Float[np.ndarray, " j"],
+        weights: Float[np.ndarray, " j"],
+        *,
+        of_new: bool,
+        freedom: float = np.inf,
+    ) -> Mixture:
+        """Return the distribution of the mean, or of a new site, over variances between sites."""
+        means, covariances = self.fits(tau2)
+        errors = np.sqrt(covariances[:, 0, 0] + tau2 * of_new)
+        return Mixture(means[:, 0], errors, weights, freedom)
+
+    def draws(self, seed: int) -> Float[np.ndarray, "draws k"]:
+        """Draw the true values, jointly: over tau, over the means, and given these.
+
+        The errors e have the covariance V, and the values V + tau^2 I. With a flat prior of the
+        means, e given the values has the mean V P y and the covariance V - V P V, where P is the
+        precision less what the means explain.
+        """
+        generator, v, x = np.random.default_rng(seed), self.covariance, self.design
+        parts = []
+        for tau2 in self.nodes.tolist():
+            precision = self._precision(tau2)
+            explained = precision @ x
+            left = precision - explained @ np.linalg.solve(x.T @ explained, explained.T)
+            roots, vectors = np.linalg.eigh(v - v @ left @ v)
+            normal = generator.standard_normal((_N_DRAWS, len(v)))
+            noise = normal * np.sqrt(np.maximum(roots, 0)) @ vectors.T
+            parts.append(self.values - v @ left @ self.values + noise)
+        return np.concatenate(parts)

@@ -1,0 +1,108 @@
+"""Receipts: what one site found, in a file without any row or score, for pooling with others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc._kit.files import written
+from dmfroc._kit.options import integer
+from dmfroc._kit.version import package_version
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.writers import json_text, strict
+
+_FORMAT = 1
+_FIELDS = ("measure", "title", "value", "standard_error", "interval", "level", "method")
+
+
+class Receipt(NamedTuple):
+    """What a site found.
+
+    Attributes
+    ----------
+    estimates : dict of tuple of str to Estimate
+        By measure and classifier, which is empty if there is one.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values; NaN where it is not known.
+    counts : dict of str to int or None
+        Observations of each class; None if that number is withheld.
+    """
+
+    estimates: dict[tuple[str, str], Estimate]
+    covariance: Float[np.ndarray, "m m"]
+    counts: dict[str, int | None]
+
+    @property
+    def n(self) -> int | None:
+        """Number of observations, if none is withheld."""
+        counts = list(self.counts.values())
+        return None if not counts or None in counts else sum(x or 0 for x in counts)
+
+    def write(self, path: str | PathLike[str], least_cell: int) -> None:
+        """Write the receipt to a file; numbers of observations below ``least_cell`` are null."""
+        least = integer("least_cell", least_cell, 0)
+        content = {
+            "dmfroc_receipt": _FORMAT,
+            "version": package_version(),
+            "estimates": [
+                {"classifier": classifier} | {x: getattr(e, x) for x in _FIELDS}
+                for (_, classifier), e in self.estimates.items()
+            ],
+            "covariance": self.covariance,
+            "counts": {k: None if n and n < least else n for k, n in self.counts.items()},
+        }
+        content["sha256"] = _digest(content)
+        with written(Path(path), "path") as stream:
+            stream.write(json_text(content).encode())
+
+
+def receipt_of(
+    estimates: Mapping[tuple[str, str], Estimate],
+    covariance: Float[np.ndarray, "m m"],
+    labels: Sequence[Any],
+    counts: Sequence[int],
+) -> Receipt:
+    """Return a receipt; each variance is the square of the standard error that is reported."""
+    errors = np.array([e.standard_error for e in estimates.values()])
+    own = np.sqrt(covariance.diagonal())
+    factor = errors / np.where(own > 0, own, 1.0)
+    joint = covariance * np.outer(factor, factor)
+    np.fill_diagonal(joint, errors**2)
+    return Receipt(dict(estimates), joint, dict(zip(map(str, labels), counts, strict=True)))
+
+
+def read_receipt(path: str | PathLike[str]) -> Receipt:
+    """Read a receipt from a file, and check that it is as it was written."""
+    try:
+        content = json.loads(Path(path).read_text("utf-8"))
+        is_receipt = content["dmfroc_receipt"] == _FORMAT
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no receipt"
+        raise ValueError(
+            f"{path} cannot be read: {reason}. Name files that to_receipt has written"
+        ) from error
+    if not is_receipt or content.pop("sha256", None) != _digest(content):
+        raise ValueError(
+            f"{path} was changed after it was written, or is of another version of dmfroc "
+            f"({content.get('version')}): write it again with to_receipt"
+        )
+    found = {}
+    for entry in content["estimates"]:
+        name = entry["measure"], entry.pop("classifier")
+        numbers = {k: np.nan if x is None else x for k, x in entry.items()}
+        ends = (np.nan if x is None else x for x in entry["interval"])
+        found[name] = Estimate(**numbers | {"interval": tuple(ends)})
+    covariance = np.array(content["covariance"], float).reshape(len(found), len(found))
+    return Receipt(found, covariance, content["counts"])
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(strict(content), sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,260 @@
+"""Receipts and pooled sites: published fits, federated against central, exact posteriors."""
+
+import json
+
+import jax
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from scipy.special import logit
+
+import dmfroc
+from dmfroc._kit.compiled import in_double_precision
+from dmfroc.cli.commands import app
+from dmfroc.inference.random_effects import RandomEffects, on_line
+
+# Colditz et al. (1994), trials of a vaccine: cases and others, vaccinated and not
+BCG = np.array(
+    [
+        *([4, 119, 11, 128], [6, 300, 29, 274], [3, 228, 11, 209], [62, 13536, 248, 12619]),
+        *([33, 5036, 47, 5761], [180, 1361, 372, 1079], [8, 2537, 10, 619]),
+        *([505, 87886, 499, 87892], [29, 7470, 45, 7232], [17, 1699, 65, 1600]),
+        *([186, 50448, 141, 27197], [5, 2493, 3, 2338], [27, 16886, 29, 17825]),
+    ],
+    float,
+)
+RNG = np.random.default_rng(0)
+SITE = RNG.integers(7, size=1500)
+Y = RNG.integers(2, size=1500)
+SCORE = RNG.normal(size=1500) + Y * (1 + 0.3 * np.sin(SITE))
+OTHER = SCORE + RNG.normal(size=1500)
+
+
+def at_sites(analysis):
+    return {f"s{k}": analysis(k == SITE) for k in range(7)}
+
+
+def evaluated(rows):
+    return dmfroc.evaluate(Y[rows], SCORE[rows], measures=["hand_till", "average_precision"])
+
+
+def compared(rows):
+    scores = {"a": SCORE[rows], "b": OTHER[rows]}
+    return dmfroc.compare(Y[rows], scores, measure="hand_till")
+
+
+def bcg():
+    a, b, c, d = BCG.T
+    errors = np.diag(1 / a - 1 / (a + b) + 1 / c - 1 / (c + d))
+    return RandomEffects(np.log(a / (a + b) / (c / (c + d))), errors, np.ones((13, 1)))
+
+
+def test_published_fit_of_metafor():
+    """rma(yi, vi, data=dat.bcg, test="knha"), confint, and the test of heterogeneity."""
+    model = bcg()
+    assert model.tau2 == pytest.approx(0.3132, abs=5e-5)
+    means, covariance = model.corrected()
+    assert means[0] == pytest.approx(-0.7145, abs=5e-5)
+    assert covariance[0, 0] ** 0.5 == pytest.approx(0.1808, abs=5e-5)
+    assert model.fit(model.tau2)[1][0, 0] ** 0.5 == pytest.approx(0.1798, abs=5e-5)
+    assert model.statistic(0.0) == pytest.approx(152.2330, abs=5e-5)
+    assert model.tau2_at(np.array([0.025, 0.975])) == pytest.approx([0.1197, 1.1115], abs=5e-5)
+
+
+def test_restricted_likelihood_is_that_of_the_whole_covariance():
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(8, 8))
+    x = np.stack([np.ones(8), np.arange(8.0)], axis=1)
+    model = RandomEffects(rng.normal(size=8), root @ root.T / 8 + np.eye(8), x)
+
+    def whole(tau2):
+        precision = np.linalg.inv(model.covariance + tau2 * np.eye(8))
+        means = np.linalg.solve(x.T @ precision @ x, x.T @ precision @ model.values)
+        rest = model.values - x @ means
+        logs = np.linalg.slogdet(precision)[1] - np.linalg.slogdet(x.T @ precision @ x)[1]
+        return (logs - rest @ precision @ rest) / 2, rest @ precision @ rest
+
+    at = np.array([0.1, 0.7, 3.0])
+    likelihoods, statistics = np.array([whole(t) for t in at]).T
+    found = model.log_likelihood(at)
+    assert found - found[0] == pytest.approx(likelihoods - likelihoods[0])
+    assert model.statistic(at) == pytest.approx(statistics)
+    draws = RandomEffects(model.values, np.diag([1e-12] * 8), x).draws(0)
+    assert draws.mean(axis=0) == pytest.approx(model.values, abs=1e-5)
+
+
+def test_federated_is_central(tmp_path):
+    files = []
+    for name, found in at_sites(evaluated).items():
+        files.append(tmp_path / f"{name}.json")
+        found.to_receipt(files[-1])
+    subgroups = dmfroc.compare_subgroups(Y, SCORE, [f"s{k}" for k in SITE], measure="hand_till")
+    central, federated = dmfroc.pool(subgroups), dmfroc.pool(files, measure="hand_till")
+    for method in ("mean", "fixed"):
+        a, b = (getattr(x, method) for x in (central, federated))
+        assert [a.value, *a.interval] == pytest.approx([b.value, *b.interval], abs=1e-12)
+    assert central.prediction == pytest.approx(federated.prediction, abs=1e-12)
+    assert central.tau == pytest.approx(federated.tau, abs=1e-12)
+    assert central.sizes == federated.sizes
+    assert str(dmfroc.pool(at_sites(evaluated), measure="hand_till")) == str(federated)
+    found = CliRunner().invoke(app, ["pool", *map(str, files), "--measure", "hand_till", "--json"])
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout)["tau"] == pytest.approx(federated.tau, abs=1e-12)
+    frame = federated.to_pandas("sites")
+    assert list(frame.index) == list(federated) == [f"s{k}" for k in range(7)]
+    rest = dmfroc.pool(files[1:], measure="hand_till")
+    assert federated.without["s0"].interval == pytest.approx(rest.mean.interval, abs=1e-12)
+
+
+def test_receipt_holds_the_covariance_and_no_row(tmp_path):
+    rows, path = SITE == 0, tmp_path / "north.json"
+    scores = {"a": SCORE[rows], "b": OTHER[rows]}
+    found = evaluated(rows).receipt().covariance
+    measures = ("hand_till", "average_precision")
+    influences = [dmfroc.influences(m, Y[rows], scores["a"]) for m in measures]
+    assert np.corrcoef(influences)[0, 1] == pytest.approx(
+        found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]), abs=0.02
+    )
+    comparison = compared(rows)
+    comparison.to_receipt(path)
+    with pytest.warns(UserWarning, match="2 sites hardly show"):
+        pooled = dmfroc.pool({"x": comparison, "y": path}, measure="hand_till")
+    [difference] = comparison.differences
+    assert pooled["x"].value == pooled["y"].value == pytest.approx(difference.value)
+    assert pooled["x"].standard_error == pytest.approx(difference.standard_error, rel=1e-2)
+    assert len(path.read_text()) < 2000
+    few = dmfroc.evaluate(np.r_[Y[rows], [2] * 3], y_pred=np.r_[Y[rows], [2] * 3])
+    few.to_receipt(path)
+    assert json.loads(path.read_text())["counts"]["2"] is None
+    few.to_receipt(path, least_cell=0)
+    assert json.loads(path.read_text())["counts"]["2"] == 3
+
+
+def test_differences_and_groups_of_sites():
+    sites = at_sites(compared)
+    pooled = dmfroc.pool(sites, by={name: (name > "s3" and "late") or "early" for name in sites})
+    assert pooled.scale == "value"
+    assert pooled.mean.value > 0
+    assert set(pooled.groups) == {"early", "late"}
+    assert pooled.between.degrees_of_freedom == (1, 5)
+    first, second = (pooled.groups[x].value for x in ("early", "late"))
+    assert (pooled.between.p_value < 0.05) == (abs(first - second) > 1)
+    backwards = dmfroc.pool(sites, classifier=("b", "a"))
+    assert backwards.mean.value == pytest.approx(-pooled.mean.value)
+    alone = dmfroc.pool(sites, classifier="b")
+    assert alone.scale == "logit"
+
+
+@pytest.mark.slow
+def test_posterior_is_that_of_numpyro():
+    pooled = dmfroc.pool(at_sites(evaluated), measure="hand_till", method="bayes")
+    values, errors = np.array([*pooled.points.values()]).T
+
+    def model():
+        mean = numpyro.sample("mean", dist.Normal(0, 100))
+        tau = numpyro.sample("tau", dist.HalfNormal(0.5))
+        numpyro.sample("new", dist.Normal(mean, tau))
+        numpyro.sample("y", dist.Normal(mean, (tau**2 + errors**2) ** 0.5), obs=values)
+
+    with in_double_precision():
+        kernel = numpyro.infer.NUTS(model, target_accept_prob=0.95)
+        sampler = numpyro.infer.MCMC(kernel, num_warmup=500, num_samples=20_000, progress_bar=False)
+        sampler.run(jax.random.PRNGKey(0))
+        draws = {k: np.asarray(x) for k, x in sampler.get_samples().items()}
+    error = draws["mean"].std()
+    found = np.quantile(draws["mean"], [0.025, 0.975])
+    assert logit(pooled.mean.interval) == pytest.approx(found, abs=0.08 * error)
+    assert np.median(draws["tau"]) == pytest.approx(pooled.tau, rel=0.05)
+    found = np.quantile(draws["new"], [0.025, 0.975])
+    assert logit(pooled.prediction) == pytest.approx(found, abs=0.1 * draws["new"].std())
+
+
+def counted(tp, fn, fp, tn):
+    y = np.repeat([1, 1, 0, 0], [tp, fn, fp, tn])
+    return dmfroc.evaluate(
+        y, y_pred=np.repeat([1, 0, 1, 0], [tp, fn, fp, tn]), measures=["recall", "specificity"]
+    )
+
+
+def test_published_studies_of_counts(cases_directory, external_directory):
+    """The bivariate fit, which borrows between both rates: -0.0498 (0.2027), 3.0092 (0.2582)."""
+    table = pd.read_csv(cases_directory / "kearon1998.csv")
+    sites = {
+        str(i): counted(*row) for i, row in enumerate(table[["tp", "fn", "fp", "tn"]].to_numpy())
+    }
+    halves = table[["tp", "fn", "fp", "tn"]].to_numpy().T + 0.5  # which that fit adds to all counts
+    for right, wrong, value, error in [
+        (halves[0], halves[1], -0.0498, 0.2027),
+        (halves[3], halves[2], 3.0092, 0.2582),
+    ]:
+        variances = np.diag(1 / right + 1 / wrong)
+        model = RandomEffects(np.log(right / wrong), variances, np.ones((len(table), 1)))
+        [mean], [[variance]] = model.fit(model.tau2)
+        assert mean == pytest.approx(value, abs=0.03)
+        assert variance**0.5 == pytest.approx(error, rel=0.02)
+    found = {m: logit(dmfroc.pool(sites, measure=m).mean.value) for m in ("recall", "specificity")}
+    assert found["recall"] == pytest.approx(-0.0498, abs=0.08)
+    assert 3.0092 < found["specificity"] < 3.25  # only studies without errors count half a one
+    table = pd.read_csv(external_directory / "schneider2017.csv")
+    at_20 = table[(table.cutpoint >= 18) & (table.cutpoint <= 22)].groupby("study_id").first()
+    sites = {
+        str(i): counted(*row)
+        for i, row in at_20[["tpos", "fneg", "fpos", "tneg"]].astype(int).iterrows()
+    }
+    found = {m: dmfroc.pool(sites, measure=m).mean.value for m in ("recall", "specificity")}
+    share = 0.7 * found["specificity"]
+    npv = share / (share + 0.3 * (1 - found["recall"]))
+    assert npv == pytest.approx(0.86, abs=0.03)  # as printed for 20 ppb and a prevalence of 30 %
+
+
+def test_value_at_an_end_counts_half_an_error():
+    perfect = dmfroc.estimate("recall", [0] * 30 + [1] * 20, y_pred=[0] * 30 + [1] * 20)
+    value, error = on_line(perfect, (0.0, 1.0))
+    assert value == pytest.approx(np.log(20.5 / 0.5), abs=0.05)
+    assert error == pytest.approx(np.sqrt(1 / 20.5 + 1 / 0.5), abs=0.01)
+
+
+def test_pictures():
+    pooled = dmfroc.pool(at_sites(evaluated), measure="hand_till")
+    labels = [x.get_text() for x in pooled.plot().ax_.get_yticklabels()]
+    assert labels[-3:] == ["fixed effect", "mean", "a new site"]
+    funnel = pooled.plot_funnel()
+    errors = [error for _, error in pooled.points.values()]
+    assert np.asarray(funnel.points_.get_offsets())[:, 1] == pytest.approx(errors)
+    assert "a new site" in pooled.to_html()
+
+
+def test_what_is_refused(tmp_path):
+    sites, path = at_sites(evaluated), tmp_path / "a.json"
+    with pytest.raises(ValueError, match="measure is missing: name one of"):
+        dmfroc.pool(sites)
+    with pytest.raises(ValueError, match="'s0' has no accuracy"):
+        dmfroc.pool(sites, measure="accuracy")
+    with pytest.raises(ValueError, match="at least two sites"):
+        dmfroc.pool(list(sites.values())[:1], measure="hand_till")
+    with pytest.raises(TypeError, match="sites must be evaluations"):
+        dmfroc.pool({"a": 3}, measure="hand_till")
+    with pytest.raises(ValueError, match="by lacks the group of site 's1'"):
+        dmfroc.pool(sites, measure="hand_till", by={"s0": "x"})
+    with pytest.raises(ValueError, match="method must be"):
+        dmfroc.pool(sites, measure="hand_till", method="dl")
+    path.write_text("[1]")
+    with pytest.raises(ValueError, match="cannot be read: it is no receipt"):
+        dmfroc.pool([path, path.with_name("b.json")])
+    with pytest.raises(ValueError, match=r"b\.json cannot be read: No such file"):
+        dmfroc.pool([path.with_name("b.json"), path])
+    sites["s0"].to_receipt(path)
+    path.write_text(path.read_text().replace("0.95", "0.9"))
+    with pytest.raises(ValueError, match="was changed after it was written"):
+        dmfroc.pool({"a": path, "b": sites["s1"]}, measure="hand_till")
+    with pytest.raises(ValueError, match="sites need a name each"):
+        dmfroc.pool([path, path], measure="hand_till")
+    with pytest.warns(UserWarning, match="3 sites hardly show"):
+        dmfroc.pool(list(sites.values())[:3], measure="hand_till")
+    constant = dmfroc.evaluate([0, 1] * 40, [0.25] * 80, measures=["hand_till"])
+    with pytest.warns(UserWarning, match="left out: c, whose value has no standard error"):
+        pooled = dmfroc.pool(sites | {"c": constant}, measure="hand_till")
+    assert list(pooled.left_out) == ["c"]
