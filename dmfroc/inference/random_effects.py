@@ -204,9 +204,9 @@ class RandomEffects:
     def draws(self, seed: int) -> Float[np.ndarray, "draws k"]:
         """Draw the true values, jointly: over tau, over the means, and given these.
 
-        The errors e have the covariance V, and the values V + tau^2 I. With a flat prior of the
-        means, e given the values has the mean V P y and the covariance V - V P V, where P is the
-        precision less what the means explain.
+        Let V be the covariance of the errors, and P the precision of the values less what the means
+        explain. With a flat prior on the means, errors given the values have the mean V P y and
+        the covariance V - V P V, as in best linear prediction.
         """
         generator, v, x = np.random.default_rng(seed), self.covariance, self.design
         parts = []
