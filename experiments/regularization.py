@@ -179,7 +179,7 @@ def intervals(generator: np.random.Generator, design: str) -> list[dict]:
                 "high": ends.high,
             }
             for name, step in (("halves", 1.0), ("curvature", STEP)):
-                weights = probes(predictions.true, units.of_row, step)
+                weights = probes(predictions.true, units.unit_of_row, step)
                 weights *= predictions.sample_weight
                 near = bound.values_of_each(weights)
                 row[name] = (float(np.mean(near)) - facts.value) / step**2

@@ -216,7 +216,7 @@ class Accumulator:
         size = rows_per_class(k)
         none = np.full(k, np.iinfo(np.uint64).max)
         limits = none if self._sample is None else self._sample.limits()
-        self._pending.append(RowSample.of_batch(batch, k, size, limits))
+        self._pending.append(RowSample.from_batch(batch, k, size, limits))
         if sum(len(sample.count) for sample in self._pending) > size:
             self._drawn()
 

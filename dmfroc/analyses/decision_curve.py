@@ -246,11 +246,11 @@ def decision_curve(
 class _Point(NamedTuple):
     """What the sample says at one threshold.
 
-    The lead over the better baseline is ``factor`` times the value of ``of_lead``.
+    The lead over the better baseline is ``factor`` times the value of ``lead``.
     """
 
-    of_benefit: FactsInMemory
-    of_lead: FactsInMemory
+    benefit: FactsInMemory
+    lead: FactsInMemory
     factor: float
     baselines: dict[str, float]
 
@@ -260,16 +260,16 @@ def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
 
 
 def _of_threshold(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Point:
-    of_benefit, of_spared = (
+    benefit, spared = (
         _facts(measure(t, prevalence, label), sample)
         for measure in (net_benefit, interventions_avoided)
     )
     odds = t / (1 - t)
-    of_all = of_benefit.value - odds * of_spared.value
-    baselines = {"treat all": of_all, "treat none": 0.0}
-    if of_all > 0:
-        return _Point(of_benefit, of_spared, odds, baselines)
-    return _Point(of_benefit, of_benefit, 1.0, baselines)
+    treat_all = benefit.value - odds * spared.value
+    baselines = {"treat all": treat_all, "treat none": 0.0}
+    if treat_all > 0:
+        return _Point(benefit, spared, odds, baselines)
+    return _Point(benefit, benefit, 1.0, baselines)
 
 
 def _of_costs(sample: Sample, cost_matrix: Any) -> _Point:
@@ -279,18 +279,18 @@ def _of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     costs, weights = np.array(checked_costs(cost_matrix)), predictions.sample_weight
     constant = -(weights @ costs[predictions.true]) / weights.sum()
     # Costs beyond those of one decision lead to the same decisions, and their mean is the lead.
-    of_lead = expected_utility(costs - costs[:, [int(constant.argmax())]])
+    lead = expected_utility(costs - costs[:, [int(constant.argmax())]])
     k = len(constant)
     names = predictions.labels if k == predictions.n_classes else range(k)
     baselines = {f"always {name}": float(x) for name, x in zip(names, constant, strict=True)}
-    return _Point(_facts(measure, sample), _facts(of_lead, sample), 1.0, baselines)
+    return _Point(_facts(measure, sample), _facts(lead, sample), 1.0, baselines)
 
 
 def _curve(
     points: list[_Point], thresholds: Float[np.ndarray, " t"], label: Hashable, options: Options
 ) -> DecisionCurve:
-    benefit = _bands([(point.of_benefit, 1.0) for point in points], options.level)
-    difference = _bands([(point.of_lead, point.factor) for point in points], options.level)
+    benefit = _bands([(point.benefit, 1.0) for point in points], options.level)
+    difference = _bands([(point.lead, point.factor) for point in points], options.level)
     baselines = {
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }

@@ -185,7 +185,7 @@ class JudgedEvidence(EvidenceInMemory):
 
     def units(self, verified: Units) -> Units:
         """Return the verified units, in the strata within which they were drawn if there are."""
-        verified = replace(verified, of_row=np.arange(len(verified.stratum)), inflation=None)
+        verified = replace(verified, unit_of_row=np.arange(len(verified.stratum)), inflation=None)
         if len(self.n_labels) == 1:
             return verified
         cell, n_means = self.stratum[self.has_verified], np.array(self.n_labels.shape)
@@ -231,7 +231,7 @@ class JudgedEvidence(EvidenceInMemory):
         of_strata = (np.bincount(self.stratum, sums) / n_units)[self.stratum]
         parts = np.concatenate([of_rest, of_strata - of_strata.mean()])
         whole = Influences(value, sums[self.has_verified], PartInfluences(parts, math.inf))
-        return whole, moments_of(whole.influences, units).with_parts(whole.of_parts)
+        return whole, moments_of(whole.influences, units).with_parts(whole.parts)
 
     def facts(self, measure: Measure) -> CombinedFacts:
         """Return what verified rows and the judge say together."""
@@ -320,7 +320,7 @@ def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     influences = facts.influences
     if measure.interval.threshold is None:  # which jumps from one row to the next
         influences = _left_out(bound, sample.predictions, influences)
-    _, classes = np.unique([sample.units.of_row, sample.predictions.true], axis=1)
+    _, classes = np.unique([sample.units.unit_of_row, sample.predictions.true], axis=1)
     n_drawn = np.bincount(classes)[sample.predictions.present].astype(float)
     return replace(facts, influences=influences, can_redraw=False, n_drawn=n_drawn)
 
@@ -398,7 +398,9 @@ def evidence_of(
         return JudgedEvidence(rows.verified, options, rows)
     population = take_population(given)
     if (follow_up := population["follow_up"]) is not None:
-        y_true, y_score, population["follow_up"] = follow_up.of_events(y_true, y_score, given)
+        y_true, y_score, population["follow_up"] = follow_up.classes_of_events(
+            y_true, y_score, given
+        )
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
     if any(x is not None for x in population.values()):
         predictions, options = in_population(predictions, options, **population)

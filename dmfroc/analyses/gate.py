@@ -405,7 +405,7 @@ class _Rows:
             without = ", ".join(_WITHOUT_PARTS)
             raise ValueError(f"worst_of needs paired rows in memory, without {without}")
         one, groups = next(iter(predictions.values())), self.whole.options.groups
-        names, of_row = crossed(self.columns[column], one.n_given, one.given_rows)
+        names, group_of_row = crossed(self.columns[column], one.n_given, one.given_rows)
         if groups is not None:
             groups = row_names(groups, "groups", one.n_given, one.given_rows, "a group")
 
@@ -418,7 +418,7 @@ class _Rows:
             return self._of(found, replace(self.whole.options, groups=own))
 
         for place, name in enumerate(names):
-            yield name, partial(part, of_row == place)
+            yield name, partial(part, group_of_row == place)
 
     def perfect(self, rule: Rule) -> _Rows | None:
         """Return the same rows with perfect scores of the first classifier, if these could pass."""
@@ -470,9 +470,9 @@ class _Items:
 
     def parts(self, column: str) -> Iterator[tuple[str, Callable[[], _Items]]]:
         """Yield the name of each group, and what makes its items."""
-        names, of_row = crossed(self.columns[column], self.items.n_items, Rows(self.items))
+        names, group_of_row = crossed(self.columns[column], self.items.n_items, Rows(self.items))
         for place, name in enumerate(names):
-            yield name, partial(replace, self, items=self.items.rows(of_row == place))
+            yield name, partial(replace, self, items=self.items.rows(group_of_row == place))
 
     def perfect(self, rule: Rule) -> _Items | None:
         """Return the same items, all with the best score that the rule asks for."""

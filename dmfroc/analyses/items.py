@@ -389,8 +389,8 @@ def _in_subgroups(
 ) -> tuple[dict[str, dict[str, Estimate]], dict[str, int], dict[str, tuple[Difference, ...]]]:
     if by is None:
         return {}, {}, {}
-    names, of_row = crossed(by, given.n_items, Rows(given))
-    parts = {name: given.rows(of_row == place) for place, name in enumerate(names)}
+    names, group_of_row = crossed(by, given.n_items, Rows(given))
+    parts = {name: given.rows(group_of_row == place) for place, name in enumerate(names)}
     for name, part in parts.items():
         check_scored(part, f"the subgroup {name!r} of by")
     n_units = [len(np.unique(part.unit)) for part in parts.values()]

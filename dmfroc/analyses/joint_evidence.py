@@ -35,7 +35,7 @@ from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
-from dmfroc.inputs.rows import matched, of_same_observations
+from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
 
 
@@ -136,7 +136,7 @@ def _in_memory(
 ) -> JointEvidence:
     population = take_population(given)
     if (follow_up := population["follow_up"]) is not None:
-        events = follow_up.of_events(y_true, y_score, given, paired=paired)
+        events = follow_up.classes_of_events(y_true, y_score, given, paired=paired)
         y_true, y_score, population["follow_up"] = events
     if np.ndim(population["target_prevalence"]) == 2:
         raise ValueError(
@@ -150,7 +150,7 @@ def _in_memory(
         )
     predictions = _predictions(y_true, y_score, needs, given)
     if paired:
-        predictions = of_same_observations(matched(predictions))
+        predictions = checked_same_observations(matched(predictions))
     importance = population.pop("importance")
     if paired or importance is None:
         importance = dict.fromkeys(predictions, importance)
@@ -230,7 +230,7 @@ def _judged(
         for part in ("verified", "judge_on_verified", "judge_on_all")
     }
     _check_names(parts["verified"], "y_score")
-    parts["judge_on_all"] = of_same_observations(parts["judge_on_all"])
+    parts["judge_on_all"] = checked_same_observations(parts["judge_on_all"])
     first = next(iter(rows.values()))
     evidence = {}
     for name, verified in parts["verified"].items():

@@ -84,7 +84,7 @@ class LabelledRows:
         """Number of independent units."""
         return int(self.unit.max()) + 1
 
-    def of_labels(
+    def sums_of_labels(
         self, labels: Labels, found: Sequence[Influences]
     ) -> tuple[Float[np.ndarray, "l u"], list[Moments]]:
         """Return the influences of each unit on labels, and the moments of those of each label.
@@ -104,7 +104,7 @@ class LabelledRows:
         self, labels: Labels, units: Units, found: Sequence[Influences]
     ) -> tuple[Influences, Moments]:
         """Return the mean over labels, and the moments of the influences of units on it."""
-        sums, moments = self.of_labels(labels, found)
+        sums, moments = self.sums_of_labels(labels, found)
         whole = Influences(float(np.mean([x.value for x in found])), sums.mean(axis=0))
         freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
         freedom = freedom_of_mean(sums @ sums.T, freedoms)
@@ -402,7 +402,7 @@ def _covariances(rows: LabelledRows, facts: FactsOfLabels) -> dict[str, Float[np
     """Return the covariance of the labels' values by classifier."""
     labels, found = _with_units(rows, facts), {}
     for name in rows.classifiers:
-        sums, _ = rows.of_labels(labels, [x[name].influences for x in facts.values()])
+        sums, _ = rows.sums_of_labels(labels, [x[name].influences for x in facts.values()])
         found[name] = sums @ sums.T
     return found
 

@@ -22,7 +22,7 @@ from dmfroc.inference.units import units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
-from dmfroc.inputs.rows import matched, of_same_observations
+from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
@@ -426,17 +426,17 @@ class _Design:
         """Return the moments of the influences of n cases."""
         pilot, counts = self.moments, self.counts(n)
         n, n_sets = int(counts.sum()), int(counts.min())
-        of_sizes = pilot.of_sizes / (n / pilot.sizes.sum())
+        added = pilot.variances_of_sizes / (n / pilot.sizes.sum())
         if self.pooled_kurtosis is None:
             freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
             return replace(
                 pilot,
                 sizes=counts,
                 n_complete_sets=n_sets,
-                of_sizes=of_sizes,
+                variances_of_sizes=added,
                 freedom_of_sizes=freedom,
             )
-        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + of_sizes.sum()
+        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + added.sum()
         variances = np.array([squares * n**2 / (n - 1)])
         return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
 
@@ -497,7 +497,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
             )
     if len(named) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")
-    named = of_same_observations(matched(named))
+    named = checked_same_observations(matched(named))
     return [as_predictions(one, needs="labels") for one in named.values()]
 
 
@@ -561,7 +561,7 @@ def _design(
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
             by_judge.append(influences_of([measure], bind(measure, judged), judged)[0].influences)
     units = units_of(pilots[0].counted)
-    of_sizes = kurtosis = None
+    range_of_sizes = kurtosis = None
     phi = found[0].influences
     if len(found) > 1:
         phi = phi - found[1].influences
@@ -576,7 +576,7 @@ def _design(
             kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
         has_strata = len(units.sizes) > 1 and not is_pooled
         bounds = measure.range_in(weighted, sizes_are_fixed=has_strata)
-        of_sizes = measure.range_in(weighted)
+        range_of_sizes = measure.range_in(weighted)
     else:
         low, high = measure.bounds
         value = found[0].value - found[1].value
@@ -588,5 +588,5 @@ def _design(
             "pilot"
         )
     return _Design(
-        value, bounds, of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
+        value, bounds, range_of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
     )

@@ -143,9 +143,9 @@ def _estimated_shares(
     inverse, observed = np.linalg.inv(means), of_target.mean(axis=0)
     shares = inverse @ observed
     true, weight_in_class = predictions.true, weights / totals[predictions.true]
-    of_rows = -(weight_in_class * shares[true])[:, None] * ((said - means.T[true]) @ inverse.T)
+    influences = -(weight_in_class * shares[true])[:, None] * ((said - means.T[true]) @ inverse.T)
     of_others = (of_target - observed) @ inverse.T / n_target
-    errors = np.sqrt((of_rows**2).sum(axis=0) + (of_others**2).sum(axis=0))
+    errors = np.sqrt((influences**2).sum(axis=0) + (of_others**2).sum(axis=0))
     least = errors / 2  # at 0 a class would have no weight, and most measures no value
     shares = np.maximum(shares, least) / np.maximum(shares, least).sum()
     if (errors > _LARGE_ERROR * shares).any():
@@ -157,8 +157,9 @@ def _estimated_shares(
             "they state. Take more rows"
         )
         warn([message])
-    of_rows -= np.diag(shares)[true] * weight_in_class[:, None]  # which a class's weight divides
-    return shares, EstimatedWeights(np.diag(1 / shares)[true], of_rows, of_others)
+    # The class weights divide by the shares
+    influences -= np.diag(shares)[true] * weight_in_class[:, None]
+    return shares, EstimatedWeights(np.diag(1 / shares)[true], influences, of_others)
 
 
 def _estimated_importance(

@@ -205,13 +205,13 @@ def compare_subgroups(
         predictions = predictions.in_folds(folds)
     min_class_size = integer("min_class_size", min_class_size, 2)
     rows, n = predictions.given_rows, predictions.n_given
-    names, of_row = crossed(by, n, rows)
+    names, group_of_row = crossed(by, n, rows)
     if intervals.groups is not None:
         of_rows = row_names(intervals.groups, "groups", n, rows, "a group")
         intervals = replace(intervals, groups=of_rows)
     clusters, intervals = intervals.groups, with_estimated(intervals, weights)
     [chosen] = choose_methods([measure], predictions, intervals)
-    members, left_out = _members(predictions, names, of_row, min_class_size)
+    members, left_out = _members(predictions, names, group_of_row, min_class_size)
     if left_out:
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
     if len(members) < 2:
@@ -235,7 +235,7 @@ def compare_subgroups(
         contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
     elif isinstance(chosen, Jackknife) and weights is not None:
         units = next(iter(facts.values())).units.in_one_stratum
-        everybody = np.ones(len(units.of_row), bool)
+        everybody = np.ones(len(units.unit_of_row), bool)
         contrasts = _Correlated(list(facts.values()), units, [everybody] * len(facts))
     elif isinstance(chosen, Jackknife):
         used = np.logical_or.reduce(list(members.values()))
@@ -265,13 +265,16 @@ def compare_subgroups(
 
 
 def _members(
-    predictions: Predictions, names: Sequence[str], of_row: Int[np.ndarray, " n"], smallest: int
+    predictions: Predictions,
+    names: Sequence[str],
+    group_of_row: Int[np.ndarray, " n"],
+    smallest: int,
 ) -> tuple[dict[str, Bool[np.ndarray, " n"]], dict[str, str]]:
     """Return the rows of each group, and the groups that are left out with the reason."""
     members, left_out = {}, {}
     counts = predictions.sample_weight > 0
     for place, name in enumerate(names):
-        rows = (of_row == place) & counts
+        rows = (group_of_row == place) & counts
         sizes = np.bincount(predictions.true[rows], minlength=predictions.n_classes)
         sizes = sizes[predictions.present]
         label = predictions.labels[predictions.present[sizes.argmin()]]

@@ -341,9 +341,9 @@ def _n_runs(y_score: Any) -> int:
 
 
 def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, " u"]:
-    weights, of_row = sample.predictions.sample_weight, sample.units.of_row
+    weights, unit_of_row = sample.predictions.sample_weight, sample.units.unit_of_row
     units = range(len(sample.units.stratum))
-    return np.array([bound.values(np.where(of_row == x, 0.0, weights))[0] for x in units])
+    return np.array([bound.values(np.where(unit_of_row == x, 0.0, weights))[0] for x in units])
 
 
 def _jackknife_covariance(left: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:

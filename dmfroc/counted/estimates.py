@@ -295,7 +295,7 @@ def rates_of_counts(
     shares = class_shares(statistic.counted, statistic.cell_weights, len(bound.present))
     stratum = np.zeros(len(true), int) if len(strata.sizes) == 1 else _places(bound)[true]
     units = replace(
-        strata, of_row=np.arange(len(true)), stratum=stratum, sizes=np.bincount(stratum)
+        strata, unit_of_row=np.arange(len(true)), stratum=stratum, sizes=np.bincount(stratum)
     )
     return CurveRates(values, influences, shares, units)
 

@@ -27,7 +27,7 @@ class GroupSums:
     influences: Float[np.ndarray, "values parts"]
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         names: NDArray[np.generic],
         classes: Int[np.ndarray, " n"],
@@ -50,7 +50,7 @@ class GroupSums:
 
     def merged(self, other: GroupSums) -> GroupSums:
         """Return the sums of both."""
-        return GroupSums.of_rows(
+        return GroupSums.from_rows(
             np.concatenate([self.names, other.names]),
             np.concatenate([self.classes, other.classes]),
             np.concatenate([self.weights, other.weights]),
@@ -78,7 +78,7 @@ class InfluenceSums:
     groups: GroupSums | None = None
 
     @classmethod
-    def of_batch(
+    def from_batch(
         cls,
         influences: Float[np.ndarray, "values n"],
         batch: Batch,
@@ -95,7 +95,7 @@ class InfluenceSums:
             of_power[:] = [np.bincount(batch.true, row, n_classes) for row in product]
         groups = None
         if batch.groups is not None:
-            groups = GroupSums.of_rows(
+            groups = GroupSums.from_rows(
                 batch.groups, batch.true.astype(int), batch.unit_weights, influences
             )
         return cls(powers, groups)

@@ -151,7 +151,7 @@ def draw_rows(
     """
     drawn: RowSample | None = None
     for batch in batches:
-        sample = RowSample.of_batch(batch, n_classes, size, limits.copy())
+        sample = RowSample.from_batch(batch, n_classes, size, limits.copy())
         drawn = sample if drawn is None else drawn.merged(sample)
         np.minimum(limits, drawn.limits(), out=limits)
     return drawn
@@ -236,6 +236,6 @@ def sum_influences(
                 for name, x in influence_tables.items()
             ]
         )
-        of_batch = InfluenceSums.of_batch(combinations @ of_rows, batch, n_classes, times)
+        of_batch = InfluenceSums.from_batch(combinations @ of_rows, batch, n_classes, times)
         sums = of_batch if sums is None else sums.merged(of_batch)
     return sums

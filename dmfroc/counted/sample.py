@@ -46,7 +46,7 @@ class RowSample:
     count: Int[np.ndarray, " m"]
 
     @classmethod
-    def of_batch(
+    def from_batch(
         cls,
         batch: Batch,
         n_classes: int,

@@ -134,22 +134,22 @@ class Economy:
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
-        self._of_positive = self._of_negative = 1.0
+        self._weight_of_positive = self._weight_of_negative = 1.0
         if prevalence is not None:
-            self._of_positive = prevalence * self._total / points.positives
-            self._of_negative = (1 - prevalence) * self._total / points.negatives
+            self._weight_of_positive = prevalence * self._total / points.positives
+            self._weight_of_negative = (1 - prevalence) * self._total / points.negatives
         # Costs near the ends of the range of floats, divided by a power of two: exact
         self._exponent = math.frexp(max(cost_fp, cost_fn))[1]
-        self.gain_tp = math.ldexp(cost_fn, -self._exponent) * self._of_positive
-        self.loss_fp = math.ldexp(cost_fp, -self._exponent) * self._of_negative
+        self.gain_tp = math.ldexp(cost_fn, -self._exponent) * self._weight_of_positive
+        self.loss_fp = math.ldexp(cost_fp, -self._exponent) * self._weight_of_negative
 
     def point(self, index: int, threshold: float) -> OperatingPoint:
         """Describe a point of the curve."""
         points = self._points
         hits, alarms = float(points.true_positives[index]), float(points.false_positives[index])
         misses, rejections = points.positives - hits, points.negatives - alarms
-        predicted = self._of_positive * hits + self._of_negative * alarms
-        right = self._of_positive * hits + self._of_negative * rejections
+        predicted = self._weight_of_positive * hits + self._weight_of_negative * alarms
+        right = self._weight_of_positive * hits + self._weight_of_negative * rejections
         cost = self.loss_fp * alarms + self.gain_tp * misses
         return OperatingPoint(
             threshold=threshold,

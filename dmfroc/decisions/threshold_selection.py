@@ -374,7 +374,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
                 raise ValueError(
                     f"sample_weight is 0 for all of class {as_scalar(y[of_class][0])!r}"
                 )
-        cases = Cases(self.pos_label_, is_positive, self._of_positive(scores), weights)
+        cases = Cases(self.pos_label_, is_positive, self._scores_of_positive(scores), weights)
         points = count_points(cases)
         self.optimum_ = Economy(points, self.prevalence, self.cost_fp, self.cost_fn).optima()
         self.threshold_ = self.optimum_.threshold(self.tie_break, self.placement)
@@ -401,9 +401,9 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
 
     def positive_scores(self, X: Any) -> Float[np.ndarray, " n"]:
         """Return the scores of the positive class that `predict` compares with the threshold."""
-        return self._of_positive(getattr(self, self._response)(X))
+        return self._scores_of_positive(getattr(self, self._response)(X))
 
-    def _of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> Float[np.ndarray, " n"]:
+    def _scores_of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> Float[np.ndarray, " n"]:
         if scores.ndim == 2:
             return scores[:, int(self._is_second)].astype(float)
         return scores.astype(float) if self._is_second else -scores.astype(float)

@@ -64,7 +64,7 @@ def replicates_of(
             return np.asarray(_values(tree, share(counts), shared_base, batch_size)), None
 
         return evaluate
-    arrays = share(units.of_row), share(units.stratum), share(units.sizes)
+    arrays = share(units.unit_of_row), share(units.stratum), share(units.sizes)
     batch_size = max(_SCORES_AT_ONCE_WITH_ERRORS // n_scores, 1)
 
     def evaluate_with_errors(counts: Float[np.ndarray, "draws n"]) -> ValuesAndErrors:

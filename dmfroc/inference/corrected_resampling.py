@@ -91,7 +91,9 @@ class CorrectedResampling(IntervalMethod):
         """Return 1/J + n_test/n_train, by which the variance over the folds is multiplied."""
         if self.train_fraction is None:
             assert sample.predictions.folds is not None
-            pairs = np.unique(np.stack([sample.units.of_row, sample.predictions.folds]), axis=1)
+            pairs = np.unique(
+                np.stack([sample.units.unit_of_row, sample.predictions.folds]), axis=1
+            )
             held_out = pairs.shape[1] / n_folds / len(sample.units.stratum)
         else:
             held_out = 1 - self.train_fraction

@@ -270,7 +270,7 @@ class FactsInMemory(Facts):
         if weights or self.units.shares:  # those that do not work through the weights yet
             bound = bind(self.measure, self.predictions)
             [plain] = influences_of([self.measure], bound, self.predictions)
-        judged = cross_fit(self.predictions, self.units.of_known_row, plain[:2])
+        judged = cross_fit(self.predictions, self.units.unit_of_known_row, plain[:2])
         if judged is None:
             return None
         found = Influences(judged[0], self.units.centred(judged[1]))
@@ -282,7 +282,7 @@ class FactsInMemory(Facts):
         found = self.chosen_by_others
         if found is None:
             return None
-        moments = moments_of(found.influences, self.units).with_parts(found.of_parts)
+        moments = moments_of(found.influences, self.units).with_parts(found.parts)
         moments = replace(moments, most_freedom=self.moments.most_freedom)
         larger = max(self.moments, moments, key=lambda x: x.standard_error)
         return float(np.clip(found.value, *self.bounds)), larger
@@ -371,7 +371,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     )
     if not has_bias or not has_halves(predictions, units):
         return 0.0
-    halves = _halves(predictions, units.of_known_row)
+    halves = _halves(predictions, units.unit_of_known_row)
     if not len(halves):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(halves)
@@ -421,7 +421,7 @@ def facts_of(
         of_measure = units
         if units.sizes_are_random and pools_classes(measure, predictions):
             of_measure = units.in_one_stratum
-        moments = moments_of(influences.influences, of_measure).with_parts(influences.of_parts)
+        moments = moments_of(influences.influences, of_measure).with_parts(influences.parts)
         given = measure, predictions, of_measure, influences.value, moments, influences
         can_redraw = units.weights is None or "bootstrap" in units.weights.methods
         facts.append(FactsInMemory(*given, can_redraw=can_redraw))
@@ -485,11 +485,11 @@ def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     sums, units = common_sums([(f.influences, f.units) for f in facts.values()])
     pairs = itertools.combinations(influences, 2)
     moments = [
-        difference.with_parts(a.of_parts.minus(b.of_parts) if a.of_parts and b.of_parts else None)
+        difference.with_parts(a.parts.minus(b.parts) if a.parts and b.parts else None)
         for (a, b), difference in zip(pairs, _moments_of_differences(sums, units), strict=True)
     ]
     covariance = joint_covariance(sums, units)
-    parts = [x.of_parts for x in influences if x.of_parts is not None]
+    parts = [x.parts for x in influences if x.parts is not None]
     if parts:
         covariance += np.array([[a.products(b) for b in parts] for a in parts])
     differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))

@@ -60,7 +60,7 @@ class Influences(NamedTuple):
 
     value: float
     influences: Float[np.ndarray, " n"]
-    of_parts: PartInfluences | None = None
+    parts: PartInfluences | None = None
 
     def minus(self, other: Influences) -> Influences:
         """Return the difference of two values that are of the same observations."""
@@ -103,14 +103,14 @@ def influences_of(
 
 def through_weights(found: Influences, weights: Weights) -> Influences:
     """Return influences that also work through estimated weights, beside those of the target."""
-    if found.of_parts is not None:
+    if found.parts is not None:
         raise ValueError(
             "estimated weights and a sample of the pairs of classes do not go together: leave "
             "n_pairs out"
         )
-    of_rows, of_target = weights.through(found.influences)
-    parts = PartInfluences(of_target, math.inf) if len(of_target) else None
-    return Influences(found.value, of_rows, parts)
+    influences_of_rows, influences_of_target = weights.through(found.influences)
+    parts = PartInfluences(influences_of_target, math.inf) if len(influences_of_target) else None
+    return Influences(found.value, influences_of_rows, parts)
 
 
 class Spread(NamedTuple):
@@ -137,10 +137,10 @@ class Moments:
     variances: Float[np.ndarray, " s"]
     kurtoses: Float[np.ndarray, " s"]
     n_complete_sets: float | int
-    of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
+    variances_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     n_means: Int[np.ndarray, " s"] | int = 1
-    of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
+    variances_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
     freedom_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
     most_freedom: float = np.inf
 
@@ -181,7 +181,9 @@ class Moments:
         """
         sizes, own = self.sizes, self.own
         variances = (own * self.variances + self.pooled) / (own + 1)
-        parts = np.concatenate([variances / sizes, self.of_sizes, self.of_parts])
+        parts = np.concatenate(
+            [variances / sizes, self.variances_of_sizes, self.variances_of_parts]
+        )
         total = parts.sum()
         if total == 0:
             return Spread(0.0, np.inf)
@@ -197,8 +199,8 @@ class Moments:
         return replace(
             self,
             variances=self.variances * factor**2,
-            of_sizes=self.of_sizes * factor**2,
-            of_parts=self.of_parts * factor**2,
+            variances_of_sizes=self.variances_of_sizes * factor**2,
+            variances_of_parts=self.variances_of_parts * factor**2,
         )
 
     def with_parts(self, parts: PartInfluences | None) -> Moments:
@@ -210,7 +212,9 @@ class Moments:
         square = parts.influences.var()
         excess = max(fourth / square**2 - 3, 0.0) if square > 0 else 0.0
         freedom = 2 / (excess / n + 2 / (n - 1))
-        return replace(self, of_parts=np.array([variance]), freedom_of_parts=np.array([freedom]))
+        return replace(
+            self, variances_of_parts=np.array([variance]), freedom_of_parts=np.array([freedom])
+        )
 
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
@@ -219,10 +223,10 @@ class Moments:
             np.concatenate([self.variances, other.variances]),
             np.concatenate([self.kurtoses, other.kurtoses]),
             min(self.n_complete_sets, other.n_complete_sets),
-            np.concatenate([self.of_sizes, other.of_sizes]),
+            np.concatenate([self.variances_of_sizes, other.variances_of_sizes]),
             np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
             np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
-            np.concatenate([self.of_parts, other.of_parts]),
+            np.concatenate([self.variances_of_parts, other.variances_of_parts]),
             np.concatenate([self.freedom_of_parts, other.freedom_of_parts]),
             min(self.most_freedom, other.most_freedom),
         )
@@ -230,7 +234,7 @@ class Moments:
     @property
     def given_sizes(self) -> Moments:
         """The same moments if the sizes of the strata are not random."""
-        return replace(self, of_sizes=_none(), freedom_of_sizes=_none())
+        return replace(self, variances_of_sizes=_none(), freedom_of_sizes=_none())
 
     @cached_property
     def standard_error(self) -> float:
@@ -238,7 +242,7 @@ class Moments:
         variances, borrows = self.variances, self.own == 0
         if borrows.any():
             variances = np.where(borrows, self.pooled, variances)
-        added = self.of_sizes.sum() + self.of_parts.sum()
+        added = self.variances_of_sizes.sum() + self.variances_of_parts.sum()
         return float(np.sqrt((variances / self.sizes).sum() + added))
 
     @property
@@ -251,8 +255,8 @@ class Moments:
     @cached_property
     def depends_on_sizes(self) -> bool:
         """Whether random sizes of the strata make a difference, beyond rounding."""
-        of_sizes = self.of_sizes.sum()
-        return bool(of_sizes > max(_ROUNDING * self.standard_error**2, NO_VARIATION**2))
+        variances_of_sizes = self.variances_of_sizes.sum()
+        return bool(variances_of_sizes > max(_ROUNDING * self.standard_error**2, NO_VARIATION**2))
 
 
 def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
@@ -301,11 +305,15 @@ def moments_from_means(
         kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
     own = np.maximum(sizes - units.n_means, 0)
     variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
-    of_sizes, freedom = _moments_of_sizes(totals, units)
+    variances_of_sizes, freedom = _moments_of_sizes(totals, units)
     return [
-        Moments(sizes, *of_row, units.n_means)
-        for of_row in zip(
-            variances, kurtoses, itertools.repeat(units.n_complete_sets), of_sizes, freedom
+        Moments(sizes, *row_moments, units.n_means)
+        for row_moments in zip(
+            variances,
+            kurtoses,
+            itertools.repeat(units.n_complete_sets),
+            variances_of_sizes,
+            freedom,
         )
     ]
 

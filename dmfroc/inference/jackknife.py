@@ -128,7 +128,7 @@ class Jackknife(IntervalMethod):
     def _independent(
         self, measure: Measure, facts: Mapping[str, FactsInMemory], hypothesis: Hypothesis
     ) -> JointEstimates:
-        if any(f.influences.of_parts is not None for f in facts.values()):
+        if any(f.influences.parts is not None for f in facts.values()):
             raise ValueError(
                 f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
                 "which are then not independent: leave n_pairs out, or compare paired"

@@ -478,7 +478,7 @@ def interval(
             symmetric_on_line=symmetric_on_line,
             rare=rare,
         )
-        [variance], [freedom] = moments.of_sizes, moments.freedom_of_sizes
+        [variance], [freedom] = moments.variances_of_sizes, moments.freedom_of_sizes
         low, high = range_of_sizes
         is_inside = symmetric_on_line and low < value < high
         to_scale = scale_of(range_of_sizes) if is_inside else IDENTITY

@@ -137,8 +137,8 @@ class Options:
             if name not in known.__annotations__:
                 raise TypeError(unknown_option(function, name, known.__annotations__))
         own = {name: given[name] for name in given if name in cls.__annotations__}
-        of_rows = [x for x in known.__annotations__ if x not in (*own, "random_state")]
-        inputs = {name: given[name] for name in of_rows if name in given}
+        names_of_inputs = [x for x in known.__annotations__ if x not in (*own, "random_state")]
+        inputs = {name: given[name] for name in names_of_inputs if name in given}
         return cls(**own, seed=given.get("random_state", 0)), inputs
 
     def __post_init__(self) -> None:
@@ -176,8 +176,9 @@ class Options:
                 units = replace(units, sizes_are_random=False)
         if isinstance(weights, EstimatedWeights):
             counted = whole.sample_weight > 0
-            slopes, of_rows = weights.slopes[counted], weights.of_rows[counted]
-            units = replace(units, weights=replace(weights, slopes=slopes, of_rows=of_rows))
+            slopes, influences = weights.slopes[counted], weights.influences_of_rows[counted]
+            weights = replace(weights, slopes=slopes, influences_of_rows=influences)
+            units = replace(units, weights=weights)
         return Sample(predictions, units)
 
 

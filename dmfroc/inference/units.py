@@ -28,24 +28,24 @@ class EstimatedWeights:
     ----------
     slopes : numpy.ndarray of shape (n, q)
         Derivatives of the logarithm of each row's weight with respect to the parameters.
-    of_rows : numpy.ndarray of shape (n, q)
+    influences_of_rows : numpy.ndarray of shape (n, q)
         Influence of each row on the parameters.
-    of_target : numpy.ndarray of shape (m, q)
+    influences_of_target : numpy.ndarray of shape (m, q)
         Influence of each row of the other sample on them.
     """
 
     methods: ClassVar[tuple[str, ...]] = ("jackknife",)
 
     slopes: Float[np.ndarray, "n q"]
-    of_rows: Float[np.ndarray, "n q"]
-    of_target: Float[np.ndarray, "m q"]
+    influences_of_rows: Float[np.ndarray, "n q"]
+    influences_of_target: Float[np.ndarray, "m q"]
 
     def through(
         self, influences: Float[np.ndarray, "*values n"]
     ) -> tuple[Float[np.ndarray, "*values n"], Float[np.ndarray, "*values m"]]:
         """Return influences that also work through the weights, and those of the other sample."""
         slope = influences @ self.slopes
-        return influences + slope @ self.of_rows.T, slope @ self.of_target.T
+        return influences + slope @ self.influences_of_rows.T, slope @ self.influences_of_target.T
 
 
 type Weights = EstimatedWeights | CensoringWeights
@@ -57,7 +57,7 @@ class Units:
 
     Attributes
     ----------
-    of_row : numpy.ndarray of int, shape (n,)
+    unit_of_row : numpy.ndarray of int, shape (n,)
         The unit of each observation, and of each whose class is not known.
     stratum : numpy.ndarray of int, shape (u,)
         The stratum of each unit.
@@ -87,7 +87,7 @@ class Units:
         their weight.
     """
 
-    of_row: Int[np.ndarray, " n"]
+    unit_of_row: Int[np.ndarray, " n"]
     stratum: Int[np.ndarray, " u"]
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
@@ -107,18 +107,18 @@ class Units:
         return influences - share * np.bincount(cell, influences)[cell]
 
     @property
-    def of_known_row(self) -> Int[np.ndarray, " n"]:
+    def unit_of_known_row(self) -> Int[np.ndarray, " n"]:
         """The unit of each observation whose class is known, counted without the others."""
         if isinstance(self.weights, CensoringWeights):
-            return np.unique(self.of_row[self.weights.known], return_inverse=True)[1]
-        return self.of_row
+            return np.unique(self.unit_of_row[self.weights.known], return_inverse=True)[1]
+        return self.unit_of_row
 
     def drawn_weights(self, of_units: Float[np.ndarray, " u"]) -> Float[np.ndarray, " n"]:
         """Return how much rows count if each unit is drawn so often.
 
         The classes keep given shares, and the chances to stay uncensored are estimated again.
         """
-        weights = of_units[self.of_row]
+        weights = of_units[self.unit_of_row]
         if isinstance(self.weights, CensoringWeights):
             weights = self.weights.drawn(weights)
         if self.shares is None:
@@ -141,13 +141,13 @@ class Units:
     @property
     def groups(self) -> Int[np.ndarray, " n"] | None:
         """The unit of each observation where units have several, as `units_of` takes them."""
-        return self.of_known_row if len(self.stratum) < len(self.of_row) else None
+        return self.unit_of_known_row if len(self.stratum) < len(self.unit_of_row) else None
 
     def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
         """Add up the influences of each unit's rows."""
         if self.inflation is not None:
             influence = influence * self.inflation
-        return np.bincount(self.of_row, influence, minlength=len(self.stratum))
+        return np.bincount(self.unit_of_row, influence, minlength=len(self.stratum))
 
     @cached_property
     def by_stratum(self) -> Int[np.ndarray, " u"]:
@@ -232,7 +232,7 @@ def units_of(
 
 def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
     """Have the folds of a cross-validation cost a mean each, in each stratum."""
-    pairs = np.unique(np.stack([units.of_row, folds]), axis=1)
+    pairs = np.unique(np.stack([units.unit_of_row, folds]), axis=1)
     n_units, n_folds = len(units.stratum), int(folds.max()) + 1
     if pairs.shape[1] == n_units:
         of_unit = np.stack([units.stratum, pairs[1]])
@@ -256,17 +256,17 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         n_effective = kish_sizes(classes, predictions.sample_weight)
         sizes = np.bincount(stratum)
         is_random = stratify is None
-        of_row = np.arange(len(true), dtype=np.int32)
-        return Units(of_row, stratum, sizes, float(n_effective.min()), is_random, n_effective)
-    of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
-    unit_class, part = np.unique(np.stack([of_row, true]), axis=1, return_inverse=True)
+        unit_of_row = np.arange(len(true), dtype=np.int32)
+        return Units(unit_of_row, stratum, sizes, float(n_effective.min()), is_random, n_effective)
+    unit_of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
+    unit_class, part = np.unique(np.stack([unit_of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
-    return units_of_parts(of_row, unit, place, weight, part.ravel(), stratify=stratify)
+    return units_of_parts(unit_of_row, unit, place, weight, part.ravel(), stratify=stratify)
 
 
 def units_of_parts(
-    of_row: Int[np.ndarray, " n"],
+    unit_of_row: Int[np.ndarray, " n"],
     unit: Int[np.ndarray, " parts"],
     place: Int[np.ndarray, " parts"],
     weight: Float[np.ndarray, " parts"],
@@ -294,7 +294,7 @@ def units_of_parts(
         inflation = _inflation(place, weight, n_units)[part_of_row]
     sizes = np.bincount(stratum)
     return Units(
-        of_row,
+        unit_of_row,
         stratum,
         sizes,
         float(n_effective.min()),

@@ -56,7 +56,7 @@ class FollowUp:
     at_horizon: str
     ended: Any = None
 
-    def of_events(
+    def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, kind: Any = None, paired: bool = True
     ) -> tuple[Any, Any, FollowUp]:
         """Return kinds of events as classes, the first without event, and scores of all of them.
@@ -167,7 +167,7 @@ def predictions_at(
     """Return predictions, at a horizon if one is given, and how its weights are estimated."""
     if (follow_up := take_follow_up(given)) is None:
         return as_predictions(y_true, y_score, **given), None
-    y_true, y_score, follow_up = follow_up.of_events(y_true, y_score, given, kind)
+    y_true, y_score, follow_up = follow_up.classes_of_events(y_true, y_score, given, kind)
     return follow_up.at(as_predictions(y_true, y_score, **given))
 
 

@@ -90,7 +90,7 @@ def _is_whole(x: Any) -> bool:
     return isinstance(x, float) and x % 1 == 0
 
 
-def of_same_observations(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
+def checked_same_observations(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
     """Refuse classifiers whose classes, observed labels or weights differ.
 
     Returns them with one index, if any of them has one.

@@ -18,10 +18,10 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> Int[np.ndarray, " n_observa
     """Return the independent unit of each observation: one of n rows, or the group of the row."""
     if groups is None:
         return np.arange(n)
-    names, of_row = np.unique(row_names(groups, "groups", n, rows, "a group"), return_inverse=True)
+    names, group = np.unique(row_names(groups, "groups", n, rows, "a group"), return_inverse=True)
     if len(names) < 2:
         raise ValueError(f"groups has one group only, {names.tolist()[0]!r}: two are needed")
-    return of_row
+    return group
 
 
 def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], Int[np.ndarray, " n"]]:
@@ -54,10 +54,10 @@ def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], Int[np.ndarray, " n
         )
         for name, values in columns.items()
     }
-    of_row = pd.DataFrame(named).groupby(list(named)).ngroup().to_numpy()
-    _, first_rows = np.unique(of_row, return_index=True)
+    group = pd.DataFrame(named).groupby(list(named)).ngroup().to_numpy()
+    _, first_rows = np.unique(group, return_index=True)
     names = []
     for row in first_rows:
         entries = [(name, str(as_scalar(values[row]))) for name, values in named.items()]
         names.append(", ".join(map("=".join, entries)) if len(columns) > 1 else entries[0][1])
-    return names, of_row
+    return names, group

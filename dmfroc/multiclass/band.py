@@ -309,21 +309,21 @@ def _with_target(
     """Return influences also through estimated weights; the target's rows are a stratum more."""
     if units.sizes_are_random:
         units = units.in_one_stratum  # the class sizes move the weights too
-    of_rows, of_target = weights.through(influences)
-    of_rows -= of_rows.mean(axis=-1, keepdims=True)  # which correlations need
-    n_units, n_target = len(units.stratum), of_target.shape[-1]
+    influences_of_rows, influences_of_target = weights.through(influences)
+    influences_of_rows -= influences_of_rows.mean(axis=-1, keepdims=True)  # which correlations need
+    n_units, n_target = len(units.stratum), influences_of_target.shape[-1]
     if n_target == 0:
-        return of_rows, units
-    of_target -= of_target.mean(axis=-1, keepdims=True)
+        return influences_of_rows, units
+    influences_of_target -= influences_of_target.mean(axis=-1, keepdims=True)
     inflation = units.inflation
     joined = replace(
         units,
-        of_row=np.append(units.of_row, n_units + np.arange(n_target)),
+        unit_of_row=np.append(units.unit_of_row, n_units + np.arange(n_target)),
         stratum=np.append(units.stratum, np.full(n_target, len(units.sizes))),
         sizes=np.append(units.sizes, n_target),
         inflation=None if inflation is None else np.append(inflation, np.ones(n_target)),
     )
-    return np.concatenate([of_rows, of_target], axis=-1), joined
+    return np.concatenate([influences_of_rows, influences_of_target], axis=-1), joined
 
 
 class _Points(NamedTuple):

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import number
 from dmfroc.curves import convex_hull, roc_curve
 from dmfroc.inputs.predictions import as_predictions
-from dmfroc.inputs.rows import of_same_observations
+from dmfroc.inputs.rows import checked_same_observations
 
 
 def lc_index(
@@ -87,7 +87,7 @@ def lc_index(
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error
         hulls.append(convex_hull(curve))
-    of_same_observations(named)
+    checked_same_observations(named)
     cells = hulls[0].points.cells
     prevalence = float((cells.tp + cells.fn)[0] / (cells.tp + cells.fp + cells.fn + cells.tn)[0])
 

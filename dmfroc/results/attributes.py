@@ -101,7 +101,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
 
 
 def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, ...]) -> Table:
-    of_row = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
+    result_of_row = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
     rows = [row for table in tables for row in table.rows]
     columns = [
         replace(same[0], cells=cells, title=_common(same[0].key, [x.title for x in same]))
@@ -112,7 +112,7 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
         )
     ]
     common = _common(tables[0].key, [table.title for table in tables])
-    named = Column(key, title, of_row, "name")
+    named = Column(key, title, result_of_row, "name")
     return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
 
 

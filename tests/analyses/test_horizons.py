@@ -197,9 +197,9 @@ def test_other_options_together_with_a_horizon(kind):
             ends.append(dmfroc.estimate("brier_score", KIND, **call, **FOLLOWED).value)
         found = facts.influences.influences[row]
         assert found == pytest.approx((ends[0] - ends[1]) / 2e-5, abs=1e-7), row
-    assert len(units.of_row) == N
+    assert len(units.unit_of_row) == N
     error = dmfroc.estimate("brier_score", KIND, **given, **FOLLOWED).standard_error
-    squares = np.bincount(units.of_row, facts.influences.influences) ** 2
+    squares = np.bincount(units.unit_of_row, facts.influences.influences) ** 2
     assert error == pytest.approx(np.sqrt(squares.sum()), rel=0.2)
 
 

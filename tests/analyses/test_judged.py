@@ -602,8 +602,10 @@ def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, 
     [plain] = influences_of([measure], bind(measure, sample.predictions), sample.predictions)
     raw = measure.interval.cross_fit(sample.predictions, rows, plain[:2])[1]
     slope = raw @ weights.slopes
-    variance = len(weights.of_target) * np.var(weights.of_target @ slope, ddof=1)
-    direct = moments_of(raw + weights.of_rows @ slope, facts.units).standard_error
+    variance = len(weights.influences_of_target) * np.var(
+        weights.influences_of_target @ slope, ddof=1
+    )
+    direct = moments_of(raw + weights.influences_of_rows @ slope, facts.units).standard_error
     assert moments.standard_error == pytest.approx(np.hypot(direct, np.sqrt(variance)))
 
 

@@ -440,7 +440,7 @@ def test_moments_of_differences_are_those_of_the_differences(monkeypatch, at_onc
     pairs = itertools.combinations(range(5), 2)
     for (first, second), moments in zip(pairs, found, strict=True):
         [expected] = moments_of_sums((sums[first] - sums[second])[None], units)
-        for name in ("variances", "kurtoses", "of_sizes"):
+        for name in ("variances", "kurtoses", "variances_of_sizes"):
             np.testing.assert_allclose(
                 getattr(moments, name), getattr(expected, name), rtol=1e-9, atol=1e-15
             )

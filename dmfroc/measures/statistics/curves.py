@@ -115,7 +115,9 @@ class CurveCounts(Statistic):
             tp, fp = (xp.take_along_axis(x, places, axis=-1) for x in (tp, fp))
         return CurvePoints(tp, fp, self.share, self.n_positives, above)
 
-    def of_rows(self, numbers: Float[np.ndarray, "columns cells"]) -> Float[np.ndarray, " n"]:
+    def totals_of_rows(
+        self, numbers: Float[np.ndarray, "columns cells"]
+    ) -> Float[np.ndarray, " n"]:
         """Add up the numbers of each observation's cells.
 
         A cell has a curve's negatives, or after all of these its positives, that a point counts and
@@ -136,7 +138,7 @@ class CurveCounts(Statistic):
         )
         above = derivatives.above
         if above is not None and above is self.above and self._has_cells(weights):
-            return self.of_rows(np.concatenate([d_fp, d_tp], axis=1))
+            return self.totals_of_rows(np.concatenate([d_fp, d_tp], axis=1))
         d_fp, d_tp = d_fp[:, 1:], d_tp[:, 1:]
         if above is not None:
             lengths = np.diff(above, axis=1).ravel()

@@ -275,7 +275,7 @@ class IsotonicLosses(Statistic):
             ends = np.unique(vertices)
             values[1 : ends[-1] + 1] = np.repeat(pool_shares(tp[ends], fp[ends]), np.diff(ends))
         squares = np.concatenate([fitted**2, (1 - fitted) ** 2], axis=1)
-        return self.losses(weights, curves.of_rows(squares))
+        return self.losses(weights, curves.totals_of_rows(squares))
 
     def losses(
         self, weights: Float[np.ndarray, " n"], recalibrated: Float[np.ndarray, " n"]
