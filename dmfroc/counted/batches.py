@@ -352,8 +352,8 @@ def _largest(scores: Floats) -> NDArray[np.int32]:
     largest = scores[0].copy()
     for column in range(1, len(scores)):
         is_larger = scores[column] > largest
-        np.copyto(found, np.int32(column), where=is_larger)
-        np.copyto(largest, scores[column], where=is_larger)
+        np.maximum(found, is_larger * np.int32(column), out=found)  # masks take eight times as long
+        np.maximum(largest, scores[column], out=largest)
     return found
 
 
