@@ -413,13 +413,15 @@ def facts_of(
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
     found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
-    found = [x._replace(influences=units.centred(x.influences)) for x in found]
+    if units.shares is not None:
+        found = [x._replace(influences=units.centred(x.influences)) for x in found]
     if units.weights is not None:
         found = [through_weights(x, units.weights) for x in found]
     facts = []
     for measure, influences in zip(measures, found, strict=True):
         of_measure = units
-        if units.sizes_are_random and pools_classes(measure, predictions):
+        may_pool = units.sizes_are_random and measure.interval.pools_classes is not False
+        if may_pool and pools_classes(measure, predictions):
             of_measure = units.in_one_stratum
         moments = moments_of(influences.influences, of_measure).with_parts(influences.parts)
         given = measure, predictions, of_measure, influences.value, moments, influences

@@ -264,7 +264,7 @@ def _judge_of(measure: Measure, predictions: Predictions) -> Measure:
     """Return the measure that shows what rare errors in such predictions cost."""
     is_fast = measure.is_dmf_auc and len(predictions.present) <= _MANY_CLASSES
     if is_fast or measure.interval.of_rare_errors is None:
-        return measure.in_sample(predictions)
+        return measure if measure.of_sample is None else measure.in_sample(predictions)
     return measure.interval.of_rare_errors
 
 

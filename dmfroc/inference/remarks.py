@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
@@ -24,9 +25,9 @@ def count(n: float | int) -> str:
     return f"{n:.1f}".removesuffix(".0")
 
 
-def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
+def warnings_of(facts: Facts, parts: Sequence[Facts], ends: Interval) -> tuple[str, ...]:
     """Return what limits an estimate and its interval by the jackknife, each warning once."""
-    measure, value, parts = facts.measure, facts.value, facts.own_parts
+    measure, value = facts.measure, facts.value
     samples = [part.predictions for part in parts]
     of_rare_class = [rare_class_message(sample) for sample in samples]
     remarks = [
