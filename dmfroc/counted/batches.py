@@ -17,7 +17,7 @@ from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
-from dmfroc.inputs.tables import Names, table_inputs
+from dmfroc.inputs.tables import Names, labels_of_table, table_inputs
 
 ONLY = ""
 """The name of a classifier that is alone."""
@@ -234,8 +234,11 @@ def _length(column: Any) -> int | None:
 
 def rows_by_label(raw: Any, fields: Fields) -> dict[Label, int]:
     """Return how many rows of a batch have each label."""
-    inputs = next(iter(_inputs_of(raw, fields)[0].values()))
-    factor = factorize(inputs.y_true, inputs.source.true, inputs.source)
+    if fields.label is not None and raw.column_names == [fields.label]:
+        factor = labels_of_table(raw, fields.label)
+    else:
+        inputs = next(iter(_inputs_of(raw, fields)[0].values()))
+        factor = factorize(inputs.y_true, inputs.source.true, inputs.source)
     return dict(zip(factor.distinct, np.bincount(factor.codes).tolist(), strict=True))
 
 

@@ -129,8 +129,8 @@ class LabelSet:
 def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
     """Find the labels that occur."""
     labels = LabelSet({}, part.name)
-    row = part.first_row
-    for raw in part.batches(fields):
+    row, label_alone = part.first_row, Fields(label=fields.label, scores=(), predicted=())
+    for raw in part.batches(label_alone):
         with blaming(part, row) as where:
             if has_rows(raw, fields):
                 found = LabelSet(rows_by_label(raw, fields), where)

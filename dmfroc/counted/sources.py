@@ -86,7 +86,7 @@ class ParquetPart(SourcePart):
 
         self._check_unchanged()
         with self._reading(), _parquet_file(self.path, self.filesystem) as file:
-            columns = fields.columns(file.schema_arrow.names)
+            columns = fields.columns(file.schema_arrow.names) or None
             for batch in file.iter_batches(
                 ROWS_AT_ONCE, row_groups=list(self.row_groups), columns=columns, use_threads=False
             ):

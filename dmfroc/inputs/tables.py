@@ -14,7 +14,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format
-from dmfroc.inputs.labels import factorize
+from dmfroc.inputs.labels import Factor, factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import Source, listing, repeated
 from dmfroc.inputs.score_doubts import are_shares
@@ -119,6 +119,12 @@ def _kind_of(texts: set[str]) -> str | None:
     if all(re.fullmatch("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) for text in texts):
         return "date32"
     return None
+
+
+def labels_of_table(table: Any, label: str) -> Factor:
+    """Return the labels of a table of pyarrow."""
+    source = Names({"label": label}).source("score", _COLUMNS, is_table_file=True)
+    return factorize(table[label], source.true, source)
 
 
 def table_inputs(table: Any, names: Names) -> Inputs:
