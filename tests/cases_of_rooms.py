@@ -64,7 +64,7 @@ DISPLAYS = {
         )
         for name, options in (
             ("ROC", {"plot_hull": True}),
-            ("ROC", {"plot_chance": False, "plot_band": True, "level": 0.8}),
+            ("ROC", {"plot_chance_level": False, "plot_band": True, "level": 0.8}),
             ("ROC", {"plot_grid": True}),
             ("PRG", {"plot_hull": True, "plot_grid": True}),
             ("Lift", {"plot_fallout": True, "scale": "counts"}),

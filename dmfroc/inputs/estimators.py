@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,30 @@ def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     if is_decision and hasattr(estimator, "predict"):
         _check_decisions(np.asarray(scores), estimator, X, kind)
     return rows.indexed(scores)
+
+
+class Fold(NamedTuple):
+    """The rows that a classifier of a cross-validation did not see, with its scores of them."""
+
+    y: NDArray[Any]
+    scores: NDArray[Any]
+    labels: Any
+
+
+def held_out(cv_results: Mapping[str, Any], X: Any, y: Any) -> list[Fold]:
+    """Return the scores of each classifier of scikit-learn's ``cross_validate``."""
+    from sklearn.utils import _safe_indexing
+
+    if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
+        raise TypeError(
+            "cv_results must be those of sklearn's cross_validate with return_estimator=True and "
+            "return_indices=True"
+        )
+    found = []
+    for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
+        scores = scores_of(estimator, _safe_indexing(X, rows))
+        found.append(Fold(np.asarray(y)[rows], np.asarray(scores), estimator.classes_))
+    return found
 
 
 def _votes_by_pairs(estimator: Any) -> bool:

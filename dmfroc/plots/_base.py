@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -15,7 +14,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
-from dmfroc.inputs.estimators import scores_of
+from dmfroc.inputs.estimators import held_out
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.multiclass.band import CurveBand
@@ -25,7 +24,8 @@ from dmfroc.plots._style import (
     CURVE_ID,
     GUIDE_ID,
     OTHERS_ZORDER,
-    Display,
+    ChartStyle,
+    ClassifierDisplay,
     Self,
     checked_name,
     draw_band,
@@ -57,59 +57,12 @@ _BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
 _DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
-type Limits = tuple[float | int | None, float | int | None]
 
-
-@dataclass(frozen=True)
-class ChartStyle:
-    """How the curves of a chart are computed and drawn.
-
-    Attributes
-    ----------
-    compute : callable
-        The function of `dmfroc.curves` that computes the curves.
-    area : str or None
-        What the legend calls the area; None where it has none.
-    legend : str
-        Where curves leave room for the legend.
-    xlim, ylim : tuple
-        Limits of the axes, None for those of the data.
-    is_square : bool
-        Whether both axes have the same scale.
-    isometric_values : tuple of float
-        Values at which to draw isometrics; none for no isometrics.
-    shares_isometrics : bool
-        Whether the isometrics are the same for classes of any frequency.
-    has_hull : bool
-        Whether convex hulls can be drawn.
-    has_tails : bool
-        Whether to draw segments that start or end at infinity, or where there is no point.
-    options : tuple of str
-        Options of what computes the curves.
-    chance, break_even : str
-        What the legend calls these lines.
-    """
-
-    compute: Callable[..., Any]
-    area: str | None = None
-    legend: str = "best"
-    xlim: Limits = (-0.01, 1.01)
-    ylim: Limits = (-0.01, 1.01)
-    is_square: bool = False
-    isometric_values: tuple[float, ...] = ()
-    shares_isometrics: bool = False
-    has_hull: bool = False
-    has_tails: bool = False
-    options: tuple[str, ...] = ()
-    chance: str = "chance"
-    break_even: str = "break-even"
-
-
-class CurveDisplay(Display):
+class CurveDisplay(ClassifierDisplay):
     """Curves of the classes of one classifier, ready to be drawn.
 
-    Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
-    Each class has the same colour and dashes on every chart.
+    Build it with `from_predictions`, `from_estimator` or `from_cv_results`; draw it again, or
+    elsewhere, with `plot`. Each class has the same colour and dashes on every chart.
 
     Parameters
     ----------
@@ -217,23 +170,24 @@ class CurveDisplay(Display):
         return cls(cls.look.compute(predictions, **options), name=name)
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, **options: Any
+    def from_cv_results(
+        cls, cv_results: Mapping[str, Any], X: Any, y: Any, *, pos_label: Any = None, **options: Any
     ) -> Self:
-        """Let a fitted classifier score observations, and draw its curves.
+        """Draw the curve of each classifier of a cross-validation on the rows that it did not see.
 
         Parameters
         ----------
-        estimator : scikit-learn classifier
-            Fitted, with ``predict_proba`` or else ``decision_function``.
-        X : array-like of shape (n, p)
+        cv_results : dict
+            Of scikit-learn's ``cross_validate`` with ``return_estimator=True`` and
+            ``return_indices=True``.
+        X : array-like or table of shape (n, p)
             Features.
         y : array-like of shape (n,)
             Observed classes.
-        name : str, optional
-            Name of the classifier; by default that of its Python class.
+        pos_label : hashable, optional
+            The class whose curves are drawn; of two by default the second.
         **options
-            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
+            As for `from_predictions`, except ``labels``.
 
         Returns
         -------
@@ -242,26 +196,33 @@ class CurveDisplay(Display):
 
         Raises
         ------
-        TypeError
-            If the estimator is not a fitted classifier or gives no score to each class.
-        ValueError
-            As for `from_predictions`.
+        TypeError, ValueError
+            If the results lack classifiers or indices, more than two classes have no `pos_label`,
+            or as for `from_predictions`.
         """
-        scores = scores_of(estimator, X, y)
-        name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(y, scores, labels=estimator.classes_, name=name, **options)
+        own = {option: options.pop(option) for option in cls.look.options if option in options}
+        name, ax = options.pop("name", None), options.pop("ax", None)
+        curves: dict[Hashable, Any] = {}
+        for number_of_fold, fold in enumerate(held_out(cv_results, X, y)):
+            predictions = as_predictions(fold.y, fold.scores, labels=fold.labels)
+            if pos_label is None and predictions.n_classes > 2:
+                raise ValueError("pos_label must name the class whose curves of folds are drawn")
+            of_fold = cls._compute(predictions, pos_label=pos_label, multi_class=None, **own)
+            [curves[f"fold {number_of_fold}"]] = of_fold.curves.values()
+        return cls(curves, name=name).plot(ax, **options)
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
         name: str | None = None,
-        plot_chance: bool = True,
+        plot_chance_level: bool = True,
         plot_break_even: bool = True,
         plot_isometrics: bool = True,
         plot_baselines: bool = True,
         plot_hull: bool = False,
         plot_legend: bool = True,
+        curve_kwargs: Mapping[str, Any] | None = None,
         **line_kwargs: Any,
     ) -> Self:
         """Draw the curves.
@@ -276,7 +237,9 @@ class CurveDisplay(Display):
             the next colour.
         name : str, optional
             Name of the classifier in the legend, in place of the display's own.
-        plot_chance, plot_break_even, plot_isometrics, plot_baselines, plot_hull, plot_legend : bool
+        plot_chance_level, plot_break_even, plot_isometrics, plot_baselines : bool
+            See `plot_legend`.
+        plot_hull, plot_legend : bool
             Whether to draw the lines of chance (dashed) and break-even (dotted), each in the colour
             of its class where classes differ. The isometrics are long dashes with the values of
             their measure, if they are the same for all curves. Baselines are where F1 is that of
@@ -284,18 +247,21 @@ class CurveDisplay(Display):
             precision-recall curve the precisions that no classifier can have. Convex hulls are
             those of ROC and PRG. The legend is in a corner without curves, else beside the axes. Of
             more than twenty classes, it names the ten of the smallest AUC, and the others are grey.
-        **line_kwargs
+        curve_kwargs : dict, optional
             For the `matplotlib.lines.Line2D` of all curves.
+        **line_kwargs
+            The same by name, such as ``color="black"``.
 
         Returns
         -------
         CurveDisplay
             This display.
         """
+        line_kwargs = {**(curve_kwargs or {}), **line_kwargs}
         name = checked_name(name)
         ax = self._draws_on(
             ax,
-            plot_chance=plot_chance,
+            plot_chance_level=plot_chance_level,
             plot_break_even=plot_break_even,
             plot_isometrics=plot_isometrics,
             plot_baselines=plot_baselines,
@@ -309,7 +275,7 @@ class CurveDisplay(Display):
         if plot_isometrics and is_first:
             self._draw_isometrics(ax)
         styles = self._styles(ax)
-        if plot_chance and is_first:
+        if plot_chance_level and is_first:
             self._draw_guides(ax, "chance", styles, (0, (4, 3)))
         if plot_break_even and is_first:
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import flag, instance
+from dmfroc.inputs.estimators import scores_of
 
 if TYPE_CHECKING:
     from typing import Self as Self
@@ -20,6 +23,54 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 else:
     Self = Any  # run-time checks of types do not know the class that a function belongs to
+
+type Limits = tuple[float | int | None, float | int | None]
+
+
+@dataclass(frozen=True)
+class ChartStyle:
+    """How the curves of a chart are computed and drawn.
+
+    Attributes
+    ----------
+    compute : callable
+        The function of `dmfroc.curves` that computes the curves.
+    area : str or None
+        What the legend calls the area; None where it has none.
+    legend : str
+        Where curves leave room for the legend.
+    xlim, ylim : tuple
+        Limits of the axes, None for those of the data.
+    is_square : bool
+        Whether both axes have the same scale.
+    isometric_values : tuple of float
+        Values at which to draw isometrics; none for no isometrics.
+    shares_isometrics : bool
+        Whether the isometrics are the same for classes of any frequency.
+    has_hull : bool
+        Whether convex hulls can be drawn.
+    has_tails : bool
+        Whether to draw segments that start or end at infinity, or where there is no point.
+    options : tuple of str
+        Options of what computes the curves.
+    chance, break_even : str
+        What the legend calls these lines.
+    """
+
+    compute: Callable[..., Any]
+    area: str | None = None
+    legend: str = "best"
+    xlim: Limits = (-0.01, 1.01)
+    ylim: Limits = (-0.01, 1.01)
+    is_square: bool = False
+    isometric_values: tuple[float, ...] = ()
+    shares_isometrics: bool = False
+    has_hull: bool = False
+    has_tails: bool = False
+    options: tuple[str, ...] = ()
+    chance: str = "chance"
+    break_even: str = "break-even"
+
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -78,6 +129,49 @@ class Display:
         self.ax_ = instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_
+
+
+class ClassifierDisplay(Display):
+    """A picture of a classifier's scores."""
+
+    if TYPE_CHECKING:
+
+        @classmethod
+        def from_predictions(cls, y_true: Any, y_score: Any = None, **options: Any) -> Self:
+            """Compute what the scores say, and draw it."""
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Self:
+        """Let a fitted classifier score observations, and draw what its scores say.
+
+        Parameters
+        ----------
+        estimator : scikit-learn classifier
+            Fitted, with ``predict_proba`` or else ``decision_function``.
+        X : array-like of shape (n, p)
+            Features.
+        y : array-like of shape (n,)
+            Observed classes.
+        **options
+            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
+            The ``name`` in the legend is by default that of its Python class.
+
+        Returns
+        -------
+        Display
+            Already drawn.
+
+        Raises
+        ------
+        TypeError
+            If the estimator is not a fitted classifier or gives no score to each class.
+        ValueError
+            As for `from_predictions`.
+        """
+        scores = scores_of(estimator, X, y)
+        if "name" in signature(cls.from_predictions).parameters:
+            options = {"name": type(estimator).__name__} | options
+        return cls.from_predictions(y, scores, labels=estimator.classes_, **options)
 
 
 def checked_name(name: Any) -> str | None:

@@ -12,8 +12,8 @@ from dmfroc._kit.options import check_level, flag
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.plots._base import ChartStyle, CurveDisplay
-from dmfroc.plots._style import Self, draw_legend
+from dmfroc.plots._base import CurveDisplay
+from dmfroc.plots._style import ChartStyle, Self, draw_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

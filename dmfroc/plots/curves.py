@@ -15,8 +15,8 @@ from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.band import CurveBand, curve_band
-from dmfroc.plots._base import ChartStyle, CurveDisplay, Limits
-from dmfroc.plots._style import BASELINE_ID, Self
+from dmfroc.plots._base import CurveDisplay
+from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits, Self
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,6 +14,7 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
+    ClassifierDisplay,
     Display,
     Self,
     checked_name,
@@ -33,7 +34,7 @@ _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
 
 
 @renders("DecisionCurve.plot")
-class DecisionDisplay(Display):
+class DecisionDisplay(ClassifierDisplay):
     """Decision curves with their bands, and the baselines.
 
     Parameters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -12,6 +13,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.inference.options import Options
+from dmfroc.inputs.estimators import held_out
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind, curve_band
@@ -19,8 +21,8 @@ from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multi
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
-from dmfroc.plots._base import ChartStyle, CurveDisplay
-from dmfroc.plots._style import Self, rate_texts
+from dmfroc.plots._base import CurveDisplay
+from dmfroc.plots._style import ChartStyle, Self, rate_texts
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.text import decimals
 
@@ -39,8 +41,8 @@ _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 class MulticlassROCDisplay(CurveDisplay):
     """A multiclass ROC curve with its band, ready to be drawn.
 
-    Build it with `from_predictions`, `from_estimator` or `from_posterior`; draw it again, or
-    elsewhere, with `plot`.
+    Build it with `from_predictions`, `from_estimator`, `from_cv_results` or `from_posterior`; draw
+    it again, or elsewhere, with `plot`.
 
     Parameters
     ----------
@@ -171,7 +173,7 @@ class MulticlassROCDisplay(CurveDisplay):
             once, for which it is about half as wide again.
         **options
             ``pair_weights``, ``n_thresholds``, ``shrinkage``, ``threshold_pool`` and ``preset`` as
-            for `multiclass_roc`; others, such as ``plot_pairs`` and ``plot_chance``, as for `plot`.
+            for `multiclass_roc`; others, such as ``plot_pairs``, as for `plot`.
 
         Returns
         -------
@@ -218,6 +220,40 @@ class MulticlassROCDisplay(CurveDisplay):
         elif plot_band:
             around = evidence.band(curve, curve_options, chosen.level, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)
+
+    @classmethod
+    def from_cv_results(cls, cv_results: Mapping[str, Any], X: Any, y: Any, **options: Any) -> Self:
+        """Draw the mean curve of a cross-validation's classifiers on the rows they did not see.
+
+        Parameters
+        ----------
+        cv_results : dict
+            Of scikit-learn's ``cross_validate`` with ``return_estimator=True`` and
+            ``return_indices=True``.
+        X : array-like or table of shape (n, p)
+            Features.
+        y : array-like of shape (n,)
+            Observed classes.
+        **options
+            As for `from_predictions`, except ``labels`` and ``folds``.
+
+        Returns
+        -------
+        MulticlassROCDisplay
+            Already drawn.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If the results lack classifiers or indices, or as for `from_predictions`.
+        """
+        held = held_out(cv_results, X, y)
+        folds = np.repeat(np.arange(len(held)), [len(fold.y) for fold in held])
+        parts = (
+            np.concatenate([fold.y for fold in held]),
+            np.concatenate([f.scores for f in held]),
+        )
+        return cls.from_predictions(*parts, labels=held[0].labels, folds=folds, **options)
 
     @classmethod
     def from_posterior(
@@ -274,8 +310,8 @@ class MulticlassROCDisplay(CurveDisplay):
             Whether to draw the band (if it was computed), in the colour of the curve, and the faint
             curves of the ordered pairs of classes.
         **options
-            ``name``, ``plot_chance`` and ``plot_legend`` as for `CurveDisplay.plot`; others are for
-            the curve's `matplotlib.lines.Line2D`.
+            ``name``, ``plot_chance_level``, ``plot_legend`` and ``curve_kwargs`` as for
+            `CurveDisplay.plot`; others are for the curve's `matplotlib.lines.Line2D`.
 
         Returns
         -------

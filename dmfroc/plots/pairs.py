@@ -10,10 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.text import legend_text
-from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._style import Display
+from dmfroc.plots._style import ClassifierDisplay
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +31,7 @@ def areas_of_pairs(predictions: Predictions) -> Float[np.ndarray, "k k"]:
     return areas
 
 
-class PairwiseAUCDisplay(Display):
+class PairwiseAUCDisplay(ClassifierDisplay):
     """A heat map of A(i|j), how well score column i tells class i from class j.
 
     Build it with `from_predictions` or `from_estimator`; draw it again, or elsewhere, with `plot`.
@@ -75,34 +74,6 @@ class PairwiseAUCDisplay(Display):
     def __init__(self, areas: Float[np.ndarray, "k k"], labels: Sequence[Hashable]) -> None:
         self.areas = areas
         self.labels = tuple(labels)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, **kwargs: Any) -> PairwiseAUCDisplay:
-        """Let a fitted classifier score observations, and draw how it tells classes apart.
-
-        Parameters
-        ----------
-        estimator : scikit-learn classifier
-            Fitted, with ``predict_proba`` or else ``decision_function``.
-        X : array-like of shape (n, p)
-            Features.
-        y : array-like of shape (n,)
-            Observed classes.
-        **kwargs
-            As for `from_predictions`, except ``labels``: the classes are those of the estimator.
-
-        Returns
-        -------
-        PairwiseAUCDisplay
-            Already drawn.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As for `from_predictions`, or if the estimator gives no score to each class.
-        """
-        scores = scores_of(estimator, X, y)
-        return cls.from_predictions(y, scores, labels=estimator.classes_, **kwargs)
 
     @classmethod
     def from_predictions(

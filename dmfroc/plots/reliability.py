@@ -24,7 +24,7 @@ from dmfroc.measures.measure import bare_value_of
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
-    Display,
+    ClassifierDisplay,
     Self,
     checked_name,
     draw_band,
@@ -44,7 +44,7 @@ _HIGHEST = 0.16  # of the axes, that the histogram takes
 
 
 @renders("CalibrationTests.plot")
-class ReliabilityDisplay(Display):
+class ReliabilityDisplay(ClassifierDisplay):
     """Reliability diagrams of isotonic recalibrations.
 
     The consistency band around the diagonal holds the recalibrated probability of a calibrated

@@ -11,7 +11,7 @@ from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
-    Display,
+    ClassifierDisplay,
     Self,
     draw_band,
     draw_legend,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_BANDS = 3
 
 
-class RiskCoverageDisplay(Display):
+class RiskCoverageDisplay(ClassifierDisplay):
     """Risk-coverage curves of one or several classifiers.
 
     Parameters

@@ -471,7 +471,7 @@ def test_guides_can_be_left_out(ax):
     display = plots.ROCDisplay.from_predictions(
         TRUE,
         PROBABILITY,
-        plot_chance=False,
+        plot_chance_level=False,
         plot_break_even=False,
         plot_isometrics=False,
         plot_legend=False,
@@ -484,7 +484,7 @@ def test_guides_can_be_left_out(ax):
 
 def test_isometrics_are_those_of_the_curve(ax):
     display = plots.ROCDisplay.from_predictions(
-        TRUE, PROBABILITY, plot_chance=False, plot_break_even=False, ax=ax
+        TRUE, PROBABILITY, plot_chance_level=False, plot_break_even=False, ax=ax
     )
     expected = curves.isometrics(
         curves.roc_curve(TRUE, PROBABILITY), values=display.look.isometric_values
@@ -496,14 +496,14 @@ def test_isometrics_are_those_of_the_curve(ax):
 
 def test_isometrics_that_differ_between_classes_are_not_drawn(ax):
     display = plots.PNDisplay.from_predictions(
-        NAMES, MANY, plot_chance=False, plot_break_even=False, ax=ax
+        NAMES, MANY, plot_chance_level=False, plot_break_even=False, ax=ax
     )
     assert display.guides_ == []
 
 
 def test_gain_isometrics_are_of_round_gains(ax):
     display = plots.PRGDisplay.from_predictions(
-        TRUE, PROBABILITY, plot_chance=False, plot_break_even=False, ax=ax
+        TRUE, PROBABILITY, plot_chance_level=False, plot_break_even=False, ax=ax
     )
     sums = [np.unique((line.get_xdata() + line.get_ydata()).round(9)) for line in display.guides_]
     assert np.concatenate(sums) == pytest.approx([0.4, 0.8, 1.2, 1.6])
@@ -511,7 +511,7 @@ def test_gain_isometrics_are_of_round_gains(ax):
 
 def test_reciprocal_isometrics_are_of_round_f_measures(ax):
     display = plots.ReciprocalPrecisionRecallDisplay.from_predictions(
-        NAMES, MANY, plot_chance=False, plot_break_even=False, ax=ax
+        NAMES, MANY, plot_chance_level=False, plot_break_even=False, ax=ax
     )
     sums = [np.unique((line.get_xdata() + line.get_ydata()).round(9)) for line in display.guides_]
     assert 2 / np.concatenate(sums) == pytest.approx([0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
@@ -579,7 +579,7 @@ def test_the_grid_of_the_other_chart():
 def test_isometrics_of_f_beta(beta):
     for display in (plots.PrecisionRecallDisplay, plots.PRGDisplay):
         drawn = display.from_predictions(
-            TRUE, PROBABILITY, beta=beta, plot_chance=False, plot_break_even=False
+            TRUE, PROBABILITY, beta=beta, plot_chance_level=False, plot_break_even=False
         )
         lines = [line for line in drawn.guides_ if len(line.get_xdata()) > 100]
         values = []

@@ -12,11 +12,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from simulations import normal_scores
 from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dmfroc import Estimate, Predictions, estimate, multiclass_roc
+from dmfroc import Estimate, Predictions, curves, estimate, multiclass_roc, plots
 from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 
@@ -201,7 +203,7 @@ def test_no_global_setting_is_touched(computed):
 
 
 def test_parts_can_be_left_out(computed, ax):
-    display = computed.plot(ax, plot_band=False, plot_chance=False)
+    display = computed.plot(ax, plot_band=False, plot_chance_level=False)
     assert (display.band_, display.pairs_, display.chance_) == (None, None, None)
     assert list(ax.lines) == [display.line_]
     assert not ax.collections
@@ -209,7 +211,7 @@ def test_parts_can_be_left_out(computed, ax):
 
 def test_band_that_is_not_wanted_is_not_computed(ax):
     display = MulticlassROCDisplay.from_predictions(
-        CLASSES, SCORES, plot_band=False, plot_chance=False, ax=ax
+        CLASSES, SCORES, plot_band=False, plot_chance_level=False, ax=ax
     )
     assert (display.band, display.chance_) == (None, None)
     assert display.plot(ax).band_ is None
@@ -386,3 +388,47 @@ def test_unknown_name_in_the_package():
     assert "MulticlassROCDisplay" in dir(dmfroc.plots)
     with pytest.raises(AttributeError, match="has no attribute 'RocDisplay'"):
         _ = dmfroc.plots.RocDisplay
+
+
+def test_from_cv_results_is_the_mean_over_folds():
+    found = cross_validate(
+        GaussianNB(), FEATURES, CLASSES, cv=3, return_estimator=True, return_indices=True
+    )
+    display = MulticlassROCDisplay.from_cv_results(found, FEATURES, CLASSES)
+    rows = np.concatenate(found["indices"]["test"])
+    folds = np.repeat(range(3), [len(test) for test in found["indices"]["test"]])
+    scores = np.concatenate(
+        [
+            model.predict_proba(FEATURES[test])
+            for model, test in zip(found["estimator"], found["indices"]["test"], strict=True)
+        ]
+    )
+    expected = estimate("dmf_auc", CLASSES[rows], scores, folds=folds)
+    assert display.estimate.interval == pytest.approx(expected.interval)
+    label = CLASSES[0]
+    drawn = plots.ROCDisplay.from_cv_results(
+        found, FEATURES, CLASSES, pos_label=label, curve_kwargs={"linewidth": 0.5}
+    )
+    assert list(drawn.curves) == ["fold 0", "fold 1", "fold 2"]
+    of_first = curves.roc_curve(CLASSES[rows[folds == 0]], scores[folds == 0], pos_label=label)
+    assert drawn.curves["fold 0"].area == pytest.approx(of_first.area)
+    assert drawn.line_.get_linewidth() == 0.5
+    with pytest.raises(ValueError, match="pos_label must name"):
+        plots.ROCDisplay.from_cv_results(found, FEATURES, CLASSES)
+    with pytest.raises(TypeError, match="return_estimator=True"):
+        plots.ROCDisplay.from_cv_results({"test_score": [1]}, FEATURES, CLASSES)
+
+
+@pytest.mark.parametrize(
+    "display", [plots.ReliabilityDisplay, plots.DecisionDisplay, plots.RiskCoverageDisplay]
+)
+def test_every_display_of_scores_takes_an_estimator(display):
+    model = GaussianNB().fit(FEATURES, CLASSES)
+    drawn = display.from_estimator(model, FEATURES, CLASSES)
+    expected = display.from_predictions(CLASSES, model.predict_proba(FEATURES))
+    found, wanted = (
+        [line.get_ydata() for line in x.ax_.lines if len(line.get_ydata()) > 2]
+        for x in (drawn, expected)
+    )
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
