@@ -4,7 +4,6 @@ The stand-ins have the documented interfaces: names and arguments of what the pa
 order in which the tools call back.
 """
 
-import pickle
 import re
 import types
 from pathlib import Path
@@ -118,39 +117,29 @@ class Tensor:
         return self.values
 
 
-def test_processes_of_pytorch_give_the_numbers_of_one(monkeypatch):
+def test_a_metric_of_torchmetrics_has_values_and_limits(monkeypatch):
+    class Metric:
+        def add_state(self, name, default, dist_reduce_fx):
+            assert dist_reduce_fx == "cat"  # what processes hold is put together
+            setattr(self, name, list(default))
+
+    modules = {
+        "torch": types.SimpleNamespace(tensor=float),
+        "torchmetrics": types.SimpleNamespace(Metric=Metric),
+        "torchmetrics.utilities": types.SimpleNamespace(
+            dim_zero_cat=lambda parts: Tensor(np.concatenate([part.values for part in parts]))
+        ),
+    }
+    metric = run_section("PyTorch and Lightning", monkeypatch, modules)["Ranking"]()
     y, scores = data(400)
-    metrics = []
-
-    def all_gather_object(parts, own):
-        assert len(parts) == len(metrics)
-        assert own in [metric.seen for metric in metrics]
-        # Objects are pickled between processes
-        parts[:] = [pickle.loads(pickle.dumps(metric.seen)) for metric in metrics]
-
-    distributed = types.SimpleNamespace(
-        is_initialized=lambda: len(metrics) > 1,
-        get_world_size=lambda: len(metrics),
-        all_gather_object=all_gather_object,
-    )
-    torch = types.SimpleNamespace(distributed=distributed)
-    modules = {"torch": torch, "torch.distributed": distributed}
-    metric_class = run_section("PyTorch and Lightning", monkeypatch, modules)["Ranking"]
-    results = {}
-    for n_processes in (1, 2):
-        metrics[:] = [metric_class(LABELS) for _ in range(n_processes)]
-        for batch, rows in enumerate(np.split(np.arange(400), 8)):
-            metrics[batch % n_processes].update(Tensor(scores[rows]), Tensor(y[rows]))
-        results[n_processes] = [metric.compute().estimates for metric in metrics]
-    alone = results[1][0]
-    for estimates in results[2]:
-        for name, e in alone.items():
-            assert estimates[name].value == e.value
-            assert estimates[name].interval == pytest.approx(e.interval, rel=1e-12)
-    exact = dmfroc.hand_till_score(y, scores)
-    assert abs(alone["hand_till"].value - exact) <= alone["hand_till"].error_bound
-    metrics[0].reset()
-    assert metrics[0].seen.n_observations == 0
+    for rows in np.split(np.arange(400), 8):
+        metric.update(Tensor(scores[rows]), Tensor(y[rows]))
+    found, expected = metric.compute(), dmfroc.evaluate(y, scores, measures=metric.measures)
+    assert len(found) == 3 * len(expected.estimates)
+    for name, e in expected.estimates.items():
+        limits = found[f"{name}_low"], found[f"{name}_high"]
+        assert found[name] == e.value
+        assert limits == e.interval
 
 
 def test_keras_logs_the_lower_limit(monkeypatch):
