@@ -1,4 +1,4 @@
-"""A progress bar for long jobs, on terminals only."""
+"""A progress bar for long jobs, on terminals and in notebooks only."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 
 _PATIENCE = 2.0  # seconds; shorter jobs show nothing
 
 
 def is_watched() -> bool:
-    """Whether stderr is a terminal."""
+    """Whether stderr is a terminal, or a notebook can show a bar."""
+    if "ipykernel" in sys.modules and find_spec("ipywidgets") is not None:
+        return True
     # A daemon may have no stderr at all, or a closed one
     stream = sys.stderr
     return stream is not None and not stream.closed and stream.isatty()
@@ -49,6 +52,7 @@ def progress_bar(
             bar.update(task, completed=n_finished)
         elif is_watched() and time.monotonic() - start >= patience:
             from rich.console import Console
+            from rich.errors import LiveError
             from rich.markup import escape
             from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
@@ -59,7 +63,11 @@ def progress_bar(
                 console=Console(stderr=True),
                 transient=patience > 0,
             )
-            bar.start()
+            try:
+                bar.start()
+            except LiveError:  # another bar is being shown
+                bar = None
+                return
             task = bar.add_task(escape(description), total=n_total, completed=n_finished)
 
     try:

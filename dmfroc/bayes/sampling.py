@@ -27,6 +27,7 @@ from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy, uncons
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, double_precision, lowered
+from dmfroc._kit.progress import track
 from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread, result_of
 
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
@@ -261,7 +262,8 @@ def run_chains(
     begin, go_on = steps
     state = begin(key, start, *given)
     found = []
-    for _ in range(0, chains.n_warmup + chains.n_draws, _N_TOGETHER):
+    parts = range(0, chains.n_warmup + chains.n_draws, _N_TOGETHER)
+    for _ in track(parts, len(parts), "Posterior"):
         check_stopped()
         state, fields = go_on(state, *given)
         found.append(jax.tree.map(np.asarray, fields))
