@@ -52,7 +52,6 @@ def progress_bar(
             bar.update(task, completed=n_finished)
         elif is_watched() and time.monotonic() - start >= patience:
             from rich.console import Console
-            from rich.errors import LiveError
             from rich.markup import escape
             from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
@@ -63,11 +62,7 @@ def progress_bar(
                 console=Console(stderr=True),
                 transient=patience > 0,
             )
-            try:
-                bar.start()
-            except LiveError:  # another bar is being shown
-                bar = None
-                return
+            bar.start()
             task = bar.add_task(escape(description), total=n_total, completed=n_finished)
 
     try:

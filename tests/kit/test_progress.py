@@ -10,17 +10,6 @@ def test_a_description_is_shown_as_it_is(monkeypatch, capsys):
     assert "study [red]" in capsys.readouterr().err
 
 
-def test_a_bar_within_another_is_not_shown(monkeypatch, capsys):
-    monkeypatch.setattr(progress, "is_watched", lambda: True)
-    with progress.progress_bar("outer", 0, 2) as outer:
-        with progress.progress_bar("inner", 0, 2) as inner:
-            inner(2)
-        outer(2)
-    shown = capsys.readouterr().err
-    assert "outer" in shown
-    assert "inner" not in shown
-
-
 def test_notebooks_are_watched_if_they_can_show_a_bar(monkeypatch):
     monkeypatch.setitem(progress.sys.modules, "ipykernel", progress)
     monkeypatch.setattr(progress, "find_spec", lambda name: name == "ipywidgets")
