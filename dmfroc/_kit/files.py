@@ -113,25 +113,25 @@ def remove_strays(directory: Path) -> None:
     """Remove what processes that were killed while they wrote have left in a directory."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            found = _STRAY.fullmatch(entry.name)
-            if found and entry.is_file(follow_symlinks=False):
+            match = _STRAY.fullmatch(entry.name)
+            if match and entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError):
-                    _remove_abandoned(entry, int(found[1], 16), int(found[2]))
+                    _remove_abandoned(entry, int(match[1], 16), int(match[2]))
 
 
 def _regular(target: Path) -> os.stat_result | None:
     """Return what is known of a file that may be overwritten; None if there is none yet."""
     try:
-        found = target.stat()
+        status = target.stat()
     except FileNotFoundError:
         return None
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise OSError(None, "it is no regular file, and would be replaced by one", str(target))
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(target))
-    return found
+    return status
 
 
 def _like(before: os.stat_result, descriptor: int) -> None:

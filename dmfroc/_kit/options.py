@@ -29,27 +29,27 @@ def number(name: str, value: Any) -> float:
 
 def positive(name: str, value: Any) -> float:
     """Return a real number of any kind that is above zero and finite."""
-    found = number(name, value)
-    if not 0 < found < np.inf:
+    checked = number(name, value)
+    if not 0 < checked < np.inf:
         raise ValueError(f"{name} must be positive and finite, but it is {value!r}")
-    return found
+    return checked
 
 
 def proportion(name: str, value: Any, interval: Literal["(0, 1)", "(0, 1]", "[0, 1]"]) -> float:
     """Return a real number of any kind in an interval with open or closed ends."""
-    found = number(name, value)
-    is_above = found > 0 or (found == 0 and interval[0] == "[")
-    if not (is_above and (found < 1 or (found == 1 and interval[-1] == "]"))):
+    checked = number(name, value)
+    is_above = checked > 0 or (checked == 0 and interval[0] == "[")
+    if not (is_above and (checked < 1 or (checked == 1 and interval[-1] == "]"))):
         raise ValueError(f"{name} must be in {interval}, but it is {value!r}")
-    return found
+    return checked
 
 
 def nonnegative(name: str, value: Any) -> float:
     """Return a real number of any kind that is finite and not below zero."""
-    found = number(name, value)
-    if not 0 <= found < np.inf:
+    checked = number(name, value)
+    if not 0 <= checked < np.inf:
         raise ValueError(f"{name} must be a finite number >= 0, but it is {value!r}")
-    return found
+    return checked
 
 
 def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int:
@@ -71,18 +71,18 @@ def listed(name: str, values: Any, least: int = 1) -> list[Any]:
         raise TypeError(f"{name} must be a list, but it is {_found(values)}")
     if getattr(values, "ndim", 1) == 0:
         raise TypeError(f"{name} must be a list, but it is {_found(values)}")
-    found = list(values)
-    if len(found) < least:
+    items = list(values)
+    if len(items) < least:
         raise ValueError(f"{name} must hold at least one value, but it is empty")
-    return found
+    return items
 
 
 def n_jobs_of(value: Any) -> int | None:
     """Return the number of jobs as joblib takes it: None, or an integer that is not 0."""
-    found = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
-    if found == 0:
+    n_jobs = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
+    if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
-    return found
+    return n_jobs
 
 
 def instance[T](name: str, value: Any, kind: type[T]) -> T:

@@ -226,13 +226,13 @@ class Accumulator:
         return self._drawn()
 
     def _drawn(self) -> RowSample:
-        found = self._sample
+        drawn = self._sample
         for sample in self._pending:
-            found = sample if found is None else found.merged(sample)
-        if found is None:
+            drawn = sample if drawn is None else drawn.merged(sample)
+        if drawn is None:
             raise ValueError("nothing has been accumulated: call update first")
-        self._sample, self._pending = found, []
-        return found
+        self._sample, self._pending = drawn, []
+        return drawn
 
     def _learned(self) -> Grid:
         """Return the cut points, which are learned now if they have not been before."""
@@ -577,22 +577,24 @@ class Accumulator:
         if "labels" not in header or "cuts" not in arrays:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
         with checked(path):
-            found = cls(labels_from(header))
-            found._content, found._sample = sample_from_state(header, arrays, len(found.labels))
-            dtype = found._sample.batch.scores[ONLY].dtype
+            accumulator = cls(labels_from(header))
+            accumulator._content, accumulator._sample = sample_from_state(
+                header, arrays, len(accumulator.labels)
+            )
+            dtype = accumulator._sample.batch.scores[ONLY].dtype
             if arrays["cuts"].dtype != dtype:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
-            found._grid = grid_from_user(arrays["cuts"], len(found.labels), dtype)
-            _, found._counts = counts_from_state(header, arrays, {ONLY: found._grid})
+            accumulator._grid = grid_from_user(arrays["cuts"], len(accumulator.labels), dtype)
+            _, accumulator._counts = counts_from_state(header, arrays, {ONLY: accumulator._grid})
             updates = checked_array(arrays, "updates", np.int64, (2, None))
             new = np.diff(updates, axis=1, prepend=0)
-            total = int(found._counts.sizes.sum())
+            total = int(accumulator._counts.sizes.sum())
             if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
                 raise ValueError(f"updates are not those of {total} rows")
-            totals = found._totals
+            totals = accumulator._totals
             totals.rows, totals.right = (array("q", row) for row in updates.tolist())
             totals.brier = np.full(2, np.nan)
             if "brier" in arrays:
                 totals.brier = checked_array(arrays, "brier", np.float64, (2,))
-            found._looks, found._monitors = watched_from(header["watched"])
-        return found
+            accumulator._looks, accumulator._monitors = watched_from(header["watched"])
+        return accumulator

@@ -105,8 +105,8 @@ class CalibrationTests(Result):
             Column("p_value", "p-value", [t.p_value for t in tests], "p_value"),
         ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
-        found = [Table("tests", title, columns, is_by_name=True)]
-        return found if self.predictions.n_classes == 2 else [*found, self._by_class()]
+        shown = [Table("tests", title, columns, is_by_name=True)]
+        return shown if self.predictions.n_classes == 2 else [*shown, self._by_class()]
 
     def _by_class(self) -> Table:
         """Return what measures of one class against the rest are, with their intervals."""
@@ -117,9 +117,11 @@ class CalibrationTests(Result):
             measures = [measure(pos_label=label) for label in labels]
             if all(x.applies_to(predictions) for x in measures):
                 methods = [Jackknife()] * len(labels)
-                found = estimates_of(measures, methods, sample_of(predictions))
+                estimates = estimates_of(measures, methods, sample_of(predictions))
                 title, head = measure().title, "95 % interval"
-                columns.append(Column(measure.__name__, title, found, "estimate", interval=head))
+                columns.append(
+                    Column(measure.__name__, title, estimates, "estimate", interval=head)
+                )
         return Table("classes", "Each class against the rest", columns)
 
 

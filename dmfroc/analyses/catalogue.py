@@ -206,8 +206,8 @@ def get_measure(measure: str | Measure) -> Measure:
 
 def _made(text: str) -> Measure | None:
     """Return the measure whose options are in its name, as in ``partial_auc(max_fpr=0.2)``."""
-    found = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
-    head, given = ("", None) if found is None else (found[1].strip(), found[2])
+    match = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
+    head, given = ("", None) if match is None else (match[1].strip(), match[2])
     head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(_normalized(head), "")
     function = max((x for x in FACTORIES if f"{head}_".startswith(f"{x}_")), key=len, default="")
     if not function:

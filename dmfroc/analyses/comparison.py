@@ -171,9 +171,9 @@ def compare(
         return joint_evidence(y_true, by_name, intervals, measure.needs, **flags)
 
     def facts_at(t: Any) -> dict[str, FactsInMemory]:
-        found = evidence_at(t)
-        assert found.units is not None
-        samples = {name: Sample(p.counted, found.units) for name, p in found.predictions.items()}
+        at = evidence_at(t)
+        assert at.units is not None
+        samples = {name: Sample(p.counted, at.units) for name, p in at.predictions.items()}
         return facts_of_classifiers(measure, samples)
 
     are_several = np.ndim(horizon := given.get("horizon", 0)) > 0
@@ -185,8 +185,8 @@ def compare(
             "judge": given.get("judge") is not None,
             "several horizons": are_several,
         }
-        if found := [name for name, is_given in refused.items() if is_given]:
-            raise ValueError(f"scale='ratio' does not go with {', '.join(found)}: leave one out")
+        if names := [name for name, is_given in refused.items() if is_given]:
+            raise ValueError(f"scale='ratio' does not go with {', '.join(names)}: leave one out")
         intervals = replace(intervals, method="jackknife")
     if are_several:
         return over_horizons(horizon, facts_at, intervals, hypothesis)
@@ -255,13 +255,13 @@ def comparison_fields(
 ) -> dict[str, Any]:
     """Return what a `Comparison` says of values that are jointly known, as its fields."""
     value_intervals, winner = None, None
-    found = hypothesis.differences(joint.contrasts, level, greater_is_better=greater_is_better)
+    unadjusted = hypothesis.differences(joint.contrasts, level, greater_is_better=greater_is_better)
     if flag("simultaneous", simultaneous):
         differences, value_intervals, winner = _all_at_once(
-            joint, found, greater_is_better, level, seed, hypothesis
+            joint, unadjusted, greater_is_better, level, seed, hypothesis
         )
     else:
-        differences = holm_adjusted(found)
+        differences = holm_adjusted(unadjusted)
     names = tuple(joint.estimates)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":

@@ -317,9 +317,9 @@ def _nested_repeat(
     held_out, variances = np.empty(n_folds), np.empty(n_folds)
     for first in range(n_folds):
         shown = predictions_without((first,), first)
-        [found] = influences_of([measure], bind(measure, shown), shown)
-        held_out[first] = found.value
-        variances[first] = moments_of(found.influences, units_of(shown)).standard_error ** 2
+        [influences] = influences_of([measure], bind(measure, shown), shown)
+        held_out[first] = influences.value
+        variances[first] = moments_of(influences.influences, units_of(shown)).standard_error ** 2
         for second in range(first):
             for outer, judged in ((first, second), (second, first)):
                 part = predictions_without((second, first), judged)

@@ -169,8 +169,8 @@ def estimate(
         several: Any = evaluate(y_true, y_score, measures=[measure], **options)
         return several
     evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)
-    [found] = warned_estimates(evidence, [measure])
-    return found
+    [result] = warned_estimates(evidence, [measure])
+    return result
 
 
 def influences(
@@ -221,9 +221,9 @@ def influences(
     given |= {"needs": chosen.needs, "copy": False, "by_fold": True}
     predictions = as_predictions(y_true, y_score, **given)
     counted = predictions.counted
-    [found] = influences_of([chosen], bind(chosen, counted), counted)
-    values = {chosen.name: found.value}
+    [own] = influences_of([chosen], bind(chosen, counted), counted)
+    values = {chosen.name: own.value}
     warn([*caveats([chosen], predictions), undefined_message(values)])
     influences = np.zeros(predictions.n_observations)
-    influences[predictions.sample_weight > 0] = found.influences
+    influences[predictions.sample_weight > 0] = own.influences
     return influences

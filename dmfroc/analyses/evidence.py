@@ -170,18 +170,18 @@ class JudgedEvidence(EvidenceInMemory):
         rows, names, shared = self.rows, self._groups, measure.in_sample(self.predictions)
         some = None if names is None else names[rows.is_verified]
         with collected_remarks():
-            found = [_facts_of_few(measure, self.sample)]
+            facts = [_facts_of_few(measure, self.sample)]
             of_all, classes = (set(x.present) for x in (rows.judge_on_all, rows.judge_on_verified))
             is_of_rows = measure.adds_rows or measure.name == "accuracy"
             if not is_of_rows and (of_all != classes or len(classes) < 2):
-                return found
+                return facts
             try:
                 sample = sample_of(rows.judge_on_all, names)
-                found += facts_of([shared], bind(shared, sample.predictions), sample)
-                found.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
+                facts += facts_of([shared], bind(shared, sample.predictions), sample)
+                facts.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
             except ValueError:
-                return found[:1]
-        return found if np.isfinite([x.value for x in found]).all() else found[:1]
+                return facts[:1]
+        return facts if np.isfinite([x.value for x in facts]).all() else facts[:1]
 
     def units(self, verified: Units) -> Units:
         """Return the verified units, in the strata within which they were drawn if there are."""
@@ -191,11 +191,11 @@ class JudgedEvidence(EvidenceInMemory):
         cell, n_means = self.stratum[self.has_verified], np.array(self.n_labels.shape)
         return replace(verified.in_one_stratum, cell=cell, n_means=n_means)
 
-    def weigh(self, found: Sequence[Influences]) -> Judged:
+    def weigh(self, parts: Sequence[Influences]) -> Judged:
         """Return the combination of least variance, of verified rows alone if there is no judge."""
-        if len(found) < 3:
-            return Judged(found[0].value, found[0].influences, 0.0, np.ones(len(self.stratum)))
-        own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in found)
+        if len(parts) < 3:
+            return Judged(parts[0].value, parts[0].influences, 0.0, np.ones(len(self.stratum)))
+        own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in parts)
         return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
 
     def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " u"]:
@@ -205,14 +205,14 @@ class JudgedEvidence(EvidenceInMemory):
         return np.bincount(unit, of_rows, len(self.has_verified))
 
     def gather(
-        self, judge: Judged, units: Units, found: Sequence[Influences]
+        self, judge: Judged, units: Units, values: Sequence[Influences]
     ) -> tuple[Influences, Moments]:
         """Put together the value of verified rows and, by its weight, what the judge adds.
 
         The other units are independent of the verified ones, and vary within their strata. What
         differs between strata varies with their random sizes.
         """
-        [verified, *of_judge], weight = found, judge.weight
+        [verified, *of_judge], weight = values, judge.weight
         value, sums, phi = verified.value, np.zeros(len(self.stratum)), verified.influences
         if of_judge:
             on_all, on_verified = of_judge
@@ -237,11 +237,11 @@ class JudgedEvidence(EvidenceInMemory):
         """Return what verified rows and the judge say together."""
         verified, *of_judge = parts = self.parts(measure)
         units = self.units(verified.units)
-        found = [x.influences for x in parts]
-        judge, nobody = self.weigh(found), self.weigh(found[:1])
+        influences = [x.influences for x in parts]
+        judge, nobody = self.weigh(influences), self.weigh(influences[:1])
         (_, alone), (_, both) = (
-            self.gather(nobody, units, found[:1]),
-            self.gather(judge, units, found),
+            self.gather(nobody, units, influences[:1]),
+            self.gather(judge, units, influences),
         )
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
         gain = alone.spread.scale / both.spread.scale if both.spread.scale > 0 else 1.0
@@ -295,12 +295,12 @@ class JudgedEvidence(EvidenceInMemory):
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
         """Estimate measures, each by its method."""
-        found = []
+        result = []
         for measure, method in zip(measures, methods, strict=True):
             assert isinstance(method, Jackknife)
-            found.append(method.estimate(self.facts(measure)))
+            result.append(method.estimate(self.facts(measure)))
         warn([self.selection_message])
-        return found
+        return result
 
     @property
     def agreement(self) -> tuple[Any, Any]:
@@ -325,7 +325,7 @@ def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     return replace(facts, influences=influences, can_redraw=False, n_drawn=n_drawn)
 
 
-def _left_out(bound: BoundMeasures, predictions: Predictions, found: Influences) -> Influences:
+def _left_out(bound: BoundMeasures, predictions: Predictions, whole: Influences) -> Influences:
     """Return the influences of few rows as the changes of the value without each of them.
 
     A derivative does not show that a row changes what others contribute, as it does to average
@@ -333,11 +333,11 @@ def _left_out(bound: BoundMeasures, predictions: Predictions, found: Influences)
     """
     n = predictions.n_observations
     if n**2 * predictions.n_classes > _MOST_WEIGHTS:
-        return found
+        return whole
     weights = (1 - np.eye(n)) * predictions.sample_weight
-    changes = found.value - np.ravel(bound.values_of_each(weights))
+    changes = whole.value - np.ravel(bound.values_of_each(weights))
     influences = (n - 1) / n * changes  # as the derivatives of a mean
-    return found._replace(influences=influences) if np.isfinite(influences).all() else found
+    return whole._replace(influences=influences) if np.isfinite(influences).all() else whole
 
 
 def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> str | None:
@@ -363,7 +363,9 @@ def joint_estimates_with_judge(
     facts = {name: evidence.facts(measure) for name, evidence in named.items()}
     check_finite(measure, {name: x.value for name, x in facts.items()})
     units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
-    joint = joint_combined(facts, lambda found: partial(first.gather, first.weigh(found), units))
+    joint = joint_combined(
+        facts, lambda influences: partial(first.gather, first.weigh(influences), units)
+    )
     warn([first.selection_message])
     return method.paired_estimates(joint, hypothesis)
 
@@ -541,5 +543,5 @@ def estimates_of(
 
     # NumPy and XLA's compiler leave the interpreter to others.
     estimates = itertools.chain(*parallel_map(operator.call, tasks))
-    found = dict(zip(positions, estimates, strict=True))
-    return [found[position] for position in range(len(measures))]
+    by_position = dict(zip(positions, estimates, strict=True))
+    return [by_position[position] for position in range(len(measures))]

@@ -316,7 +316,7 @@ def _worst(rule: Rule, source: _Rows | _Items, error: float) -> tuple[_Found, An
     parts: list[tuple[str, Callable[[], Any]]] = [("", lambda: source)]
     if rule.worst_of is not None:
         parts = list(source.parts(rule.worst_of))
-    found: list[tuple[tuple[int, float], _Found, Any]] = []
+    candidates: list[tuple[tuple[int, float], _Found, Any]] = []
     failures = []
     for name, made in parts:
         try:
@@ -325,15 +325,15 @@ def _worst(rule: Rule, source: _Rows | _Items, error: float) -> tuple[_Found, An
         except ValueError as failure:
             failures.append(failure)
             unknown: _Found = "inconclusive", f"{name} ({failure})", math.nan, (math.nan, math.nan)
-            found.append(((2, -math.inf), unknown, source))
+            candidates.append(((2, -math.inf), unknown, source))
             continue
         ends = joint[0] if high < math.inf else own[0], joint[1] if low > -math.inf else own[1]
         verdict = _verdict(ends, low, high, is_strict=rule.other is not None)
         rank = _GRAVEST.index(verdict), min(ends[0] - low, high - ends[1])
-        found.append((rank, (verdict, name, value, ends), part))
+        candidates.append((rank, (verdict, name, value, ends), part))
     if len(failures) == len(parts):  # of an input that no group explains
         raise failures[0]
-    return min(found, key=lambda x: x[0])[1:]
+    return min(candidates, key=lambda x: x[0])[1:]
 
 
 def _verdict(ends: tuple[float, float], low: float, high: float, *, is_strict: bool) -> Verdict:
@@ -410,12 +410,12 @@ class _Rows:
             groups = row_names(groups, "groups", one.n_given, one.given_rows, "a group")
 
         def part(rows: Any) -> _Rows:
-            found = {name: p.rows(rows) for name, p in predictions.items()}
-            present = next(iter(found.values())).present
+            members = {name: p.rows(rows) for name, p in predictions.items()}
+            present = next(iter(members.values())).present
             if lacking := [one.labels[x] for x in one.present if x not in present]:
                 raise ValueError(f"lacks class {lacking[0]!r}")
             own = None if groups is None else groups[rows]
-            return self._of(found, replace(self.whole.options, groups=own))
+            return self._of(members, replace(self.whole.options, groups=own))
 
         for place, name in enumerate(names):
             yield name, partial(part, group_of_row == place)
@@ -443,11 +443,11 @@ class _Rows:
             return ""
         pilot = {name: predictions[name] for name in chosen}
         measure: Any = rule.measure
-        found = plan(pilot, measure=measure, difference=gap, level=1 - error)
-        sizes = ", ".join(f"{x} {n:,}" for x, n in found.class_counts.items())
-        best = ", ".join(f"{x} {share:.0%}" for x, share in found.optimal_prevalence.items())
+        planned = plan(pilot, measure=measure, difference=gap, level=1 - error)
+        sizes = ", ".join(f"{x} {n:,}" for x, n in planned.class_counts.items())
+        best = ", ".join(f"{x} {share:.0%}" for x, share in planned.optimal_prevalence.items())
         return (
-            f"about {found.n:,} rows ({sizes}) would decide, or {found.n_optimal:,} with the "
+            f"about {planned.n:,} rows ({sizes}) would decide, or {planned.n_optimal:,} with the "
             f"shares {best}"
         )
 

@@ -129,11 +129,11 @@ def _rule(row: Any, place: int) -> Rule:
 
 
 def _item_measure(given: Any) -> ItemMeasure | None:
-    found = _OF_ITEMS.fullmatch(given) if isinstance(given, str) else None
-    if found is None or (found[1] == "mean_score") != (found[2] is None):
+    match = _OF_ITEMS.fullmatch(given) if isinstance(given, str) else None
+    if match is None or (match[1] == "mean_score") != (match[2] is None):
         return None
-    k = None if found[2] is None else int(found[2])
-    return ItemMeasure(found[1] if k is None else f"{found[1]}({k})", k)
+    k = None if match[2] is None else int(match[2])
+    return ItemMeasure(match[1] if k is None else f"{match[1]}({k})", k)
 
 
 def _read(key: str, value: Any) -> Any:

@@ -124,15 +124,16 @@ def over_horizons(
             "several horizons have joint limits by method='jackknife' of these fits alone: leave "
             "method and target out, or give one horizon"
         )
-    found = [facts_at(t) for t in horizons.tolist()]
-    first, method, gaps = found[0], Jackknife(options.level, options.seed), np.diff(horizons)
+    over_time = [facts_at(t) for t in horizons.tolist()]
+    first, gaps = over_time[0], np.diff(horizons)
+    method = Jackknife(options.level, options.seed)
     shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())
     units = next(iter(first.values())).units.in_one_stratum
     points: dict[str, tuple[Any, ...]] = {}
     sums: dict[str, Float[np.ndarray, "h u"]] = {}
     tested: dict[str, tuple[Measure, Hypothesis, list[IntervalAt]]] = {}
     for name, x in first.items():
-        facts = [at[name] for at in found]
+        facts = [at[name] for at in over_time]
         for one in facts:
             check_finite(one.measure, {name: one.value})
         points[name] = tuple(map(method.estimate, facts))
@@ -143,7 +144,7 @@ def over_horizons(
     of_each = zip(at_each, *points.values(), strict=True)
     remarks = {t: tuple(dict.fromkeys(w for e in es for w in e.warnings)) for t, *es in of_each}
     if hypothesis is not None:
-        joint = [method.paired_estimates(joint_facts(x), hypothesis).contrasts for x in found]
+        joint = [method.paired_estimates(joint_facts(x), hypothesis).contrasts for x in over_time]
         families.append([])
         for pair in joint[0]:
             families[-1].append(name := " - ".join(pair))

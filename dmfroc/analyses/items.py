@@ -155,14 +155,14 @@ class ItemScores(Comparison):
 
         The first is that of attempts at the same item, the second that of the true means of items.
         """
-        found = {}
+        spreads = {}
         for name, x in self.items.attempts.items():
             if x.shape[1] < 2:
                 raise ValueError(f"{name!r} has one attempt at each item: two show a spread")
             within = float(x.var(axis=1, ddof=1).mean())
             between = float(x.mean(axis=1).var(ddof=1)) - within / x.shape[1]
-            found[name] = within**0.5, max(between, 0.0) ** 0.5
-        return found
+            spreads[name] = within**0.5, max(between, 0.0) ** 0.5
+        return spreads
 
     def budget(
         self, n_attempts: int, *, k: int = 1, item_cost: float | int = 0.0
@@ -180,7 +180,7 @@ class ItemScores(Comparison):
             What a new item costs, counted in attempts.
         """
         total, k = integer("n_attempts", n_attempts, 2 * k), integer("k", k, 1)
-        cost, found = nonnegative("item_cost", item_cost), {}
+        cost, budgets = nonnegative("item_cost", item_cost), {}
         for name, (within, between) in self.spread().items():
             is_binary = np.isin(self.items.attempts[name], (0, 1)).all()
             if k > 1 and not is_binary:
@@ -194,8 +194,8 @@ class ItemScores(Comparison):
                     variance = _variance_of_pass(k, m, float(mean), between**2)
                 if n > 1 and (error := float((variance / n) ** 0.5)) < best.standard_error:
                     best = Budget(n, m, error)
-            found[name] = best
-        return found
+            budgets[name] = best
+        return budgets
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
@@ -329,7 +329,7 @@ def items(
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
     joint = _joint(given, level, seed)
     subgroups, sizes, differences = _in_subgroups(given, by, level)
-    found = ItemScores(
+    scores_of_items = ItemScores(
         measure=MEASURE,
         title=TITLE,
         items=given,
@@ -345,8 +345,8 @@ def items(
             seed=seed,
         ),
     )
-    warn(found.warnings)
-    return found
+    warn(scores_of_items.warnings)
+    return scores_of_items
 
 
 def _variance_of_pass(k: int, m: int, mean: float, between: float) -> float:
@@ -407,12 +407,14 @@ def _in_subgroups(
         name: {model: mean.estimate(level) for model, mean in of_part.items()}
         for name, of_part in means.items()
     }
-    found = {}
+    unadjusted = {}
     for model in given.scores:
         limits = {name: of_part[model].limits for name, of_part in means.items()}
-        found[model] = list(_differences(limits, level))
-    adjusted = iter(holm_adjusted(itertools.chain(*found.values())))
-    differences = {model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in found.items()}
+        unadjusted[model] = list(_differences(limits, level))
+    adjusted = iter(holm_adjusted(itertools.chain(*unadjusted.values())))
+    differences = {
+        model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in unadjusted.items()
+    }
     return estimates, {name: part.n_items for name, part in parts.items()}, differences
 
 

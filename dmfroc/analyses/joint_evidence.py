@@ -160,13 +160,13 @@ def _in_memory(
     for name, one in predictions.items():
         both = in_population(one, options, **population, importance=importance[name])
         predictions[name], with_population = both
-    found = joint_of_rows(predictions, with_population, paired=paired)
+    joint = joint_of_rows(predictions, with_population, paired=paired)
     if follow_up is None:
-        return found
+        return joint
     # The rows whose class is known
     predictions = {name: one.counted for name, one in predictions.items()}
-    estimates = partial(_estimates_in_memory, predictions, found.units, with_population)
-    return JointEvidence(estimates, predictions, found.units)
+    estimates = partial(_estimates_in_memory, predictions, joint.units, with_population)
+    return JointEvidence(estimates, predictions, joint.units)
 
 
 def joint_of_rows(

@@ -85,7 +85,7 @@ class LabelledRows:
         return int(self.unit.max()) + 1
 
     def sums_of_labels(
-        self, labels: Labels, found: Sequence[Influences]
+        self, labels: Labels, influences: Sequence[Influences]
     ) -> tuple[Float[np.ndarray, "l u"], list[Moments]]:
         """Return the influences of each unit on labels, and the moments of those of each label.
 
@@ -93,7 +93,7 @@ class LabelledRows:
         units of one stratum lack.
         """
         sums, moments = np.zeros((len(labels), self.n_units)), []
-        for row, (place, units), x in zip(sums, labels, found, strict=True):
+        for row, (place, units), x in zip(sums, labels, influences, strict=True):
             row += np.bincount(self.unit[self.entries(place)[0]], x.influences, self.n_units)
             moments.append(moments_of(x.influences, units))
             plain = float(np.sqrt(row @ row))
@@ -101,19 +101,19 @@ class LabelledRows:
         return sums, moments
 
     def mean(
-        self, labels: Labels, units: Units, found: Sequence[Influences]
+        self, labels: Labels, units: Units, influences: Sequence[Influences]
     ) -> tuple[Influences, Moments]:
         """Return the mean over labels, and the moments of the influences of units on it."""
-        sums, moments = self.sums_of_labels(labels, found)
-        whole = Influences(float(np.mean([x.value for x in found])), sums.mean(axis=0))
+        sums, moments = self.sums_of_labels(labels, influences)
+        whole = Influences(float(np.mean([x.value for x in influences])), sums.mean(axis=0))
         freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
         freedom = freedom_of_mean(sums @ sums.T, freedoms)
         return whole, replace(moments_of(whole.influences, units), most_freedom=freedom)
 
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
-        found = np.flatnonzero(~np.isnan(self.true[:, place]))
-        return found, np.full(len(found), place)
+        rows = np.flatnonzero(~np.isnan(self.true[:, place]))
+        return rows, np.full(len(rows), place)
 
     def predictions(self, name: str, entries: Entries) -> Predictions:
         """Return the predictions of two classes that entries are."""
@@ -314,7 +314,7 @@ def multilabel(
     else:
         joint = _mean(rows, facts, method, hypothesis)
     by_label, differences = _each_label(facts, method, hypothesis)
-    found = MultilabelComparison(
+    comparison = MultilabelComparison(
         measure=measure.name,
         title=measure.title,
         average=average,
@@ -332,8 +332,8 @@ def multilabel(
             seed=seed,
         ),
     )
-    warn(found.warnings)
-    return found
+    warn(comparison.warnings)
+    return comparison
 
 
 FactsOfLabels = dict[str, dict[str, FactsInMemory]]
@@ -349,11 +349,11 @@ def _facts_of_labels(rows: LabelledRows, measure: Measure) -> tuple[FactsOfLabel
 
     facts: FactsOfLabels = {}
     left_out: dict[str, str] = {}
-    for (place, name), found in zip(tasks, parallel_map(find, tasks), strict=True):
-        if isinstance(found, str):
-            left_out[rows.names[place]] = found
+    for (place, name), outcome in zip(tasks, parallel_map(find, tasks), strict=True):
+        if isinstance(outcome, str):
+            left_out[rows.names[place]] = outcome
         else:
-            facts.setdefault(rows.names[place], {})[name] = found
+            facts.setdefault(rows.names[place], {})[name] = outcome
     facts = {label: of_label for label, of_label in facts.items() if label not in left_out}
     if not facts:
         raise ValueError(f"no label has a value: {next(iter(left_out.values()))}")
@@ -400,11 +400,11 @@ def _mean(
 
 def _covariances(rows: LabelledRows, facts: FactsOfLabels) -> dict[str, Float[np.ndarray, "l l"]]:
     """Return the covariance of the labels' values by classifier."""
-    labels, found = _with_units(rows, facts), {}
+    labels, covariances = _with_units(rows, facts), {}
     for name in rows.classifiers:
         sums, _ = rows.sums_of_labels(labels, [x[name].influences for x in facts.values()])
-        found[name] = sums @ sums.T
-    return found
+        covariances[name] = sums @ sums.T
+    return covariances
 
 
 def _each_label(
@@ -418,10 +418,10 @@ def _each_label(
             joint = method.paired_estimates(joint_facts(of_label), hypothesis)
             estimates[label] = joint.estimates
             if joint.contrasts:
-                found = hypothesis.differences(
+                unadjusted = hypothesis.differences(
                     joint.contrasts, method.level, greater_is_better=greater_is_better
                 )
-                differences[label] = holm_adjusted(found)
+                differences[label] = holm_adjusted(unadjusted)
     return estimates, differences
 
 
@@ -475,22 +475,22 @@ def _by_classifier(values: Any) -> Mapping[str, Any]:
 def _named(
     named: Mapping[Any, Any], what: str, true: Float[np.ndarray, "n l"], read: Callable[..., Any]
 ) -> dict[str, Float[np.ndarray, "n l"]]:
-    found = {}
+    matrices = {}
     for name, x in named.items():
         if not isinstance(name, str):
             raise TypeError(f"{what} has the key {name!r}, but names must be strings")
         where = what if name == ONE else f"{what}[{name!r}]"
-        found[name] = read(x, where)
-        if found[name].shape != true.shape:
+        matrices[name] = read(x, where)
+        if matrices[name].shape != true.shape:
             raise ValueError(
-                f"{where} has shape {found[name].shape}, but y_true has {true.shape}: both must "
+                f"{where} has shape {matrices[name].shape}, but y_true has {true.shape}: both must "
                 "have a row for each observation and a column for each label"
             )
-        is_missing = np.isnan(found[name]) & ~np.isnan(true)
+        is_missing = np.isnan(matrices[name]) & ~np.isnan(true)
         if is_missing.any():
             row, place = np.argwhere(is_missing)[0]
             raise ValueError(f"{where} is missing in row {row}, label {place} (counting from 0)")
-    return found
+    return matrices
 
 
 def _matrix(

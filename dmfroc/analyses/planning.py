@@ -550,27 +550,27 @@ def _design(
 
     With a judge of many more rows the influences are those that its labels leave unexplained.
     """
-    found, by_judge = [], []
+    influences_of_each, by_judge = [], []
     for pilot in pilots:
         target = np.zeros(pilot.n_classes)
         target[pilot.present] = shares
         weighted = in_class_shares(pilot.counted, target)
         [influences] = influences_of([measure], bind(measure, weighted), weighted)
-        found.append(influences)
+        influences_of_each.append(influences)
         if judge is not None:
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
             by_judge.append(influences_of([measure], bind(measure, judged), judged)[0].influences)
     units = units_of(pilots[0].counted)
     range_of_sizes = kurtosis = None
-    phi = found[0].influences
-    if len(found) > 1:
-        phi = phi - found[1].influences
+    phi = influences_of_each[0].influences
+    if len(influences_of_each) > 1:
+        phi = phi - influences_of_each[1].influences
     if by_judge:
         psi = by_judge[0] if len(by_judge) == 1 else by_judge[0] - by_judge[1]
         phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
     moments = moments_of(phi, units)
-    if len(found) == 1:
-        value = found[0].value
+    if len(influences_of_each) == 1:
+        value = influences_of_each[0].value
         is_pooled, on_line = pools_classes(measure, weighted), True
         if is_pooled:
             kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
@@ -579,7 +579,7 @@ def _design(
         range_of_sizes = measure.range_in(weighted)
     else:
         low, high = measure.bounds
-        value = found[0].value - found[1].value
+        value = influences_of_each[0].value - influences_of_each[1].value
         bounds, on_line = (low - high, high - low), False
     if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(

@@ -344,8 +344,8 @@ class _Line(NamedTuple):
         new = model.mixture(model.nodes, share, of_new=True, freedom=model.freedom)
         low, high = np.sqrt(model.tau2_at(tails)).tolist()
         ends = new.quantile(tails[0]), new.quantile(tails[1])
-        found = self.estimate(mean, variance**0.5, quantile)
-        return found, self.back(ends), model.tau2**0.5, (low, high)
+        estimate = self.estimate(mean, variance**0.5, quantile)
+        return estimate, self.back(ends), model.tau2**0.5, (low, high)
 
     def bayes(
         self, model: RandomEffects, tau_scale: float
@@ -360,9 +360,9 @@ class _Line(NamedTuple):
         value = float(weights @ mean.means)
         error = float(np.sqrt(weights @ (mean.errors**2 + (mean.means - value) ** 2)))
         low, middle, high = np.interp((tails[0], 0.5, tails[1]), weights.cumsum(), taus).tolist()
-        found = self.of_ends(value, error, (mean.quantile(tails[0]), mean.quantile(tails[1])))
+        estimate = self.of_ends(value, error, (mean.quantile(tails[0]), mean.quantile(tails[1])))
         ends = new.quantile(tails[0]), new.quantile(tails[1])
-        return found, self.back(ends), middle, (low, high)
+        return estimate, self.back(ends), middle, (low, high)
 
     def groups(
         self, sites: Mapping[str, _Site], by: Mapping[str, str]
@@ -380,12 +380,12 @@ class _Line(NamedTuple):
         means, covariance = model.corrected()
         quantile = float(stdtrit(model.freedom, (1 + self.level) / 2))
         errors = np.sqrt(covariance.diagonal()).tolist()
-        found = [self.estimate(*x, quantile) for x in zip(means.tolist(), errors, strict=True)]
+        estimates = [self.estimate(*x, quantile) for x in zip(means.tolist(), errors, strict=True)]
         contrasts = np.eye(len(names))[1:] - np.eye(len(names))[:1]
         gaps, freedom = contrasts @ means, (len(contrasts), model.freedom)
         square = float(gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps))
         f = square / len(contrasts)
-        return dict(zip(names.tolist(), found, strict=True)), OmnibusTest(
+        return dict(zip(names.tolist(), estimates, strict=True)), OmnibusTest(
             f, freedom, p_value_of_f(f, freedom)
         )
 
@@ -404,18 +404,18 @@ def _sites(sites: Any, measure: str | None, classifier: Any) -> dict[str, _Site]
         if 0 < len(paths) < len(sites) or len(set(names)) < len(names):
             raise ValueError("sites need a name each: pass a dict by name of the site")
         sites = dict(zip(names, sites, strict=True))
-    found = {}
+    result = {}
     for name, source in sites.items():
         if isinstance(source, str | PathLike):
-            found[name] = _value_of(read_receipt(source), measure, classifier, name)
+            result[name] = _value_of(read_receipt(source), measure, classifier, name)
         elif isinstance(source, Evaluation | Comparison):
-            found[name] = _value_of(source.receipt(), measure, classifier, name)
+            result[name] = _value_of(source.receipt(), measure, classifier, name)
         else:
             raise TypeError(
                 f"sites must be evaluations, comparisons, or files with their receipts, but "
                 f"{name!r} is a {type(source).__name__}"
             )
-    return found
+    return result
 
 
 def _value_of(receipt: Receipt, measure: str | None, classifier: Any, site: str) -> _Site:
@@ -442,14 +442,14 @@ def _value_of(receipt: Receipt, measure: str | None, classifier: Any, site: str)
     error = float(np.sqrt(max(square, 0)))
     half = float(ndtri((1 + first.level) / 2)) * error
     ends, title = (value - half, value + half), f"{first.title}, {' - '.join(wanted)}"
-    found = replace(first, title=title, value=value, standard_error=error, interval=ends)
-    return _Site(found, OnLine(value, error), receipt.n, classes, _NO_RANGE)
+    estimate = replace(first, title=title, value=value, standard_error=error, interval=ends)
+    return _Site(estimate, OnLine(value, error), receipt.n, classes, _NO_RANGE)
 
 
 def _range(measure: str) -> tuple[float, float]:
     """Return the range whose ends are infinitely far away on the scale of pooling."""
     try:
-        found = get_measure(measure)
+        known = get_measure(measure)
     except ValueError:  # one of the user's own
         return _NO_RANGE
-    return _NO_RANGE if found.interval.is_flat_at_ends else found.bounds
+    return _NO_RANGE if known.interval.is_flat_at_ends else known.bounds

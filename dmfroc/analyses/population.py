@@ -192,17 +192,17 @@ def _estimated_importance(
     weights = np.append(predictions.sample_weight, np.ones(len(both[1])))
     is_target = np.arange(len(features)) >= n
     fit = BinaryFit(is_target.astype(float), np.vstack([np.ones(len(features)), features.T]))
-    found = fit.fitted(weights)
-    chance = fit.predicted(found)
+    coefficients = fit.fitted(weights)
+    chance = fit.predicted(coefficients)
     if not chance[is_target].min() < chance[~is_target].max():  # true for NaN too
         raise ValueError(
             "importance: the features tell rows of the target from those of the sample without "
             "error, or are redundant. No ratio can be estimated: leave features out"
         )
     influences = weights[:, None] * np.stack(
-        [fit.pull_back(weights, chance, unit) for unit in np.eye(len(found))[1:]], axis=1
+        [fit.pull_back(weights, chance, unit) for unit in np.eye(len(coefficients))[1:]], axis=1
     )
-    logs = features[:n] @ found[1:]
+    logs = features[:n] @ coefficients[1:]
     ratio = np.exp(logs - logs.max())
     weighting = EstimatedWeights(features[:n], influences[:n], influences[n:])
     return ratio / ratio.mean(), weighting

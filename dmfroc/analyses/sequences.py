@@ -161,8 +161,8 @@ class Drift(ConfidenceSequence):
     @property
     def p_value(self) -> float:
         """The smallest p-value so far, which may be looked at any number of times."""
-        found = self.looks[-1].p_value
-        return 1.0 if math.isnan(found) else found
+        last = self.looks[-1].p_value
+        return 1.0 if math.isnan(last) else last
 
     def foot(self) -> list[str]:
         """Return the verdict in a line."""

@@ -219,13 +219,13 @@ def compare_subgroups(
             f"Need at least two groups with {min_class_size} observations of each class; found "
             f"{len(members)} of {len(names)}."
         )
-    found = parallel(
+    results = parallel(
         lambda rows: _estimated(measure, chosen, predictions, rows, intervals),
         list(members.values()),
         predictions.scores.size,
     )
-    estimates = dict(zip(members, (estimate for estimate, _ in found), strict=True))
-    facts = dict(zip(members, (of_group for _, of_group in found), strict=True))
+    estimates = dict(zip(members, (estimate for estimate, _ in results), strict=True))
+    facts = dict(zip(members, (of_group for _, of_group in results), strict=True))
     remarks = {name: caveats([measure], x.predictions) for name, x in facts.items()}
     warn(attributed(remarks))
     check_finite(measure, {name: x.value for name, x in facts.items()})
@@ -446,11 +446,11 @@ def _differences(
         vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
     level = largest.level_of_each(options.level)
-    found = []
+    differences = []
     for pair, vector in zip(pairs, vectors, strict=True):
         difference = Hypothesis().difference(
             pair, contrasts.contrast(vector), level, greater_is_better=greater_is_better
         )
         adjusted = largest.adjusted(difference.p_value)
-        found.append(replace(difference, adjusted_p_value=adjusted))
-    return tuple(found)
+        differences.append(replace(difference, adjusted_p_value=adjusted))
+    return tuple(differences)

@@ -160,14 +160,14 @@ class RunsComparison(Result):
         tests = self.tests
         pairs = [(key, d) for key, test in tests.items() for d in test.differences]
         freedom = [tests[key].degrees_of_freedom[1] for key, _ in pairs]
-        found, interval = [d for _, d in pairs], f"{100 * self.level:g} % interval"
+        shown, interval = [d for _, d in pairs], f"{100 * self.level:g} % interval"
         differences = [
             Column("inference", "holds for", [names[key] for key, _ in pairs], "name"),
-            Column("first", "A", [d.first for d in found], "name"),
-            Column("second", "B", [d.second for d in found], "name"),
-            Column("value", "A - B", found, "estimate", interval, is_signed=True),
+            Column("first", "A", [d.first for d in shown], "name"),
+            Column("second", "B", [d.second for d in shown], "name"),
+            Column("value", "A - B", shown, "estimate", interval, is_signed=True),
             Column("degrees_of_freedom", "df", freedom, "freedom"),
-            Column("p_value", "p-value", [d.p_value for d in found], "p_value"),
+            Column("p_value", "p-value", [d.p_value for d in shown], "p_value"),
         ]
         freedoms = [test.degrees_of_freedom for test in tests.values()]
         equal = [
@@ -403,7 +403,7 @@ def _test(
         (first, second): contrast_of_t(means[first] - means[second], scale, freedom)
         for first, second in itertools.combinations(means, 2)
     }
-    found = Hypothesis().differences(contrasts, level, greater_is_better=greater_is_better)
+    differences = Hypothesis().differences(contrasts, level, greater_is_better=greater_is_better)
     freedoms = float(len(means) - 1), float(freedom)
     p_value = p_value_of_f(statistic, freedoms)
-    return RunsTest(float(statistic), freedoms, p_value, holm_adjusted(found))
+    return RunsTest(float(statistic), freedoms, p_value, holm_adjusted(differences))

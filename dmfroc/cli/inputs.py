@@ -173,9 +173,9 @@ class Columns:
         """
         named = {"folds": self.fold, "groups": self.groups, "time": self.time}
         arguments = {name: option for option, name in named.items() if name}
-        found, *others = (self.read_others(file, arguments) for file in files)
+        first, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
-            for name, column in found.items():
+            for name, column in first.items():
                 if self.id is None and len(column) == len(other[name]):
                     differs = column != other[name]
                     if differs.any():
@@ -185,7 +185,7 @@ class Columns:
                             f"row {row + 1}, which has {column[row]} and {other[name][row]}: "
                             "rows that are in different orders are matched by id="
                         )
-        units = {option: found[name] if name else None for option, name in named.items()}
+        units = {option: first[name] if name else None for option, name in named.items()}
         return units | {"censored": self._labels[0] if self.time and self._labels else None}
 
     def read_answers(self, file: Path, answers: Sequence[str]) -> Any:
@@ -260,13 +260,13 @@ def split_list(text: str) -> list[str]:
 
 def split_measures(text: str) -> list[str]:
     """Split a list of measures at its commas, but not at those between their options."""
-    found: list[str] = []
+    measures: list[str] = []
     for item in split_list(text):
-        if found and found[-1].count("(") > found[-1].count(")"):
-            found[-1] += f",{item}"
+        if measures and measures[-1].count("(") > measures[-1].count(")"):
+            measures[-1] += f",{item}"
         else:
-            found.append(item)
-    return found
+            measures.append(item)
+    return measures
 
 
 def classifier_names(files: Sequence[Path]) -> list[str]:
@@ -331,9 +331,9 @@ def _cost_matrix(table: list[list[str]], classes: list[str]) -> list[list[float]
 def _positions(names: list[str], classes: list[str], what: str) -> dict[str, int]:
     for label in classes:
         if names.count(label) != 1:
-            found = "are several" if label in names else "is none"
+            count = "are several" if label in names else "is none"
             raise ValueError(
-                f"there must be one {what} of costs for class {label!r}, but there {found}; "
+                f"there must be one {what} of costs for class {label!r}, but there {count}; "
                 f"the {what}s are {listing(names)}"
             )
     return {label: names.index(label) for label in classes}

@@ -231,8 +231,8 @@ def checked(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
     check_classification_targets(y)
     labels = np.unique(y)
     if len(labels) < 2:
-        found = f"holds one class only ({as_scalar(labels[0])!r})" if len(labels) else "is empty"
-        raise ValueError(f"y must hold at least two classes, but it {found}")
+        problem = f"holds one class only ({as_scalar(labels[0])!r})" if len(labels) else "is empty"
+        raise ValueError(f"y must hold at least two classes, but it {problem}")
     return X, y
 
 

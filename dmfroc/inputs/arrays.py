@@ -224,11 +224,11 @@ def score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
             f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
         ) from error
     if array.ndim not in (1, 2):
-        found = f"of shape {array.shape}" if array.ndim else named_type(y_score, source.scores)
+        problem = f"of shape {array.shape}" if array.ndim else named_type(y_score, source.scores)
         if array.ndim == 3:
-            found += remedy_for_several(array.shape)
+            problem += remedy_for_several(array.shape)
         raise ValueError(
-            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {found}"
+            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {problem}"
         )
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
@@ -249,13 +249,13 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
     return f"{of_labels if shape[-1] == 2 else ''}; of sequences, pass {of_sequences}"
 
 
-def check_length(what: str, found: int, n: int, source: Source) -> None:
+def check_length(what: str, length: int, n: int, source: Source) -> None:
     """Raise unless an input has as many rows as there are observed labels."""
-    if found != n:
-        is_flat = what == source.scores and found > n and found % n == 0
-        remedy = f". If class follows class, pass {what}.reshape({found // n}, {n}).T"
+    if length != n:
+        is_flat = what == source.scores and length > n and length % n == 0
+        remedy = f". If class follows class, pass {what}.reshape({length // n}, {n}).T"
         raise ValueError(
-            f"{source.true} has {n} rows but {what} has {found}: both must describe the same "
+            f"{source.true} has {n} rows but {what} has {length}: both must describe the same "
             f"observations, in the same order{remedy if is_flat else ''}"
         )
 

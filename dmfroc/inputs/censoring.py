@@ -86,10 +86,10 @@ class CensoringWeights:
 
     def chances(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """Return G for each row if rows have other weights, 1 where it is given."""
-        found = np.ones(len(self.known))
+        result = np.ones(len(self.known))
         for stratum in self.strata:
-            found[stratum.rows] = stratum.chances(weights[stratum.rows])
-        return found
+            result[stratum.rows] = stratum.chances(weights[stratum.rows])
+        return result
 
     def drawn(self, counts: Float[np.ndarray, " n"]) -> Float[np.ndarray, " known"]:
         """Return how much known rows count in a sample that has each row so often, with its G."""
@@ -100,13 +100,13 @@ class CensoringWeights:
         self, influences: Float[np.ndarray, "*values known"]
     ) -> tuple[Float[np.ndarray, "*values n"], Float[np.ndarray, "*values 0"]]:
         """Return the influences of all rows, also through G, and those of no other sample."""
-        found = np.zeros((*influences.shape[:-1], len(self.known)))
-        found[..., self.known] = influences
-        for values in found.reshape(-1, len(self.known)):
+        widened = np.zeros((*influences.shape[:-1], len(self.known)))
+        widened[..., self.known] = influences
+        for values in widened.reshape(-1, len(self.known)):
             for stratum in self.strata:
                 rows = stratum.rows
                 values[rows] += stratum.through(values[rows], self.given[rows])
-        return found, found[..., :0]
+        return widened, widened[..., :0]
 
 
 def in_stratum(

@@ -199,9 +199,9 @@ def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
                 f"{source.true} and {source.predicted} state different orders of their categories, "
                 f"{listing(orders[0])} and {listing(order)}: pass labels= in the right order"
             )
-    found = max(orders, key=len, default=[])
-    found = [int(x) if isinstance(x, float) and x.is_integer() else x for x in found]
-    return found if set(observed.distinct) <= set(found) else []
+    result = max(orders, key=len, default=[])
+    result = [int(x) if isinstance(x, float) and x.is_integer() else x for x in result]
+    return result if set(observed.distinct) <= set(result) else []
 
 
 def _hard(inputs: Inputs, n: int, rows: Rows) -> Factor:

@@ -83,5 +83,5 @@ def unlabelled(
     order, n = list(labels[::-1] if is_turned else labels), len(y_score)
     _, scores, *_, single = class_scores(y_score, n, order, order, source)
     rows = np.zeros(n, np.int32), scores, np.ones(n)
-    found = Predictions(tuple(order), *rows, None, single=single)
-    return found.with_positive_class(labels[1]) if is_turned else found
+    predictions = Predictions(tuple(order), *rows, None, single=single)
+    return predictions.with_positive_class(labels[1]) if is_turned else predictions

@@ -79,18 +79,20 @@ def match_columns(
     """
     kind = type(classes[0])
     texts = [_text(name, kind) for name in names]
-    found: dict[tuple[int, ...], tuple[_Reading, _Pattern]] = {}
+    matches: dict[tuple[int, ...], tuple[_Reading, _Pattern]] = {}
     for reading in _readings(kind):
         labels = [reading.fold(text) for text in map(reading.spell, classes)]
         if not repeated(labels):
             columns = [reading.fold(text) for text in texts]
             for around, positions in _complete_patterns(labels, columns).items():
-                found.setdefault(positions, (reading, around))
-    if not found:
+                matches.setdefault(positions, (reading, around))
+    if not matches:
         return None
-    if len(found) > 1:
-        raise ValueError(_several_families([around for _, around in found.values()], names, source))
-    [(positions, (reading, around))] = found.items()
+    if len(matches) > 1:
+        raise ValueError(
+            _several_families([around for _, around in matches.values()], names, source)
+        )
+    [(positions, (reading, around))] = matches.items()
     rivals = {
         place: label
         for place, text in enumerate(map(reading.fold, texts))
@@ -107,15 +109,15 @@ def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
     text = _text(name, kind)
     for reading in _readings(kind):
         column = reading.fold(text)
-        found: dict[tuple[int, int], int] = {}
+        candidates: dict[tuple[int, int], int] = {}
         for code, label in enumerate(map(reading.fold, map(reading.spell, labels))):
             for around in _patterns(column, label):
                 place = 2 if not around.after else 1 if not around.before else 0
                 # A number between texts is rather that of a model or of a fold
                 if around.keeps_words(label) and (place or kind is not int):
-                    found[place, len(label)] = code
-        if found:
-            return found[max(found)]
+                    candidates[place, len(label)] = code
+        if candidates:
+            return candidates[max(candidates)]
     return None
 
 
@@ -178,12 +180,12 @@ def mismatch(
 
 def _in_order(texts: Sequence[str], classes: Sequence[Label]) -> list[Label]:
     """Return the classes in the order of columns that hold their names somewhere."""
-    found: list[Label] = []
+    in_order: list[Label] = []
     for text in texts:
         inside = [label for label in classes if str(label).casefold() in text.casefold()]
         if inside:
-            found.append(max(inside, key=lambda label: len(str(label))))
-    return found if set(found) == set(classes) else natural_order(classes)
+            in_order.append(max(inside, key=lambda label: len(str(label))))
+    return in_order if set(in_order) == set(classes) else natural_order(classes)
 
 
 def _numbered(names: Sequence[Hashable], texts: Sequence[str], k: int) -> list[Hashable]:
@@ -250,7 +252,7 @@ def _complete_patterns(
     """Texts that lead every class to a column, and these columns."""
     place = {column: index for index, column in enumerate(columns)}
     longest = max(labels, key=len)
-    found: dict[_Pattern, tuple[int, ...]] = {}
+    complete: dict[_Pattern, tuple[int, ...]] = {}
     for around in {p for column in columns for p in _patterns(column, longest)}:
         expected = [around.before + label + around.after for label in labels]
         if (
@@ -258,8 +260,8 @@ def _complete_patterns(
             and all(around.keeps_numbers(label) for label in labels)
             and (len(labels) > _FEW or any(around.keeps_words(label) for label in labels))
         ):
-            found[around] = tuple(place[text] for text in expected)
-    return found
+            complete[around] = tuple(place[text] for text in expected)
+    return complete
 
 
 def _likely_pattern(labels: Sequence[str], columns: Sequence[str]) -> _Pattern:

@@ -189,8 +189,8 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     else:
         is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
         candidates = sorted(_SEPARATORS, key=lambda x: x != "\t") if is_tsv else [*_SEPARATORS]
-    found = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
-    best = max(found, key=lambda layout: layout.fit)  # of equals the first
+    layouts = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
+    best = max(layouts, key=lambda layout: layout.fit)  # of equals the first
     return best._replace(encoding=encoding, compression=compression)
 
 
@@ -362,11 +362,11 @@ def numbers_of(
     is_missing = pc.is_in(texts, pyarrow.array([*MISSING, "None", "<NA>"]))
     texts = pc.if_else(is_missing, None, pc.replace_substring(texts, "\N{MINUS SIGN}", "-"))
     read = {mark: _with_mark(texts, mark) for mark in ([decimal] if decimal else ".,")}
-    found = {mark: numbers for mark, numbers in read.items() if numbers is not None}
-    if not found:
+    readings = {mark: numbers for mark, numbers in read.items() if numbers is not None}
+    if not readings:
         return column, None
-    mark, numbers = next(iter(found.items()))
-    if len(found) > 1 and not numbers.equals(found[","]):
+    mark, numbers = next(iter(readings.items()))
+    if len(readings) > 1 and not numbers.equals(readings[","]):
         example = pc.filter(texts, pc.match_substring_regex(texts, "[.,]"))[0].as_py()
         raise ValueError(
             f"column {name!r} has numbers such as {example}, whose {example[-4]!r} may be a "

@@ -84,15 +84,15 @@ def _read_rows(
     file: Path, names: Names, texts: Sequence[str], numbers: Collection[str] | None
 ) -> Text:
     """Return the table in a file, with what the file of the true labels has besides."""
-    found = _read_table(file, names.format, texts, numbers)
+    text = _read_table(file, names.format, texts, numbers)
     if names.truth is None:
-        return found
+        return text
     import pyarrow.compute as pc
 
     source = checked_path("truth", names.truth)
     if not source.is_file():
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
-    table, truth = found.table, _read_table(source, names.format, texts, numbers).table
+    table, truth = text.table, _read_table(source, names.format, texts, numbers).table
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
     ids, paths = [], (file, source)
@@ -109,7 +109,7 @@ def _read_rows(
     for name in truth.column_names:
         if name not in table.column_names and name in {*texts, *(numbers or ())}:
             table = table.append_column(name, truth[name].take(places))
-    return found._replace(table=table)
+    return text._replace(table=table)
 
 
 def _kept_rows(table: Any, names: Names) -> Any:
@@ -197,16 +197,16 @@ def _read_json(file: Path) -> Any:
         content = stream.read()
     text = content.decode(json.detect_encoding(content))
     try:
-        found = json.loads(text)
+        data = json.loads(text)
     except ValueError:
         try:
             return arrow.read_json(pyarrow.BufferReader(text.encode()))
         except pyarrow.ArrowInvalid as error:  # as of lists that mix numbers with texts
             try:
-                found = [json.loads(line) for line in text.splitlines() if line.strip()]
+                data = [json.loads(line) for line in text.splitlines() if line.strip()]
             except ValueError:
                 raise error from None
-    rows = _json_rows(found) if isinstance(found, Mapping) else found
+    rows = _json_rows(data) if isinstance(data, Mapping) else data
     if not all(isinstance(row, Mapping) for row in rows):
         raise ValueError("it holds rows without names: write an object for each row")
     columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
@@ -216,22 +216,22 @@ def _read_json(file: Path) -> Any:
     return pyarrow.table(columns)
 
 
-def _json_rows(found: Mapping[str, Any]) -> list[Any]:
+def _json_rows(content: Mapping[str, Any]) -> list[Any]:
     """Return the rows in an object: under one of its keys, by column, or the object itself."""
-    lists = [x for x in found.values() if isinstance(x, list)]
-    if {"columns", "data"} <= found.keys():
-        return [dict(zip(found["columns"], row, strict=True)) for row in found["data"]]
+    lists = [x for x in content.values() if isinstance(x, list)]
+    if {"columns", "data"} <= content.keys():
+        return [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]
     if len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
         return lists[0]
-    if not all(isinstance(x, list | Mapping) for x in found.values()):
-        return [found]
-    if all(map(str.isdigit, found)) and not all(map(str.isdigit, next(iter(found.values())))):
-        return list(found.values())  # by row number
-    columns = [x.values() if isinstance(x, Mapping) else x for x in found.values()]
+    if not all(isinstance(x, list | Mapping) for x in content.values()):
+        return [content]
+    if all(map(str.isdigit, content)) and not all(map(str.isdigit, next(iter(content.values())))):
+        return list(content.values())  # by row number
+    columns = [x.values() if isinstance(x, Mapping) else x for x in content.values()]
     if len(set(map(len, columns))) > 1:
         lengths = listing([len(x) for x in columns])
-        raise ValueError(f"columns {listing(list(found))} have different lengths: {lengths}")
-    return [dict(zip(found, row, strict=True)) for row in zip(*columns, strict=True)]
+        raise ValueError(f"columns {listing(list(content))} have different lengths: {lengths}")
+    return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _read_feather(file: Path) -> Any:

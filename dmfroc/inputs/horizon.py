@@ -76,13 +76,13 @@ class FollowUp:
                     f"pass censored={firsts[0]!r} if it is, else order the classes by labels="
                 )
             return y_true, y_score, self
-        found, labels = labels_of(y_true, "y_true"), given.get("labels")
+        events, labels = labels_of(y_true, "y_true"), given.get("labels")
         censored = 0 if self.censored is None else self.censored
         none = censored if labels is None else next(iter(labels))
-        is_censored = np.array([is_missing(x) or x in (censored, none) for x in found.tolist()])
+        is_censored = np.array([is_missing(x) or x in (censored, none) for x in events.tolist()])
         if is_censored.all():
             raise ValueError("y_true has no event: all rows are censored")
-        kinds = sorted(set(found[~is_censored].tolist()))
+        kinds = sorted(set(events[~is_censored].tolist()))
         if labels is None and self.censored is None:
             none = {bool: False, str: "no event"}.get(type(kinds[0]), 0)
         given["labels"] = labels = [none, *kinds] if labels is None else list(labels)
@@ -94,12 +94,12 @@ class FollowUp:
                     "y_score is a single score, a marker for one kind of event: name it by "
                     f"pos_label=, one of {listing(labels[1:])}, or give the risk of each kind"
                 )
-            given["labels"], found = [none, kind], np.where(found == kind, found, none)
+            given["labels"], events = [none, kind], np.where(events == kind, events, none)
         y_score = _with_no_event(y_score, given["labels"])
         if not is_censored.any():  # else there might be one class only
-            of_time = len(found), Source(weight="time"), Rows(y_true)
-            found[real_weights(self.time, *of_time) > self.horizon] = none
-        classes = np.array(np.where(is_censored, none, found).tolist())
+            of_time = len(events), Source(weight="time"), Rows(y_true)
+            events[real_weights(self.time, *of_time) > self.horizon] = none
+        classes = np.array(np.where(is_censored, none, events).tolist())
         return Rows(y_true).indexed(classes), y_score, replace(self, ended=~is_censored)
 
     def _of_horizon(self, y_score: Any) -> Any:
@@ -173,15 +173,15 @@ def predictions_at(
 
 def take_follow_up(given: dict[str, Any]) -> FollowUp | None:
     """Take the follow-up, if there is one, out of what the user gave, at one horizon."""
-    found = {x: given.pop(x, None) for x in FollowUpOptions.__annotations__}
-    if not (names := [name for name, value in found.items() if value is not None]):
+    options = {x: given.pop(x, None) for x in FollowUpOptions.__annotations__}
+    if not (names := [name for name, value in options.items() if value is not None]):
         return None
-    if found["time"] is None or found["horizon"] is None:
+    if options["time"] is None or options["horizon"] is None:
         raise TypeError(f"{', '.join(names)}: time=, the follow-up, and horizon= go together")
-    if not 0 < (horizon := number("horizon", found["horizon"])) < np.inf:
+    if not 0 < (horizon := number("horizon", options["horizon"])) < np.inf:
         raise ValueError(f"horizon must be above 0 and finite, but it is {horizon:g}")
-    at = choice("at_horizon", found["at_horizon"] or "event", get_args(AtHorizon))
-    censoring, by = found["censoring"], found["censoring_by"]
+    at = choice("at_horizon", options["at_horizon"] or "event", get_args(AtHorizon))
+    censoring, by = options["censoring"], options["censoring_by"]
     if censoring is not None and not isinstance(censoring, str) and by is None:
         censoring, by = "given", censoring
     else:
@@ -191,7 +191,7 @@ def take_follow_up(given: dict[str, Any]) -> FollowUp | None:
             "censoring_by has the strata of censoring='strata', or the covariates of 'cox': give "
             "both, or neither"
         )
-    return FollowUp(found["time"], horizon, found["censored"], censoring, by, at)
+    return FollowUp(options["time"], horizon, options["censored"], censoring, by, at)
 
 
 def _with_no_event(y_score: Any, labels: Sequence[Any]) -> Any:

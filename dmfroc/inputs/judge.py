@@ -116,11 +116,11 @@ def _drawn_in_strata(
     names: NDArray[Any], is_verified: Bool[np.ndarray, " n"]
 ) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """Return the share of verified rows in each row's stratum, and the stratum."""
-    found, stratum = np.unique(names, return_inverse=True)
+    strata, stratum = np.unique(names, return_inverse=True)
     shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
     if not shares.all():
         raise ValueError(
-            f"label_strata: no row of {listing(found[shares == 0].tolist())} is verified, so that "
+            f"label_strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
             "nothing is known of it. Verify rows there, or merge strata"
         )
     return shares[stratum], stratum
@@ -139,10 +139,10 @@ def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     array = as_array(values, what)
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
-    found = np.empty(len(array), object)
+    labels = np.empty(len(array), object)
     for place, x in enumerate(map(as_scalar, array.tolist())):
-        found[place] = int(x) if isinstance(x, float) and x.is_integer() else x
-    return found
+        labels[place] = int(x) if isinstance(x, float) and x.is_integer() else x
+    return labels
 
 
 def probabilities(
@@ -150,8 +150,8 @@ def probabilities(
 ) -> Float[np.ndarray, " n"]:
     """Check and arrange probabilities of the rows, such as to be drawn; by default they are 1."""
     given = np.ones(n) if given is None else given
-    found = real_weights(given, n, Source(weight=what), Rows())
-    if (wrong := np.flatnonzero((found == 0) | (found > 1))).size:
-        which = f"row {wrong[0]} has {found[wrong[0]]}"
+    chances = real_weights(given, n, Source(weight=what), Rows())
+    if (wrong := np.flatnonzero((chances == 0) | (chances > 1))).size:
+        which = f"row {wrong[0]} has {chances[wrong[0]]}"
         raise ValueError(f"{what} must be above 0 and at most 1, but {which}")
-    return rows.arranged(found, given, what)
+    return rows.arranged(chances, given, what)

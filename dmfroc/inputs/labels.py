@@ -164,8 +164,8 @@ def _unusable_labels(items: list[Any], what: str, source: Source) -> TypeError:
                 f"{what} holds a {kind.__name__} at {source.row(row)}; labels must be int, str "
                 "or bool"
             )
-    found = [f"{kind.__name__} at {source.row(row)}" for kind, row in first_rows.items()]
-    return TypeError(f"{what} mixes labels of several kinds: {', '.join(found)}; convert to one")
+    kinds = [f"{kind.__name__} at {source.row(row)}" for kind, row in first_rows.items()]
+    return TypeError(f"{what} mixes labels of several kinds: {', '.join(kinds)}; convert to one")
 
 
 def label_order(labels: Any, kind: type, source: Source) -> list[Label]:

@@ -221,10 +221,10 @@ def _by_class(name: str, row: int, cell: Any, distinct: list[Label]) -> dict[str
         return {str(key): score for key, score in cell.items()}
     pairs = [tuple(x.values() if isinstance(x, Mapping) else x) for x in cell]
     pairs = [pair[::-1] if isinstance(pair[-1], str) else pair for pair in pairs]
-    found = {str(pair[0]): pair[-1] for pair in pairs}
-    if len(found) < len(pairs) or any(len(pair) != 2 for pair in pairs):
+    by_class = {str(pair[0]): pair[-1] for pair in pairs}
+    if len(by_class) < len(pairs) or any(len(pair) != 2 for pair in pairs):
         raise ValueError(
             f"column {name!r} should list pairs of a class and its score, each class once, but "
             f"holds {cell} at data row {row + 1}: save one column for each class"
         )
-    return found
+    return by_class

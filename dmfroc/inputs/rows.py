@@ -24,18 +24,18 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
         none has ids but columns of their files name rows and are in different orders.
     """
     (first_name, first), *others = named.items()
-    found = {first_name: first}
+    predictions = {first_name: first}
     for name, other in others:
         if (first.ids is None) != (other.ids is None):
             lacking = first_name if first.ids is None else name
             raise ValueError(f"id= is given for some classifiers only: {lacking!r} has none")
         if first.ids is None:
             _check_unused_columns(first_name, first, name, other)
-            found[name] = other
+            predictions[name] = other
         else:
             rows = other.rows(_order(first_name, first.ids, name, other.ids))
-            found[name] = replace(rows, index=first.index)
-    return found
+            predictions[name] = replace(rows, index=first.index)
+    return predictions
 
 
 def _order(

@@ -65,13 +65,13 @@ def with_labels(table: Any, names: Names) -> Any:
         if name not in columns and holds_lists(table[name])
     ]
     words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
-    found = spelled_labels(
+    spelled = spelled_labels(
         [table[name] for name in columns], [x for x in MISSING if x and x in words]
     )
     ids = names.columns.get("id", "")
     if ids in table.column_names:
-        columns, found = [*columns, ids], [*found, *spelled_labels([table[ids]])]
-    for name, column in zip(columns, found, strict=True):
+        columns, spelled = [*columns, ids], [*spelled, *spelled_labels([table[ids]])]
+    for name, column in zip(columns, spelled, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
     return table
 
@@ -231,11 +231,11 @@ def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
 
 def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
     """Put the columns that fit a pattern such as ``prob_*`` in its place."""
-    found = []
+    matching = []
     for name in names:
         fits = [x for x in available if fnmatch.fnmatchcase(x, name)]
-        found += [name] if name in available or not fits else fits
-    return list(dict.fromkeys(found))
+        matching += [name] if name in available or not fits else fits
+    return list(dict.fromkeys(matching))
 
 
 def check_available(name: str, available: Sequence[str], argument: str, noun: str) -> None:

@@ -131,8 +131,8 @@ def _by_fold(predictions: Predictions) -> list[Predictions]:
 def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:
     predictions = sample.predictions
     positions = predictions.present if predictions.n_classes > 2 else np.array([1])
-    found = (_of_class(sample, int(position), level) for position in positions)
-    return {of_class.label: of_class for of_class in found}
+    numbers = (_of_class(sample, int(position), level) for position in positions)
+    return {of_class.label: of_class for of_class in numbers}
 
 
 def _of_class(sample: Sample, position: int, level: float) -> OfClass:

@@ -222,7 +222,7 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
         and not (left_out and name == "dmf_auc" and comparison.measure in (left_out, "auc"))
     ]
     methods = [Jackknife(comparison.level)] * len(measures)
-    return {found.measure: found for found in estimates_of(measures, methods, sample)}
+    return {estimate.measure: estimate for estimate in estimates_of(measures, methods, sample)}
 
 
 def _drawings(
@@ -270,20 +270,20 @@ def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
     curve, band, confusion = numbers.curve, numbers.band, numbers.confusion
     points = thinned(curve.fpr, curve.tpr)
     area_digits = 4 if len(numbers.areas) <= _MANY_CLASSES else 3
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "auc": curve.auc,
         "fpr": _rounded(curve.fpr[points]),
         "tpr": _rounded(curve.tpr[points]),
         "band": band and {x: _rounded(getattr(band, x)) for x in ("fpr", "tpr", "low", "high")},
     }
     if has_matrices:
-        found["pairwise_areas"] = [_rounded(row, area_digits) for row in numbers.areas]
-        found["confusion"] = None if confusion is None else [_rounded(row) for row in confusion]
-    found["classes"] = [
+        content["pairwise_areas"] = [_rounded(row, area_digits) for row in numbers.areas]
+        content["confusion"] = None if confusion is None else [_rounded(row) for row in confusion]
+    content["classes"] = [
         {"label": label, "area": x.area.value, "interval": list(x.area.interval)}
         for label, x in numbers.classes.items()
     ]
-    return found
+    return content
 
 
 def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:

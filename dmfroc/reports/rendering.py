@@ -24,9 +24,9 @@ _TEMPLATES = files("dmfroc.reports") / "templates"
 
 def versions() -> list[tuple[str, str]]:
     """Return when the report was written, and what the numbers were computed with."""
-    found = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
-    found += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
-    return [("Date", f"{datetime.date.today():%Y-%m-%d}"), ("Versions", ", ".join(found))]
+    software = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
+    software += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
+    return [("Date", f"{datetime.date.today():%Y-%m-%d}"), ("Versions", ", ".join(software))]
 
 
 def visible(value: Any) -> Any:

@@ -67,8 +67,8 @@ def agreement_table(pairs: Mapping[str, tuple[Labels, Labels]]) -> Table:
     names, labels, of_judge, counts, shares = [], [], [], [], []
     for name, (verified, judge) in pairs.items():
         totals = Counter(verified.tolist())
-        found = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
-        for (label, said), count in sorted(found.items()):
+        together = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
+        for (label, said), count in sorted(together.items()):
             names.append(name)
             labels.append(_shown_label(label))
             of_judge.append(_shown_label(said))

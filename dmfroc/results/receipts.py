@@ -93,14 +93,14 @@ def read_receipt(path: str | PathLike[str]) -> Receipt:
             f"{path} was changed after it was written, or is of another version of dmfroc "
             f"({content.get('version')}): write it again with to_receipt"
         )
-    found = {}
+    estimates = {}
     for entry in content["estimates"]:
         name = entry["measure"], entry.pop("classifier")
         numbers = {k: np.nan if x is None else x for k, x in entry.items()}
         ends = (np.nan if x is None else x for x in entry["interval"])
-        found[name] = Estimate(**numbers | {"interval": tuple(ends)})
-    covariance = np.array(content["covariance"], float).reshape(len(found), len(found))
-    return Receipt(found, covariance, content["counts"])
+        estimates[name] = Estimate(**numbers | {"interval": tuple(ends)})
+    covariance = np.array(content["covariance"], float).reshape(len(estimates), len(estimates))
+    return Receipt(estimates, covariance, content["counts"])
 
 
 def _digest(content: Mapping[str, Any]) -> str:

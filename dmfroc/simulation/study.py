@@ -268,9 +268,9 @@ class Study:
         for directory in (self.path.parent, *self._directory_of_parts.glob("*")):
             remove_strays(directory)  # of runs that were killed
         if self.path.exists() and not os.access(self.path.parent, os.W_OK):
-            found, seed, settings = read_provenance(self.path), self.seed, self.settings
+            provenance, seed, settings = read_provenance(self.path), self.seed, self.settings
             asked = {"seed": seed, "code": self._code, "settings": settings}
-            if found == found | asked | {"replications": self.replications}:
+            if provenance == provenance | asked | {"replications": self.replications}:
                 return read(self.path)[0]
         self._restore_parts()
         damaged: list[Path] = []

@@ -20,7 +20,7 @@ from dmfroc.cli.commands import app
 from dmfroc.cli.inputs import split_measures
 from dmfroc.meta_analysis.data import read_studies
 from dmfroc.reports.verdict import number
-from dmfroc.results.table import as_scalar
+from dmfroc.results.table import rounded
 
 ORDERED = {
     "ranked_probability_score": 0.138357,
@@ -352,7 +352,7 @@ def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
     ],
 )
 def test_numbers_that_decimals_would_not_show(x, error, text, in_report):
-    assert as_scalar(x, error) == text
+    assert rounded(x, error) == text
     assert number(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
 
 
