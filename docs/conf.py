@@ -20,7 +20,7 @@ from public_names import PAGES, write_all  # noqa: E402
 
 extensions = [
     *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
-    "sphinx.ext.viewcode",
+    *("sphinx.ext.viewcode", "sphinx_copybutton", "sphinx_design"),
     "gallery_pictures",
     "measure_tables",
     "option_table",
@@ -40,6 +40,10 @@ html_extra_path = ["_build/extra"]
 # What the reference lists, where autosummary looks for it
 write_all(Path(__file__).parent / "_build" / "public.rst")
 autosummary_generate = ["_build/public.rst", *(f"api/{page.name}" for page in PAGES.glob("*.md"))]
+
+# Copied code has no prompts and no output
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 html_theme = "furo"
 html_title = f"dmfroc {release}"

@@ -1,8 +1,10 @@
 """The notebook says what its page says, and the gallery has every display."""
 
+import ast
 import importlib.util
 import re
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -112,3 +114,43 @@ def test_tests_that_pages_name_are_there():
     named = {path for page in pages for path in re.findall(r"`(tests/[\w/.]+)`", page.read_text())}
     assert len(named) > 20
     assert [path for path in sorted(named) if not (DOCS.parent / path).exists()] == []
+
+
+def test_the_first_lines_of_the_readme_print_what_they_show(capsys):
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", readme, re.S).groups()
+    exec(compile(code, "README", "exec"), {})
+    assert len(code.splitlines()) == 8
+    assert capsys.readouterr().out == shown
+
+
+def dotted(node):
+    """Return the name ``a.b.c`` of an attribute, if it is one."""
+    if isinstance(node, ast.Name):
+        return node.id
+    parent = dotted(node.value) if isinstance(node, ast.Attribute) else None
+    return f"{parent}.{node.attr}" if parent else None
+
+
+def names_of_package(code):
+    """Return what code imports from the package, and the attributes of it that it uses."""
+    for node in ast.walk(ast.parse(textwrap.dedent(code))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("dmfroc"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute) and (dotted(node) or "").startswith("dmfroc."):
+            yield dotted(node)
+
+
+def test_names_in_the_code_of_pages_are_there():
+    found = set()
+    for page in [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S):
+            prompted = re.findall(r"^(?:>>>|\.\.\.) ?(.*)", block, re.M)
+            found |= {(page.name, x) for x in names_of_package("\n".join(prompted) or block)}
+    assert len(found) > 100
+    for page, name in found:
+        value = dmfroc
+        for part in name.split(".")[1:]:
+            value = getattr(value, part, None) if hasattr(value, part) else None
+            assert value is not None, f"{page} has {name}"
