@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
+from jaxtyping import Float
 from scipy.special import chdtrc, ndtri, stdtrit
 
 from dmfroc._kit.options import check_level, choice, positive
@@ -20,7 +20,7 @@ from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.inference.limits import Scale, scale_of
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.random_effects import OnLine, RandomEffects, on_line
+from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects, on_line
 from dmfroc.results.difference import OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.receipts import Receipt, read_receipt
@@ -260,11 +260,10 @@ def pool(
     warn(remarks)
     first = next(iter(kept.values())).estimate
     bounds = next(iter(kept.values())).bounds
-    on, model = _Line(first, scale_of(bounds), level, method), _model(kept)
-    pooled = partial(on.bayes, tau_scale=tau_scale) if method == "bayes" else on.reml
-    mean, prediction, tau, tau_interval = pooled(model)
+    on, model = _Line(first, scale_of(bounds), level, method, tau_scale), _model(kept)
+    mean, tau, tau_interval = on.mean(model)
     others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
-    without = {name: pooled(_model(rest))[0] for name, rest in others.items()}
+    without = {name: on.mean(_model(rest))[0] for name, rest in others.items()}
     groups, between = on.groups(kept, by) if by is not None else ({}, None)
     statistic, freedom = float(model.statistic(0.0)[0]), len(kept) - 1
     q = OmnibusTest(statistic / freedom, (freedom, np.inf), float(chdtrc(freedom, statistic)))
@@ -278,7 +277,7 @@ def pool(
         sizes={name: x.n for name, x in kept.items()},
         mean=mean,
         fixed=on.estimate(fixed, variance**0.5, float(ndtri((1 + level) / 2))),
-        prediction=prediction,
+        prediction=on.prediction(model),
         tau=tau,
         tau_interval=tau_interval,
         i_squared=tau**2 / (tau**2 + typical),
@@ -308,6 +307,7 @@ class _Line(NamedTuple):
     scale: Scale
     level: float
     method: str
+    tau_scale: float
 
     def estimate(self, value: float, error: float, quantile: float) -> Estimate:
         """Return an estimate whose interval is symmetric on the line."""
@@ -333,36 +333,42 @@ class _Line(NamedTuple):
         low, high = np.asarray(self.scale.from_line(np.array(ends))).tolist()
         return low, high
 
-    def reml(
-        self, model: RandomEffects
-    ) -> tuple[Estimate, tuple[float, float], float, tuple[float, float]]:
-        """Return the mean, the prediction, and the standard deviation between sites."""
-        (mean,), ((variance,),) = model.corrected()
+    def mean(self, model: RandomEffects) -> tuple[Estimate, float, tuple[float, float]]:
+        """Return the mean, and the standard deviation between sites with its interval."""
         tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
-        quantile = float(stdtrit(model.freedom, tails[1]))
-        share = np.full(len(model.nodes), 1 / len(model.nodes))
-        new = model.mixture(model.nodes, share, of_new=True, freedom=model.freedom)
-        low, high = np.sqrt(model.tau2_at(tails)).tolist()
-        ends = new.quantile(tails[0]), new.quantile(tails[1])
-        estimate = self.estimate(mean, variance**0.5, quantile)
-        return estimate, self.back(ends), model.tau2**0.5, (low, high)
+        if self.method == "reml":
+            (mean,), ((variance,),) = model.corrected()
+            low, high = np.sqrt(model.tau2_at(tails)).tolist()
+            quantile = float(stdtrit(model.freedom, tails[1]))
+            return self.estimate(mean, variance**0.5, quantile), model.tau2**0.5, (low, high)
+        mixture, taus = self.mixture(model, of_new=False), self._taus()
+        value = float(mixture.weights @ mixture.means)
+        squares = mixture.errors**2 + (mixture.means - value) ** 2
+        ends = mixture.quantile(tails[0]), mixture.quantile(tails[1])
+        probable = (tails[0], 0.5, tails[1])
+        low, middle, high = np.interp(probable, mixture.weights.cumsum(), taus).tolist()
+        found = self.of_ends(value, float(np.sqrt(mixture.weights @ squares)), ends)
+        return found, middle, (low, high)
 
-    def bayes(
-        self, model: RandomEffects, tau_scale: float
-    ) -> tuple[Estimate, tuple[float, float], float, tuple[float, float]]:
-        """Return the same of the posterior; tau at quantiles of its prior, by the likelihood."""
-        taus = tau_scale * ndtri(0.5 + (np.arange(_N_NODES) + 0.5) / (2 * _N_NODES))
-        logs = model.log_likelihood(taus**2)
+    def prediction(self, model: RandomEffects) -> tuple[float, float]:
+        """Return the interval of the true value of a new site."""
+        new = self.mixture(model, of_new=True)
+        return self.back((new.quantile((1 - self.level) / 2), new.quantile((1 + self.level) / 2)))
+
+    def mixture(self, model: RandomEffects, *, of_new: bool) -> Mixture:
+        """Return the distribution over tau: the confidence distribution, or the posterior."""
+        if self.method == "reml":
+            share = np.full(len(model.nodes), 1 / len(model.nodes))
+            return model.mixture(model.nodes, share, of_new=of_new, freedom=model.freedom)
+        logs = model.log_likelihood(tau2 := self._taus() ** 2)
         weights = np.exp(logs - logs.max())
-        weights /= weights.sum()
-        tails = (1 - self.level) / 2, (1 + self.level) / 2
-        mean, new = (model.mixture(taus**2, weights, of_new=x) for x in (False, True))
-        value = float(weights @ mean.means)
-        error = float(np.sqrt(weights @ (mean.errors**2 + (mean.means - value) ** 2)))
-        low, middle, high = np.interp((tails[0], 0.5, tails[1]), weights.cumsum(), taus).tolist()
-        estimate = self.of_ends(value, error, (mean.quantile(tails[0]), mean.quantile(tails[1])))
-        ends = new.quantile(tails[0]), new.quantile(tails[1])
-        return estimate, self.back(ends), middle, (low, high)
+        return model.mixture(tau2, weights / weights.sum(), of_new=of_new)
+
+    def _taus(self) -> Float[np.ndarray, " j"]:
+        """Return equally probable standard deviations of the half-normal prior."""
+        taus: Float[np.ndarray, " j"]
+        taus = self.tau_scale * ndtri(0.5 + (np.arange(_N_NODES) + 0.5) / (2 * _N_NODES))
+        return taus
 
     def groups(
         self, sites: Mapping[str, _Site], by: Mapping[str, str]

@@ -6,14 +6,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
+from scipy.linalg import orth
 from scipy.special import stdtrit
 
-from dmfroc._kit.options import integer
+from dmfroc._kit.options import flag, integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -28,9 +29,10 @@ from dmfroc.inference.interval_method import IntervalMethod, check_comparable, c
 from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
 from dmfroc.inference.limits import IDENTITY, scale_of
 from dmfroc.inference.options import Options, SubgroupOptions, with_options
+from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
-from dmfroc.inputs.arrays import row_names
+from dmfroc.inputs.arrays import columns_of, row_names
 from dmfroc.inputs.horizon import predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
@@ -42,6 +44,29 @@ from dmfroc.results.table import Column, Table
 
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
 _STEPS = 20  # towards the common value, as errors differ between the sides of a group's value
+
+
+class ShrunkenGroups(NamedTuple):
+    """The groups, each drawn towards what its margins say.
+
+    The true values are normal around the sums of effects of the columns, on the scale where the
+    range of the measure has no ends. Intervals are quantiles of their joint distribution.
+
+    Attributes
+    ----------
+    estimates : dict of str to Estimate
+        By group.
+    largest_gap, smallest : Estimate
+        Difference of the largest and the smallest true value, and the smallest true value. Both
+        account for not knowing which groups these are.
+    tau : float
+        Standard deviation of the groups around their margins, on that scale.
+    """
+
+    estimates: dict[str, Estimate]
+    largest_gap: Estimate
+    smallest: Estimate
+    tau: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +98,8 @@ class SubgroupComparison(NamedEstimates):
         Whether greater values of the measure are better.
     warnings : tuple of str
         What a careful reader has to know, each warning with the groups that it concerns.
+    shrunken : ShrunkenGroups or None
+        With ``shrink=True``: better values of many small groups.
     """
 
     main_table: ClassVar[str] = "groups"
@@ -90,6 +117,7 @@ class SubgroupComparison(NamedEstimates):
     seed: int
     greater_is_better: bool
     warnings: tuple[str, ...]
+    shrunken: ShrunkenGroups | None = None
 
     def tables(self) -> list[Table]:
         """Return the groups, and their differences."""
@@ -100,6 +128,9 @@ class SubgroupComparison(NamedEstimates):
             Column("n", "n", self.sizes.values(), "count"),
             Column("value", self.title, estimates, "estimate", interval),
         ]
+        if (shrunken := self.shrunken) is not None:
+            closer = [shrunken.estimates.get(name, e) for name, e in self.estimates.items()]
+            columns.append(Column("shrunken", "shrunken", closer, "estimate", interval))
         title = f"{self.title} in each group, each with its own {percent} interval"
         groups = Table("groups", title, columns, is_by_name=True)
         differences = differences_table(
@@ -114,7 +145,9 @@ class SubgroupComparison(NamedEstimates):
     def foot(self) -> list[str]:
         """Return the test of all groups, and what was left out."""
         left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
-        return [f"all groups equal: {self.omnibus}", *left_out]
+        extremes = () if self.shrunken is None else self.shrunken[1:3]
+        lines = [e.as_text(warnings=False) for e in extremes]
+        return [f"all groups equal: {self.omnibus}", *lines, *left_out]
 
     @property
     def mean(self) -> float:
@@ -131,6 +164,7 @@ def compare_subgroups(
     *,
     measure: str | Measure = "dmf_auc",
     min_class_size: int = 5,
+    shrink: bool = False,
     **options: Unpack[SubgroupOptions],
 ) -> SubgroupComparison:
     """Compare a classifier's performance between subgroups of the observations.
@@ -148,6 +182,10 @@ def compare_subgroups(
     min_class_size : int
         A group with fewer observations of a class is left out, with a warning; at least 2. A
         group that lacks a class always is: its value would be one of other pairs of classes.
+    shrink : bool
+        Whether to give better values of many small groups too, by random effects: each is drawn
+        towards the sum of the effects of its columns. Also the largest gap between two groups and
+        the smallest value, with intervals that account for the search; see `ShrunkenGroups`.
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
@@ -248,6 +286,12 @@ def compare_subgroups(
             "their values are correlated: use method='jackknife'"
         )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
+    closer = None
+    if flag("shrink", shrink):
+        columns = by if isinstance(by, Mapping) else columns_of(by, "by") or {"by": by}
+        levels = [crossed({name: x}, n, rows)[1] for name, x in columns.items()]
+        of_groups = [[x[own.argmax()] for x in levels] for own in members.values()]
+        closer = shrunken(measure, estimates, contrasts.covariance, np.array(of_groups), intervals)
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
@@ -261,6 +305,51 @@ def compare_subgroups(
         seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
         warnings=attributed({x: [*remarks[x], *e.warnings] for x, e in estimates.items()}),
+        shrunken=closer,
+    )
+
+
+def shrunken(
+    measure: Measure,
+    estimates: Mapping[str, Estimate],
+    covariance: Float[np.ndarray, "g g"],
+    levels: Int[np.ndarray, "g columns"],
+    options: Options,
+) -> ShrunkenGroups:
+    """Return the groups that have a standard error, drawn towards the margins."""
+    bounds = (-np.inf, np.inf) if measure.interval.is_flat_at_ends else measure.bounds
+    points = np.array([on_line(e, bounds) for e in estimates.values()])
+    has_error = np.isfinite(points).all(axis=1) & (points[:, 1] > 0)
+    names = [name for name, is_known in zip(estimates, has_error, strict=True) if is_known]
+    if len(names) < 3:
+        raise ValueError(
+            f"shrink=True needs at least three groups with a standard error; found {len(names)}"
+        )
+    values, errors = points[has_error].T
+    joint = covariance[np.ix_(has_error, has_error)]
+    own = np.sqrt(joint.diagonal())
+    correlation = joint / np.maximum(np.outer(own, own), NO_VARIATION**2)
+    np.fill_diagonal(correlation, 1.0)
+    design = np.ones((len(names), 1))
+    if levels.shape[1] > 1:
+        effects = [x[:, None] == np.unique(x) for x in levels[has_error].T]
+        design = orth(np.hstack([design, *effects]))
+    if len(names) - design.shape[1] < 2:
+        design = np.ones((len(names), 1))
+    model = RandomEffects(values, correlation * np.outer(errors, errors), design)
+    draws = np.asarray(scale_of(bounds).from_line(model.draws(options.seed)))
+    tails = [(1 - options.level) / 2, (1 + options.level) / 2]
+
+    def found(of_draws: Float[np.ndarray, " draws"], title: str) -> Estimate:
+        value, error = float(of_draws.mean()), float(of_draws.std())
+        low, high = np.quantile(of_draws, tails).tolist()
+        return Estimate(title, title, value, error, (low, high), options.level, "shrunken")
+
+    return ShrunkenGroups(
+        {name: found(x, measure.name) for name, x in zip(names, draws.T, strict=True)},
+        found(np.ptp(draws, axis=1), f"largest gap in {measure.name}"),
+        found(draws.min(axis=1), f"smallest {measure.name}"),
+        model.tau2**0.5,
     )
 
 

@@ -284,3 +284,70 @@ def test_groups_have_means_over_folds():
         folds=np.repeat(folds, counts),
     )
     assert weighted.differences[0].interval == pytest.approx(repeated.differences[0].interval)
+
+
+def crossed_groups(seed=0, n=40):
+    """Twelve crossed groups whose true values differ by the effect of one column alone."""
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame(
+        [(a, b, y) for a in "pqr" for b in "stuv" for y in np.arange(n) % 2],
+        columns=["a", "b", "y"],
+    )
+    shift = rows.a.map({"p": 0.5, "q": 1.2, "r": 1.9})
+    return rows, rng.normal(size=len(rows)) + shift * rows.y
+
+
+def test_shrunken_groups_are_closer_to_the_truth():
+    rows, score = crossed_groups()
+    true = {"p": stats.norm.cdf(0.5 / 2**0.5), "q": stats.norm.cdf(1.2 / 2**0.5)}
+    true["r"] = stats.norm.cdf(1.9 / 2**0.5)
+    found = compare_subgroups(rows.y, score, rows[["a", "b"]], measure="hand_till", shrink=True)
+    closer = found.shrunken
+    truths = np.array([true[name[2]] for name in found.estimates])
+    alone, near = (
+        np.array([e.value for e in several.values()])
+        for several in (found.estimates, closer.estimates)
+    )
+    assert ((near - truths) ** 2).mean() < 0.6 * ((alone - truths) ** 2).mean()
+    ends = np.array([e.interval for e in closer.estimates.values()])
+    assert ((ends[:, 0] < truths) & (truths < ends[:, 1])).mean() > 0.8
+    assert np.ptp(ends, axis=1).mean() < 0.9 * np.mean(
+        [np.ptp(e.interval) for e in found.estimates.values()]
+    )
+    gap, smallest = closer.largest_gap, closer.smallest
+    assert gap.interval[0] < np.ptp(truths) < gap.interval[1] < np.ptp(alone) + 0.1
+    assert smallest.interval[0] < truths.min() < smallest.interval[1]
+    assert "shrunken" in found.to_pandas()
+    assert "largest gap in hand_till" in str(found)
+    plain = compare_subgroups(rows.y, score, rows[["a", "b"]], measure="hand_till")
+    assert plain.shrunken is None
+    assert plain.estimates == found.estimates
+
+
+def test_shrunken_groups_of_one_column_are_a_random_effects_mean():
+    """With a known tau the value is the weighted mean of its own and the common one."""
+    rows, score = crossed_groups(1, 200)
+    found = compare_subgroups(rows.y, score, rows.b, measure="hand_till", shrink=True)
+    alone = np.array([e.value for e in found.estimates.values()])
+    near = np.array([e.value for e in found.shrunken.estimates.values()])
+    order = np.argsort(alone)
+    assert (np.diff(near[order]) > 0).all()
+    assert np.ptp(near) < np.ptp(alone)
+    assert min(alone) < near.mean() < max(alone)
+
+
+def test_perfect_groups_are_shrunken_and_two_are_too_few():
+    y, scores, site = sample()
+    perfect = np.where((site == "c")[:, None], 50 * np.eye(3)[y], scores)
+    found = compare_subgroups(
+        y,
+        perfect,
+        np.where(site == "c", site, np.arange(240) // 3 % 3),
+        measure="hand_till",
+        shrink=True,
+    )
+    # A perfect group counts half an error, and is drawn towards the others
+    assert 0.8 < found.shrunken.estimates["c"].value < 1
+    few = {"by": np.where(site == "c", "c", "d"), "shrink": True, "measure": "hand_till"}
+    with pytest.raises(ValueError, match="shrink=True needs at least three groups"):
+        compare_subgroups(y, scores, **few)
