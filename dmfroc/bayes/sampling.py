@@ -246,8 +246,8 @@ def start_at(
 ) -> ParamInfo:
     """Return where chains start, with potentials and gradients: what starts them has no model."""
     flat, pull_back = jax.vjp(approximation.at, x)
-    found = [sampler.value_and_gradient(chain, data) for chain in flat]
-    potentials, gradients = (jnp.stack(parts) for parts in zip(*found, strict=True))
+    evaluated = [sampler.value_and_gradient(chain, data) for chain in flat]
+    potentials, gradients = (jnp.stack(parts) for parts in zip(*evaluated, strict=True))
     [gradient] = pull_back(gradients)
     return ParamInfo({"x": x}, potentials, {"x": gradient})
 
@@ -261,14 +261,14 @@ def run_chains(
     """
     begin, go_on = steps
     state = begin(key, start, *given)
-    found = []
+    samples = []
     parts = range(0, chains.n_warmup + chains.n_draws, _N_TOGETHER)
     for _ in track(parts, len(parts), "Posterior"):
         check_stopped()
         state, fields = go_on(state, *given)
-        found.append(jax.tree.map(np.asarray, fields))
+        samples.append(jax.tree.map(np.asarray, fields))
     kept = slice(chains.n_warmup, chains.n_warmup + chains.n_draws)
-    return jax.tree.map(lambda *parts: np.concatenate(parts)[kept], *found)
+    return jax.tree.map(lambda *parts: np.concatenate(parts)[kept], *samples)
 
 
 def _any_parameters(model: Callable[[Any], None], key: Array, data: Any) -> dict[str, Array]:
@@ -426,8 +426,8 @@ def draw_from_posterior(
     steps, sites = sampler.programs(chains, data)
     start = start_at(sampler, jnp.asarray(x), data, approximation)
     key = jax.random.PRNGKey(seed)
-    found = run_chains(steps, chains, key, start, data, approximation)
-    by_chain = {name: values.swapaxes(0, 1) for name, values in found.items()}
+    samples = run_chains(steps, chains, key, start, data, approximation)
+    by_chain = {name: values.swapaxes(0, 1) for name, values in samples.items()}
     x = by_chain.pop("x")
     statistics = {_STATISTICS[name]: values for name, values in by_chain.items()}
     return _to_sites(sites, data, approximation, x, statistics)

@@ -74,8 +74,8 @@ def table_posterior(
         coords={"predicted": labels, "class": labels},
     )
     general = absent_classes_message(predictions), sample_message(predictions)
-    found = filter(None, [*general, *_warnings(measure, predictions)])
-    return summarize(measure.name, measure.title, posterior, level, seed, found)
+    remarks = filter(None, [*general, *_warnings(measure, predictions)])
+    return summarize(measure.name, measure.title, posterior, level, seed, remarks)
 
 
 def _warnings(measure: Measure, predictions: Predictions) -> Iterator[str | None]:

@@ -282,18 +282,18 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            found, matrix, is_single, *_ = class_scores(
+            classes, matrix, is_single, *_ = class_scores(
                 inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)
-            if labels is not None and found != labels:
+            if labels is not None and classes != labels:
                 raise ValueError(
-                    f"the classifier {name!r} has the classes {listing(found)}, but another has "
+                    f"the classifier {name!r} has the classes {listing(classes)}, but another has "
                     f"{listing(labels)}: name their score columns alike, or pass labels="
                 )
             is_alone.append(is_single)
             if true is None:
-                labels, true = found, encode(observed, found, source.true, source)
+                labels, true = classes, encode(observed, classes, source.true, source)
                 if inputs.sample_weight is not None:
                     weights = _moderate(real_weights(inputs.sample_weight, n, source, rows))
             columns: Any = np.ascontiguousarray(matrix.T)
@@ -302,7 +302,7 @@ class BatchReader:
             if inputs.y_pred is not None:
                 hard = factorize(inputs.y_pred, source.predicted, source)
                 check_length(source.predicted, len(hard.codes), n, source)
-                codes = encode(hard, found, source.predicted, source)
+                codes = encode(hard, classes, source.predicted, source)
                 predicted[name] = rows.arranged(codes, inputs.y_pred, source.predicted)
             else:
                 predicted[name] = None if is_single else _largest(scores[name])
@@ -351,30 +351,31 @@ def _moderate(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _largest(scores: Floats) -> NDArray[np.int32]:
     """Return the first column of the largest score in each row, by columns, which is faster."""
-    found = np.zeros(scores.shape[1], np.int32)
+    columns = np.zeros(scores.shape[1], np.int32)
     largest = scores[0].copy()
     for column in range(1, len(scores)):
         is_larger = scores[column] > largest
-        np.maximum(found, is_larger * np.int32(column), out=found)  # masks take eight times as long
+        # Masks take eight times as long
+        np.maximum(columns, is_larger * np.int32(column), out=columns)
         np.maximum(largest, scores[column], out=largest)
-    return found
+    return columns
 
 
 def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
     """Return a hash of each row's contents; its first bits are the class."""
-    found = np.zeros(len(batch.true), np.uint64)
+    hashes = np.zeros(len(batch.true), np.uint64)
     for matrix in batch.scores.values():
         for column in matrix:
-            _mix(found, column.view(f"u{column.itemsize}"))
+            _mix(hashes, column.view(f"u{column.itemsize}"))
     for predicted in batch.predicted.values():
         if predicted is not None:
-            _mix(found, predicted.view(np.uint32))
+            _mix(hashes, predicted.view(np.uint32))
     if batch.weights is not None:
-        _mix(found, batch.weights.view(np.uint64))
+        _mix(hashes, batch.weights.view(np.uint64))
     n_bits = n_classes.bit_length()
-    found >>= np.uint64(n_bits)
-    found |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
-    return found
+    hashes >>= np.uint64(n_bits)
+    hashes |= batch.true.astype(np.uint64) << np.uint64(64 - n_bits)
+    return hashes
 
 
 def hashes_by_place(
@@ -469,10 +470,10 @@ def _inputs_of_table(table: Any, fields: Fields, label: str) -> tuple[dict[str, 
         groups = table[fields.groups]
         if any(scores is None for scores in fields.scores):  # all the others are scores
             table = table.drop_columns([fields.groups])
-    found = {}
+    inputs = {}
     several = zip(fields.classifiers, fields.scores, fields.predicted, strict=True)
     for name, scores, predicted in several:
         given = {"label": label, "sample_weight": fields.sample_weight, "y_pred": predicted}
         names = Names({x: name for x, name in given.items() if name is not None}, scores)
-        found[name] = table_inputs(table, names)
-    return found, groups
+        inputs[name] = table_inputs(table, names)
+    return inputs, groups

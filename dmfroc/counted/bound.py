@@ -68,12 +68,12 @@ def influences(
     labels: Sequence[Label],
 ) -> Float[np.ndarray, "measures n"]:
     """Return the influences of a batch's rows on several values of one classifier."""
-    found = np.zeros((len(influence_tables), len(batch.true)))
+    values = np.zeros((len(influence_tables), len(batch.true)))
     predicted = batch.predicted[classifier]
     for column, scores in enumerate(batch.scores[classifier]):
         concerned = [
             (row, x, int(position))
-            for row, x in zip(found, influence_tables, strict=True)
+            for row, x in zip(values, influence_tables, strict=True)
             for position in np.flatnonzero(x.columns == column)
         ]
         if not concerned:
@@ -84,11 +84,11 @@ def influences(
             place = bins * table.shape[1]
             place += x.entry_of_class[position][batch.true]
             row += table.reshape(-1).take(place)
-    for row, x in zip(found, influence_tables, strict=True):
+    for row, x in zip(values, influence_tables, strict=True):
         if x.labels is not None and predicted is not None:
             row += x.labels[predicted, batch.true]
     of_rows = [
-        (row, x.rows) for row, x in zip(found, influence_tables, strict=True) if x.rows is not None
+        (row, x.rows) for row, x in zip(values, influence_tables, strict=True) if x.rows is not None
     ]
     if of_rows:
         predictions = batch.predictions(classifier, labels)
@@ -96,8 +96,8 @@ def influences(
         for row, (statistic, table, derivatives) in of_rows:
             row += bound[statistic].pull_back(predictions.sample_weight, table, derivatives)
     if batch.weights is not None:
-        found *= batch.weights
-    return found
+        values *= batch.weights
+    return values
 
 
 class BinnedValue(NamedTuple):

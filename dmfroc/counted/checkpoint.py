@@ -62,9 +62,9 @@ class Checkpoint:
             return find()
         path = self.directory / f"{name}.npz"
         if not path.exists():
-            header, arrays = as_state(found := find())
+            header, arrays = as_state(state := find())
             write(path, header | {"of": self.key}, arrays, "checkpoint")
-            return found
+            return state
         header, arrays = read(path)
         of = header.get("of")
         of = of if isinstance(of, dict) else {}

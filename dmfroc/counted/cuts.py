@@ -50,9 +50,9 @@ class Grid:
     @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
     def is_atom(self) -> Bool[np.ndarray, "k bins"]:
         """Return which bins hold a single number: their scores are truly equal."""
-        found = np.zeros((len(self.cuts), self.n_bins), bool)
-        found[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
-        return found & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
+        is_single = np.zeros((len(self.cuts), self.n_bins), bool)
+        is_single[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
+        return is_single & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
 
     def bins(self, column: int, scores: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
         """Return the bin of each score of a column.
@@ -174,7 +174,7 @@ class Finder:
 
     def __call__(self, scores: Shaped[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
         """Return how many cut points each score reaches."""
-        found = np.empty(len(scores), np.int32)
+        bins = np.empty(len(scores), np.int32)
         last = self.lowest.dtype.type(len(self.before) - 1)
         for first in range(0, len(scores), _AT_ONCE):
             some = scores[first : first + _AT_ONCE]
@@ -187,8 +187,8 @@ class Finder:
             for power in reversed(range(self.n_steps)):
                 step = np.int32(1 << power)
                 place += (self.cuts.take(place + (step - np.int32(1))) <= some) * step
-            found[first : first + _AT_ONCE] = place
-        return found
+            bins[first : first + _AT_ONCE] = place
+        return bins
 
 
 def _ordered_bits(numbers: Shaped[np.ndarray, " n"]) -> UInt[np.ndarray, " n"]:

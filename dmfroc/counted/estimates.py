@@ -302,13 +302,13 @@ def rates_of_counts(
 
 def _rows_alike(drawn: RowSample, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " m"]:
     """Return places of the distinct rows such that each that is returned stands for as many."""
-    found = []
+    chosen = []
     for k in np.flatnonzero(sizes):
         rows = np.flatnonzero(drawn.batch.true == k)
         up_to = np.cumsum(drawn.count[rows])
         n = min(int(up_to[-1]), _ROWS_OF_CLASS)
-        found.append(rows[up_to.searchsorted((np.arange(n) + 0.5) * up_to[-1] / n, "right")])
-    return np.concatenate(found)
+        chosen.append(rows[up_to.searchsorted((np.arange(n) + 0.5) * up_to[-1] / n, "right")])
+    return np.concatenate(chosen)
 
 
 def _cells_of_rows(

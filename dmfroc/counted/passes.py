@@ -133,9 +133,9 @@ def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
     for raw in part.batches(label_alone):
         with blaming(part, row) as where:
             if has_rows(raw, fields):
-                found = LabelSet(rows_by_label(raw, fields), where)
-                row += sum(found.rows.values())
-                labels = labels.merged(found)
+                counts = LabelSet(rows_by_label(raw, fields), where)
+                row += sum(counts.rows.values())
+                labels = labels.merged(counts)
     return labels
 
 
@@ -202,8 +202,8 @@ def _check_probabilities(predictions: Predictions) -> None:
     probabilities = probabilities_of(predictions)
     is_wrong = is_no_distribution(probabilities)
     if is_wrong.any():
-        found = f"a row is {probabilities[is_wrong.argmax()].tolist()}"
-        raise ValueError(f"a measure of the scan {probabilities_message(found)}")
+        example = f"a row is {probabilities[is_wrong.argmax()].tolist()}"
+        raise ValueError(f"a measure of the scan {probabilities_message(example)}")
 
 
 def sum_influences(

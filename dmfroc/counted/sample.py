@@ -30,10 +30,10 @@ def rows_per_class(n_classes: int) -> int:
 
 def even_sizes(n: int, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
     """Divide n rows evenly among the classes; what a small class lacks goes to larger ones."""
-    found = np.zeros_like(sizes)
+    even = np.zeros_like(sizes)
     for place, k in enumerate(np.argsort(sizes)):
-        found[k] = min(sizes[k], (n - found.sum()) // (len(sizes) - place))
-    return found
+        even[k] = min(sizes[k], (n - even.sum()) // (len(sizes) - place))
+    return even
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +89,8 @@ class RowSample:
         drawn = np.bincount(batch.true, batch.unit_weights, self.n_classes)
         weights = batch.unit_weights * (totals / np.maximum(drawn, 1e-300))[batch.true]
         drawn_from = n_rows if n_rows > len(weights) else None
-        found = batch.predictions(classifier, labels)
-        return replace(found, sample_weight=weights, drawn_from=drawn_from)
+        sampled = batch.predictions(classifier, labels)
+        return replace(sampled, sample_weight=weights, drawn_from=drawn_from)
 
     def _distinct(self) -> RowSample:
         """Add up equal rows, and keep the first of each class."""

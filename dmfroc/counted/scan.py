@@ -111,9 +111,9 @@ class Scan:
     def _run_again[S: State](
         self, task: Callable[[Iterator[Batch]], S | None], description: str
     ) -> tuple[Content, S]:
-        content, found = self._run(task, description)
+        content, result = self._run(task, description)
         self.content.check_same(content)
-        return content, found
+        return content, result
 
     @cached_property
     def _rows_by_label(self) -> dict[Label, int]:
@@ -297,11 +297,11 @@ class Scan:
                 "estimate what the scan itself has, or read all rows with Predictions.from_file"
             )
         totals = self.counts.totals if content.form.has_weights else rows.astype(float)
-        found = {
+        samples = {
             name: sample.predictions(name, self.labels, totals, int(rows.sum()))
             for name in self.classifiers
         }
-        return found[ONLY] if self.classifiers == (ONLY,) else found
+        return samples[ONLY] if self.classifiers == (ONLY,) else samples
 
     # Values
 

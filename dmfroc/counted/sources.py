@@ -216,13 +216,13 @@ def _is_path(item: Any) -> bool:
 def files_named(path: str) -> list[str]:
     """Return the files that a path, a directory or a pattern names."""
     if os.path.exists(path):
-        found = _files_in(path)
+        paths = _files_in(path)
     else:
         matching = [name for name in glob.glob(path, recursive=True) if _is_meant(name, path)]
-        found = [file for name in matching for file in _files_in(name)]
-    if not found:
+        paths = [file for name in matching for file in _files_in(name)]
+    if not paths:
         raise FileNotFoundError(f"{path}: there is no such Parquet file; check the path")
-    return sorted(set(found))  # a pattern may match a directory and what is in it
+    return sorted(set(paths))  # a pattern may match a directory and what is in it
 
 
 def _files_in(path: str) -> list[str]:

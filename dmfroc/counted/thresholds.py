@@ -80,7 +80,7 @@ def find_thresholds(
     edges = _edges(grid, extent)
     is_atom = grid.is_atom()
     shape = n_classes, n_classes - 1, len(levels)
-    found, most, least = (Place(np.empty(shape, np.int64), np.empty(shape)) for _ in range(3))
+    likeliest, most, least = (Place(np.empty(shape, np.int64), np.empty(shape)) for _ in range(3))
     are_open = np.zeros(n_classes, bool)
     reference = reference_classes(n_classes)
 
@@ -96,11 +96,11 @@ def find_thresholds(
             for k, of_column in zip(pair, places, strict=True):
                 [other] = set(pair) - {k}
                 position = other - (other > k)
-                for target, source in zip((found, most, least), of_column, strict=True):
+                for target, source in zip((likeliest, most, least), of_column, strict=True):
                     target.bins[k, position], target.shares[k, position] = source
 
     parallel(of_first, range(n_classes - 1), n_classes**2 * n_bins)
-    return Thresholds(found, most, least, bool(are_open.any()))
+    return Thresholds(likeliest, most, least, bool(are_open.any()))
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
@@ -131,7 +131,7 @@ def _places(
     first, second = _last_not_below(least, target), _last_not_below(most, target) + 1
     both = list(zip(columns, at_edges, strict=True))
     is_open = np.sum([_open_between(*x, first, second) for x in both], axis=0) > 0
-    found = []
+    places = []
     for column, x in both:
         share = x.share[at] + fraction * (x.share_end[at] - x.share[at])
         place = Place(x.bins[at], share)
@@ -146,8 +146,8 @@ def _places(
             np.where(is_open, np.maximum(before, 0), place.bins),
             np.where(is_open, np.where(before < 0, 1.0, 0.0), share),
         )
-        found.append((place, highest, lowest))
-    return found, bool(is_open.any())
+        places.append((place, highest, lowest))
+    return places, bool(is_open.any())
 
 
 def _at_edges(column: _Column, edges: Shaped[np.ndarray, " edges"]) -> _AtEdges:
@@ -172,8 +172,8 @@ def _last_not_below(
     sums: Float[np.ndarray, " edges"], targets: Float[np.ndarray, " t"]
 ) -> Int[np.ndarray, " t"]:
     """Return the last edge above which not less than each target is; never the very last edge."""
-    found = len(sums) - sums[::-1].searchsorted(targets, "left") - 1
-    return np.clip(found, 0, len(sums) - 2)
+    last = len(sums) - sums[::-1].searchsorted(targets, "left") - 1
+    return np.clip(last, 0, len(sums) - 2)
 
 
 def _open_between(

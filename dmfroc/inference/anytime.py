@@ -73,8 +73,8 @@ def log_e_value_of_shares(
     mixture = betaln(a + successes, b + n - successes) - betaln(a, b)
     null = successes * np.log(baseline) + (n - successes) * np.log1p(-baseline)
     with np.errstate(divide="ignore"):
-        found: Float[np.ndarray, " s"] = mixture + np.log(below) - null
-    return found
+        log_e_values: Float[np.ndarray, " s"] = mixture + np.log(below) - null
+    return log_e_values
 
 
 def log_e_value_of_sums(
@@ -106,8 +106,8 @@ def log_e_value_of_means(
     excess = sums - n * baseline
     squared = squares - 2 * baseline * sums + n * baseline**2
     logs = np.multiply.outer(_BETS, excess) + np.multiply.outer(np.log1p(-_BETS) + _BETS, squared)
-    found: Float[np.ndarray, " s"] = np.logaddexp.reduce(logs) - np.log(len(_BETS))
-    return found
+    log_e_values: Float[np.ndarray, " s"] = np.logaddexp.reduce(logs) - np.log(len(_BETS))
+    return log_e_values
 
 
 def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[float, float]:

@@ -75,8 +75,8 @@ class CombinedFacts(FactsInMemory):
     @cached_property
     def chosen_by_others(self) -> Influences | None:
         """The value where others choose the thresholds, and the influences on it."""
-        found = [x for t in self.terms if (x := t.facts.chosen_by_others) is not None]
-        return self.gather(found)[0] if len(found) == len(self.terms) else None
+        influences = [x for t in self.terms if (x := t.facts.chosen_by_others) is not None]
+        return self.gather(influences)[0] if len(influences) == len(self.terms) else None
 
     @cached_property
     def rare(self) -> RareErrors | None:
@@ -86,14 +86,14 @@ class CombinedFacts(FactsInMemory):
         independent counts that are all 0 is that of the dearest one (Fay and Feuer 1997). But a row
         can err in several own parts at once.
         """
-        found = [(x, t) for t in self.terms if (x := t.facts.rare) is not None]
-        own = [x for x, t in found if t.is_own]
+        known = [(x, t) for t in self.terms if (x := t.facts.rare) is not None]
+        own = [x for x, t in known if t.is_own]
         judge_errs_rarely = self.judge_errors < _FEW_ERRORS
-        are_rare = any(x.n_errors(t.facts.value) < _FEW_ERRORS for x, t in found if t.is_own)
+        are_rare = any(x.n_errors(t.facts.value) < _FEW_ERRORS for x, t in known if t.is_own)
         if len(own) < len(self.own_parts) or not (judge_errs_rarely or are_rare):
             return None
         best, worst = (float(np.mean([x[end] for x in own])) for end in (0, 1))
-        unseen = [abs(t.coefficient * (x.limit - x.best)) for x, t in found]
+        unseen = [abs(t.coefficient * (x.limit - x.best)) for x, t in known]
         of_own = unseen[: len(own)]
         dearest = max(min(max(of_own) * self._parts_at_once, sum(of_own)), *unseen)
         limit = best + math.copysign(dearest, worst - best) if are_rare else best
@@ -106,8 +106,8 @@ class CombinedFacts(FactsInMemory):
         (scale, freedom), n = self.moments.spread, len(self.own_parts)
         of_own = [t.coefficient * t.facts.moments.spread.scale for t in self.terms if t.is_own]
         apart = np.linalg.norm(of_own)
-        found = min(max((scale / apart) ** 2, 1.0), n) if apart > NO_VARIATION else n
-        return float(found + (n - found) / (1 + freedom))
+        at_once = min(max((scale / apart) ** 2, 1.0), n) if apart > NO_VARIATION else n
+        return float(at_once + (n - at_once) / (1 + freedom))
 
     @cached_property
     def possible_biases(self) -> Sequence[float]:
@@ -130,8 +130,10 @@ class CombinedFacts(FactsInMemory):
         """
         weights, parts = zip(*((t.coefficient, t.facts) for t in self.terms), strict=True)
         moved = [x.influences.minus(x.at_fixed_threshold.influences) for x in parts]
-        found = (moments_of(x.influences, part.units) for x, part in zip(moved, parts, strict=True))
-        apart = np.linalg.norm(np.multiply(weights, [x.standard_error for x in found]))
+        spreads = (
+            moments_of(x.influences, part.units) for x, part in zip(moved, parts, strict=True)
+        )
+        apart = np.linalg.norm(np.multiply(weights, [x.standard_error for x in spreads]))
         factor = self.gather(moved)[1].standard_error / apart if apart > NO_VARIATION else 1.0
         ends = [
             x.distances_of_threshold(error)[:: 1 if w > 0 else -1]
@@ -163,15 +165,15 @@ def combined(
             f"{still} of the {len(own)} values whose mean this is show no variation: it may be "
             "further off than its interval says",
         )
-    found, moments = gather([t.facts.influences for t in terms])
-    value = float(np.clip(found.value, *range_of(terms)))
+    whole, moments = gather([t.facts.influences for t in terms])
+    value = float(np.clip(whole.value, *range_of(terms)))
     return CombinedFacts(
         first.measure,
         first.predictions,
         units,
         value,
         moments,
-        found._replace(value=value),
+        whole._replace(value=value),
         tuple(terms),
         gather,
         judge_errors,
@@ -192,8 +194,8 @@ def joint_combined(
     joint, moments, values = joint_facts(facts), {}, {}
     for a, b in itertools.combinations(facts, 2):
         parts = zip(facts[a].terms, facts[b].terms, strict=False)
-        found = [x.facts.influences.minus(y.facts.influences) for x, y in parts]
-        whole, moments[a, b] = gather_of(found)(found)
+        pair_influences = [x.facts.influences.minus(y.facts.influences) for x, y in parts]
+        whole, moments[a, b] = gather_of(pair_influences)(pair_influences)
         most = facts[a].measure.largest_difference
         values[a, b] = min(max(whole.value, -most), most)
     own = (part.units for f in facts.values() for part in f.own_parts)

@@ -68,8 +68,8 @@ def replicates_of(
     batch_size = max(_SCORES_AT_ONCE_WITH_ERRORS // n_scores, 1)
 
     def evaluate_with_errors(counts: Float[np.ndarray, "draws n"]) -> ValuesAndErrors:
-        found = _values_and_errors(tree, share(counts), shared_base, *arrays, batch_size)
-        values, errors = map(np.asarray, found)
+        computed = _values_and_errors(tree, share(counts), shared_base, *arrays, batch_size)
+        values, errors = map(np.asarray, computed)
         return values, errors
 
     return evaluate_with_errors

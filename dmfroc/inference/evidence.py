@@ -273,19 +273,19 @@ class FactsInMemory(Facts):
         judged = cross_fit(self.predictions, self.units.unit_of_known_row, plain[:2])
         if judged is None:
             return None
-        found = Influences(judged[0], self.units.centred(judged[1]))
-        return found if weights is None else through_weights(found, weights)
+        cross_fitted = Influences(judged[0], self.units.centred(judged[1]))
+        return cross_fitted if weights is None else through_weights(cross_fitted, weights)
 
     @cached_property
     def cross_fitted(self) -> tuple[float, Moments] | None:
         """The value where others choose the thresholds, and the moments of its influences."""
-        found = self.chosen_by_others
-        if found is None:
+        chosen = self.chosen_by_others
+        if chosen is None:
             return None
-        moments = moments_of(found.influences, self.units).with_parts(found.parts)
+        moments = moments_of(chosen.influences, self.units).with_parts(chosen.parts)
         moments = replace(moments, most_freedom=self.moments.most_freedom)
         larger = max(self.moments, moments, key=lambda x: x.standard_error)
-        return float(np.clip(found.value, *self.bounds)), larger
+        return float(np.clip(chosen.value, *self.bounds)), larger
 
     @cached_property
     def possible_biases(self) -> Sequence[float]:
@@ -412,13 +412,13 @@ def facts_of(
 ) -> list[FactsInMemory]:
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
     predictions, units = sample
-    found = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
+    shared = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
     if units.shares is not None:
-        found = [x._replace(influences=units.centred(x.influences)) for x in found]
+        shared = [x._replace(influences=units.centred(x.influences)) for x in shared]
     if units.weights is not None:
-        found = [through_weights(x, units.weights) for x in found]
+        shared = [through_weights(x, units.weights) for x in shared]
     facts = []
-    for measure, influences in zip(measures, found, strict=True):
+    for measure, influences in zip(measures, shared, strict=True):
         of_measure = units
         may_pool = units.sizes_are_random and measure.interval.pools_classes is not False
         if may_pool and pools_classes(measure, predictions):
@@ -458,7 +458,7 @@ def facts_of_classifiers(
     measure: Measure, samples: Mapping[str, Sample]
 ) -> dict[str, FactsInMemory]:
     """Return what is known of each classifier, of many large ones side by side."""
-    found: dict[str, FactsInMemory] = {}
+    by_name: dict[str, FactsInMemory] = {}
 
     def find(name: str) -> None:
         predictions, units = samples[name]
@@ -466,19 +466,19 @@ def facts_of_classifiers(
         copy = replace(predictions)
         bound, sample = bind(measure, copy), Sample(copy, units)
         [facts] = facts_of([measure], bound, sample, allows_for_parts=True)
-        found[name] = replace(facts, predictions=predictions)
+        by_name[name] = replace(facts, predictions=predictions)
 
     parallel(find, list(samples), sum(p.scores.size for p, _ in samples.values()))
-    return {name: found[name] for name in samples}
+    return {name: by_name[name] for name in samples}
 
 
 def common_sums(
-    found: Sequence[tuple[Influences, Units]],
+    with_units: Sequence[tuple[Influences, Units]],
 ) -> tuple[Float[np.ndarray, "m u"], Units]:
     """Return the influences on each value, summed over units that all share, by stratum."""
     # Classes are pooled only where an error of each classifier costs alike: no order matters
-    units = max((of_one for _, of_one in found), key=lambda x: len(x.sizes))
-    return np.stack([units.sums(x.influences)[units.by_stratum] for x, _ in found]), units
+    units = max((of_one for _, of_one in with_units), key=lambda x: len(x.sizes))
+    return np.stack([units.sums(x.influences)[units.by_stratum] for x, _ in with_units]), units
 
 
 def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
@@ -529,22 +529,22 @@ def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> lis
         fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
         is_lost |= squares[:, stratum] < _LOST * whole
     totals = units.totals(sums)
-    found = moments_from_means(squares, fourths, totals[first] - totals[second], units)
+    moments = moments_from_means(squares, fourths, totals[first] - totals[second], units)
     for place in np.flatnonzero(is_lost):
         difference = sums[first[place]] - sums[second[place]]
-        [found[place]] = moments_of_sums(difference[None], units)
-    return found
+        [moments[place]] = moments_of_sums(difference[None], units)
+    return moments
 
 
 def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
     """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
-    found = np.zeros((3, len(x), len(x)))
+    products = np.zeros((3, len(x), len(x)))
     for part in _pieces(x):
         square = part * part
-        found[0] += part @ part.T
-        found[1] += (square * part) @ part.T
-        found[2] += square @ square.T
-    return found
+        products[0] += part @ part.T
+        products[1] += (square * part) @ part.T
+        products[2] += square @ square.T
+    return products
 
 
 def _pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:

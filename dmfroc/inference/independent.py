@@ -74,16 +74,16 @@ def contrasts(
         intervals = first_at(error), second_at(error)
         return interval_of_contrast((1.0, -1.0), (first, second), intervals)
 
-    found = {}
+    by_pair = {}
     for first, second in itertools.combinations(values, 2):
         value, pair = values[first][0] - values[second][0], (first, second)
         at = partial(interval_at, values, pair)
-        found[pair] = contrast_of_intervals(value, error_of(*pair), at)
+        by_pair[pair] = contrast_of_intervals(value, error_of(*pair), at)
         if not hypothesis.is_two_sided:
             at = partial(interval_at, with_exact_tails, pair)
             p_value = hypothesis.one_sided_p_value(value, at)
-            found[pair] = found[pair]._replace(interval_at=at, p_value=p_value)
-    return found
+            by_pair[pair] = by_pair[pair]._replace(interval_at=at, p_value=p_value)
+    return by_pair
 
 
 def joint_estimates(
@@ -119,8 +119,8 @@ def exact_tails(interval_at: IntervalAt) -> IntervalAt:
     """
 
     def at(error: float) -> Interval:
-        found = interval_at(error)
-        return interval_at(error / 2) if found.is_degenerate else found
+        ends = interval_at(error)
+        return interval_at(error / 2) if ends.is_degenerate else ends
 
     return at
 

@@ -101,16 +101,16 @@ def influences_of(
     ]
 
 
-def through_weights(found: Influences, weights: Weights) -> Influences:
+def through_weights(own: Influences, weights: Weights) -> Influences:
     """Return influences that also work through estimated weights, beside those of the target."""
-    if found.parts is not None:
+    if own.parts is not None:
         raise ValueError(
             "estimated weights and a sample of the pairs of classes do not go together: leave "
             "n_pairs out"
         )
-    influences_of_rows, influences_of_target = weights.through(found.influences)
+    influences_of_rows, influences_of_target = weights.through(own.influences)
     parts = PartInfluences(influences_of_target, math.inf) if len(influences_of_target) else None
-    return Influences(found.value, influences_of_rows, parts)
+    return Influences(own.value, influences_of_rows, parts)
 
 
 class Spread(NamedTuple):
@@ -190,9 +190,9 @@ class Moments:
         # Without excess kurtosis n^2 / (n - 1): the own variance's share is only (n - 1) / n.
         of_strata = (1 + self.freedom) * (own + 1) / np.maximum(own, 1)
         added = np.concatenate([self.freedom_of_sizes, self.freedom_of_parts])
-        found = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
+        freedom = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
         at_most = max(own.sum(), 1) + added[parts[len(own) :] > _ROUNDING * total].sum()
-        return Spread(float(np.sqrt(total)), float(min(found, at_most, self.most_freedom)))
+        return Spread(float(np.sqrt(total)), float(min(freedom, at_most, self.most_freedom)))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""

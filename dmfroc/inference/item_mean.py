@@ -62,8 +62,8 @@ class ItemMean:
         )
         own, is_verified = self._summed_by_unit(self.verified), self._weight_of_unit > 0
         stratum = np.zeros(len(is_verified), int)
-        found = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
-        return found.value, found.influences * found.inflation, found.weight
+        combination = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
+        return combination.value, combination.influences * combination.inflation, combination.weight
 
     def _summed_by_unit(self, part: Influences) -> Influences:
         return Influences(part.value, self._by_unit(part.influences))
@@ -71,8 +71,8 @@ class ItemMean:
     @property
     def influences(self) -> Float[np.ndarray, " u"]:
         """The influence of each unit on the mean."""
-        found = self._combined[1]
-        return self._by_unit(found) if self.judge is None else found
+        by_item = self._combined[1]
+        return self._by_unit(by_item) if self.judge is None else by_item
 
     @cached_property
     def limits(self) -> BoundedMean:

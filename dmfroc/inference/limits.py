@@ -497,8 +497,8 @@ def interval(
     if symmetric_on_line and low < value < high:
         least = moments.spread.scale  # distance from an end whose logarithm has a meaning
         to_scale = scale_of((min(low, value - least), max(high, value + least)))
-    found = t_interval(value, moments.spread, error, bounds, to_scale)
-    return with_rare_errors(found, value, moments, error, rare)
+    by_moments = t_interval(value, moments.spread, error, bounds, to_scale)
+    return with_rare_errors(by_moments, value, moments, error, rare)
 
 
 def t_interval(
@@ -517,7 +517,7 @@ def t_interval(
 
 
 def with_rare_errors(
-    found: Interval, value: float, moments: Moments, error: float, rare: RareErrors | None
+    ends: Interval, value: float, moments: Moments, error: float, rare: RareErrors | None
 ) -> Interval:
     """Return an interval whose worse limit accounts for errors that the sample does not show.
 
@@ -525,19 +525,19 @@ def with_rare_errors(
     probability of a one-sided and of a two-sided interval.
     """
     if rare is None:
-        return found
+        return ends
     variance = moments.spread.scale**2
     least, most = rare.worse_limits(value, variance, (error, error / 2))
     if moments.spread.scale > abs(value - rare.best) + abs(rare.limit - rare.best):
         most = np.nan  # a value that was put into its range varies more than its loss can
     (first, last), beyond = sorted((rare.best, rare.worst)), rare.beyond(variance, error)
     low, high = max(value - beyond, first), min(value + beyond, last)
-    found = found._replace(low=min(found.low, low), high=max(found.high, high))
+    ends = ends._replace(low=min(ends.low, low), high=max(ends.high, high))
     if rare.worst < rare.best:
-        low = min(max(found.low, most), least, value)
-        return found._replace(low=low, exact_limit="lower" if found.low > least else None)
-    high = max(min(found.high, most), least, value)
-    return found._replace(high=high, exact_limit="upper" if found.high < least else None)
+        low = min(max(ends.low, most), least, value)
+        return ends._replace(low=low, exact_limit="lower" if ends.low > least else None)
+    high = max(min(ends.high, most), least, value)
+    return ends._replace(high=high, exact_limit="upper" if ends.high < least else None)
 
 
 def interval_below(

@@ -111,8 +111,8 @@ class RandomEffects:
         """Return the logarithm of the restricted likelihood, up to a constant."""
         variances, squares = self._contrasts
         total = variances + tau2[:, None]
-        found: Float[np.ndarray, " j"] = -(np.log(total) + squares / total).sum(axis=1) / 2
-        return found
+        logs: Float[np.ndarray, " j"] = -(np.log(total) + squares / total).sum(axis=1) / 2
+        return logs
 
     @cached_property
     def tau2(self) -> float:

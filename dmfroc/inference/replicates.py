@@ -129,8 +129,8 @@ def _evaluator(
 
         def evaluate(counts: Float[np.ndarray, "draws n"]) -> Replicates:
             parts = range(0, len(counts), at_once)
-            found = [bound.values(counts[first : first + at_once] * base) for first in parts]
-            return Replicates(np.concatenate(found))
+            values = [bound.values(counts[first : first + at_once] * base) for first in parts]
+            return Replicates(np.concatenate(values))
 
         return evaluate
     with undisturbed():

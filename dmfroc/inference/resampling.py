@@ -101,8 +101,8 @@ class Resampling(IntervalMethod):
     ) -> list[Estimate]:
         """Estimate measures from their replicates."""
         bound = bind()
-        found = facts_of(measures, bound, sample)
-        is_random = [x.class_sizes == "random" for x in found]
+        facts = facts_of(measures, bound, sample)
+        is_random = [x.class_sizes == "random" for x in facts]
         estimates: dict[int, Estimate] = {}
         for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
             places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
@@ -112,7 +112,7 @@ class Resampling(IntervalMethod):
             values, errors = self.replicates(measures[places[0]], some, drawn)
             for place, column in zip(places, values.T, strict=True):
                 replicates = Replicates(column, errors)
-                estimates[place] = self._estimate(found[place], replicates)
+                estimates[place] = self._estimate(facts[place], replicates)
         return [estimates[place] for place in range(len(measures))]
 
     def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
@@ -183,37 +183,37 @@ class Resampling(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
-        found: dict[str, FactsInMemory] = {}
+        facts: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
         draws: dict[str, Float[np.ndarray, " draws"]] = {}
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
         for name, bound in bound_to.items():
-            [found[name]] = facts_of([measure], bound, samples[name])
-            check_finite(measure, {name: found[name].value})
+            [facts[name]] = facts_of([measure], bound, samples[name])
+            check_finite(measure, {name: facts[name].value})
         paired, is_random = (
             are_paired(samples),
-            any(x.class_sizes == "random" for x in found.values()),
+            any(x.class_sizes == "random" for x in facts.values()),
         )
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)
             drawn = _in_one_stratum(sample) if is_random else sample
             replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
-            estimates[name] = method._estimate(found[name], replicates)
+            estimates[name] = method._estimate(facts[name], replicates)
             draws[name] = replicates.values
         low, high = measure.bounds
 
         def interval_of(
             first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
         ) -> tuple[float, float]:
-            units, moments, bounds = found[first].units, found[first].moments, measure.bounds
-            value, influence, _ = found[first].influences
+            units, moments, bounds = facts[first].units, facts[first].moments, measure.bounds
+            value, influence, _ = facts[first].influences
             if second is None:
                 influence_of_units = units.sums(influence)
             else:
-                value -= found[second].value
+                value -= facts[second].value
                 bounds = (low - high, high - low)
-                other, units_of_other = found[second].influences.influences, found[second].units
+                other, units_of_other = facts[second].influences.influences, facts[second].units
                 if paired:
                     influence = influence - other
                     influence_of_units = units.sums(influence)
@@ -222,7 +222,7 @@ class Resampling(IntervalMethod):
                     influence_of_units = np.concatenate(
                         [units.sums(influence), -units_of_other.sums(other)]
                     )
-                    moments = moments.beside(found[second].moments)
+                    moments = moments.beside(facts[second].moments)
             return replicate_interval(
                 value,
                 Replicates(draws),

@@ -58,11 +58,11 @@ def held_out(cv_results: Mapping[str, Any], X: Any, y: Any) -> list[Fold]:
             "cv_results must be those of sklearn's cross_validate with return_estimator=True and "
             "return_indices=True"
         )
-    found = []
+    folds = []
     for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
         scores = scores_of(estimator, _safe_indexing(X, rows))
-        found.append(Fold(np.asarray(y)[rows], np.asarray(scores), estimator.classes_))
-    return found
+        folds.append(Fold(np.asarray(y)[rows], np.asarray(scores), estimator.classes_))
+    return folds
 
 
 def _votes_by_pairs(estimator: Any) -> bool:

@@ -109,10 +109,10 @@ def _judge(
     share_of_fold: float,
     is_judge: Bool[np.ndarray, " n"],
 ) -> Judgement:
-    found = at_corners(curves).count(np.where(is_judge, 0.0, weights), np)
-    vertices = upper_hulls(found.fp, found.tp)
+    judged = at_corners(curves).count(np.where(is_judge, 0.0, weights), np)
+    vertices = upper_hulls(judged.fp, judged.tp)
     tp, fp, n_above = (
-        np.take_along_axis(x, vertices, -1) for x in (found.tp, found.fp, found.above)
+        np.take_along_axis(x, vertices, -1) for x in (judged.tp, judged.fp, judged.above)
     )
     hulls = CurvePoints(tp, fp, curves.share, curves.n_positives)
     judges = np.flatnonzero(is_judge)

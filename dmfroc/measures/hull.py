@@ -53,9 +53,9 @@ def _candidates(
     is_corner[np.cumsum(n_of_curve)[n_of_curve > 0] - 1] = True  # at the end of its curve
     ends = np.zeros(runs.size, bool)
     ends[steps] = is_corner
-    found = np.ones(x.shape, bool)
-    found[:, 1:] = ends.reshape(runs.shape)
-    return found
+    is_candidate = np.ones(x.shape, bool)
+    is_candidate[:, 1:] = ends.reshape(runs.shape)
+    return is_candidate
 
 
 def hull_of_counts(x: Num[np.ndarray, " t"], y: Num[np.ndarray, " t"]) -> Int[np.ndarray, " v"]:

@@ -80,10 +80,10 @@ class SmoothFit(BinaryFit):
             if folds is not None:
                 of_folds = [self._weights_on_grid(weights, np.flatnonzero(x)) for x in folds]
                 of_nodes = of_nodes - np.array(of_folds)
-            found = self._grid.fitted(of_nodes, start)
-            predictors = (found @ self._grid.features)[..., :_NODES]
+            coefficients = self._grid.fitted(of_nodes, start)
+            predictors = (coefficients @ self._grid.features)[..., :_NODES]
             if np.abs(np.diff(predictors)).max() <= _LARGEST_STEP:  # false for NaN
-                return found
+                return coefficients
         return super().fitted(weights if folds is None else np.where(folds, 0.0, weights), start)
 
     @cached_property
@@ -119,10 +119,10 @@ class SmoothFit(BinaryFit):
         for _ in _CUBIC:
             moments.append(np.bincount(cells, weights, 2 * _NODES))
             weights = weights * place
-        found, *others = _CUBIC.T @ moments
+        on_grid, *others = _CUBIC.T @ moments
         for shift, of_nodes in enumerate(others, 1):
-            found[shift:] += of_nodes[:-shift]
-        return found
+            on_grid[shift:] += of_nodes[:-shift]
+        return on_grid
 
 
 class Gap(NamedTuple):

@@ -410,8 +410,8 @@ def _rate_intervals(
     unseen = _unseen_rate(shares[counted], n_effective, level)
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
-        found = moments_of(influence, units)
-        variances, kurtoses = found.variances[strata], found.kurtoses[strata]
+        of_rates = moments_of(influence, units)
+        variances, kurtoses = of_rates.variances[strata], of_rates.kurtoses[strata]
         moments = Moments(sizes, variances, kurtoses, float(n_effective.min()))
         scale = moments.spread.scale
         freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom

@@ -46,8 +46,8 @@ def _solve_backward(
 ) -> tuple[Array, Array, Array, tuple[Array, Array]]:
     del max_sweeps
     rates, weights, shrinkage, start, solution = residuals
-    found = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
-    unweighted = found._replace(weights=jnp.ones_like(weights)).columns()
+    pulled = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
+    unweighted = pulled._replace(weights=jnp.ones_like(weights)).columns()
     eta = solution.row_effect * as_columns(solution.column_effect, rates.ndim)
     of_cells = (rates - sigmoid(eta, jnp)) * unweighted
     repeated = [axis for axis, size in enumerate(weights.shape) if size < rates.shape[axis]]
@@ -55,7 +55,7 @@ def _solve_backward(
     return (
         weights * unweighted,
         of_cells.sum(axis=repeated, keepdims=True),
-        -(found.column_adjoint * slope).sum(),
+        -(pulled.column_adjoint * slope).sum(),
         jax.tree.map(jnp.zeros_like, start),  # the optimum is the same from any start
     )
 

@@ -124,8 +124,8 @@ class SummaryOfRank:
         with undisturbed():
             from dmfroc.multiclass.higher_rank import numbers_of_curve
 
-        found = numbers_of_curve(*self._arguments(table, xp))
-        return np.asarray(found) if xp is np else found
+        numbers = numbers_of_curve(*self._arguments(table, xp))
+        return np.asarray(numbers) if xp is np else numbers
 
     def _arguments(self, table: RateTable, xp: Any) -> tuple[Any, ...]:
         rates = table.rates(xp)
@@ -469,10 +469,10 @@ def curve_of_rates(
         with undisturbed():
             from dmfroc.multiclass import higher_rank
 
-        found = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
-        fpr, tpr = np.asarray(higher_rank.compiled_points(found.row_effect, link))
-        row_effect, pair_effect, eta = found.row_effect, found.pair_effect, found.eta
-        converged, n_iter = found.converged, found.n_iter
+        fitted = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+        fpr, tpr = np.asarray(higher_rank.compiled_points(fitted.row_effect, link))
+        row_effect, pair_effect, eta = fitted.row_effect, fitted.pair_effect, fitted.eta
+        converged, n_iter = fitted.converged, fitted.n_iter
     else:
         solution = fit(table, np) if link == "logit" else _fit_other(table, link)
         fpr, tpr = curve_points(solution, np, link)

@@ -301,9 +301,9 @@ def _minimise(
             gradient, state, effects, value=value, grad=gradient, value_fn=loss
         )
         effects = optax.apply_updates(effects, updates)
-        found = optax.tree.get(state, "value"), optax.tree.get(state, "grad")
-        losses = losses.at[n_iter + 1].set(found[0])
-        return effects, state, losses, n_iter + 1, gradient_norm(found[1])
+        latest = optax.tree.get(state, "value"), optax.tree.get(state, "grad")
+        losses = losses.at[n_iter + 1].set(latest[0])
+        return effects, state, losses, n_iter + 1, gradient_norm(latest[1])
 
     def unfinished(carry: _Progress) -> Array:
         return (carry[4] > _GRADIENT_TOLERANCE / max(rates.shape)) & (carry[3] < max_iter)

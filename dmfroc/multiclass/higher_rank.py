@@ -155,8 +155,8 @@ def _effects(problem: _Problem, rank: int, link: Link) -> tuple[tuple[Array, Arr
 
 
 def _forward(problem: _Problem, rank: int, link: Link) -> Any:
-    found = _fit(problem, rank, link)
-    return found, (problem, found[0])
+    solution = _fit(problem, rank, link)
+    return solution, (problem, solution[0])
 
 
 def _backward(rank: int, link: Link, residuals: Any, cotangents: Any) -> Any:
@@ -220,8 +220,8 @@ def fit_center(
     link: Link,
 ) -> HigherRankCenter:
     """Fit arrays of NumPy; return such arrays."""
-    found = _compiled_center(rates, weights, np.asarray(shrinkage, float), rank, link)
-    return HigherRankCenter(*map(np.asarray, found))
+    fitted = _compiled_center(rates, weights, np.asarray(shrinkage, float), rank, link)
+    return HigherRankCenter(*map(np.asarray, fitted))
 
 
 def points_of_effects(row_effect: Float[Array, "2 t"], link: Link) -> Float[Array, "2 points"]:

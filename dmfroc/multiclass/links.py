@@ -110,8 +110,8 @@ def fit_with_link(
     def of_column_effect(
         row_effect: Float[np.ndarray, "*row"], v: Float[np.ndarray, " q"]
     ) -> Float[np.ndarray, " q"]:
-        found: np.ndarray = losses(row_effect * as_columns(v)).sum(axis=rows)
-        return found + shrinkage * (v - np.log(v))
+        derivative: np.ndarray = losses(row_effect * as_columns(v)).sum(axis=rows)
+        return derivative + shrinkage * (v - np.log(v))
 
     def derivatives(eta: _Cells) -> tuple[_Cells, _Cells]:
         log_p, log_q = log_rates(eta, link)

@@ -107,8 +107,8 @@ def guessed_columns(
     above = xp.clip((slope < 0).sum(axis=1), 1, len(_GUESSES) - 1)
     low, high = (xp.take_along_axis(slope, above[:, None] - k, axis=1)[:, 0] for k in (1, 0))
     share = xp.clip(low / xp.where(shrinkage > 0, low - high, 1.0), 0.0, 1.0)
-    found = _GUESSES[0] * (_GUESSES[1] / _GUESSES[0]) ** (above - 1 + share)
-    return xp.where(shrinkage > 0, found, 1.0)
+    guess = _GUESSES[0] * (_GUESSES[1] / _GUESSES[0]) ** (above - 1 + share)
+    return xp.where(shrinkage > 0, guess, 1.0)
 
 
 def in_scale(row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any) -> tuple[Any, Any]:

@@ -130,7 +130,7 @@ class RateCounts(Statistic):
         powers = powers_of_two(table.totals, weights, np)
 
         def through_groups(groups: range) -> Float[np.ndarray, " n"]:
-            found = np.zeros(n)
+            gradient = np.zeros(n)
             for i in groups:
                 d_counts = derivatives.counts[i]
                 if powers is not None:  # derivatives are the larger the less a class weighs
@@ -141,8 +141,8 @@ class RateCounts(Statistic):
                 above_each += sum_at(starts + self.at_least[i], tied, length + 1, np)
                 above_each -= sum_at(self.stops[i], d_counts.sum(axis=-1), length + 1, np)
                 np.cumsum(above_each, out=above_each)
-                found += np.bincount(self.sorted_rows[i], above_each[:-1], n)
-            return found
+                gradient += np.bincount(self.sorted_rows[i], above_each[:-1], n)
+            return gradient
 
         tasks = tasks_of(range(len(self.sorted_rows)), 1)
         through_counts: Any = sum(parallel(through_groups, tasks, self.sorted_rows.size))

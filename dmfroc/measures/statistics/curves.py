@@ -73,9 +73,9 @@ class CurveCounts(Statistic):
     def only(self, some: Callable[[CurveCounts, int], Int[np.ndarray, " _"]]) -> CurveCounts:
         """Return the same curves with some of the points of each."""
         n_columns, n = self.rows.shape
-        found = parallel(partial(some, self), range(n_columns), self.rows.size)
-        above = np.full((n_columns, max(map(len, found))), n, np.int32)
-        for row, points in zip(above, found, strict=True):
+        selected = parallel(partial(some, self), range(n_columns), self.rows.size)
+        above = np.full((n_columns, max(map(len, selected))), n, np.int32)
+        for row, points in zip(above, selected, strict=True):
             row[: len(points)] = points
         return replace(self, above=above)
 

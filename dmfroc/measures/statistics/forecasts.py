@@ -154,16 +154,16 @@ def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
     if not is_wrong.any():
         return None
     row = int(np.argmax(is_wrong))
-    found = probabilities[row]
-    is_inside = ((found >= 0) & (found <= 1)).all()
-    what = f"sums to {found.sum():.6g}" if is_inside else "has a score outside [0, 1]"
+    example = probabilities[row]
+    is_inside = ((example >= 0) & (example <= 1)).all()
+    what = f"sums to {example.sum():.6g}" if is_inside else "has a score outside [0, 1]"
     return probabilities_message(f"row {row} (counting from 0) {what}")
 
 
-def probabilities_message(found: str) -> str:
+def probabilities_message(example: str) -> str:
     """Return the end of a sentence that says what was found instead of probabilities."""
     return (
-        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {found}: calibrate "
+        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: calibrate "
         "the scores first, or take a measure of their ranks"
     )
 

@@ -170,8 +170,8 @@ def _weight_below(
 
 def _won(own_total: Any, below: Any, entry: AnyArray, xp: Any) -> Float[AnyArray, " rows"]:
     """Return the weight of a column's own class above each entry."""
-    found = _weight_below(below, entry, xp)
-    return np.subtract(own_total, found, out=found) if xp is np else own_total - found
+    lost = _weight_below(below, entry, xp)
+    return np.subtract(own_total, lost, out=lost) if xp is np else own_total - lost
 
 
 def segment_sum(

@@ -129,12 +129,12 @@ class OrderedCounts(VolumeCounts):
         mirrored = {(k - last, k - j): run[::-1] for (j, last), run in runs.items()}
         above = self._chains(mirrored, k, self.n_values)[::-1, :-1][:, ::-1]
         for c, places in enumerate(self.places):
-            found = np.zeros(self.n_values)
+            derivative = np.zeros(self.n_values)
             for j, last in runs:
                 if j <= c < last:
                     others = np.delete(at[j:last], c - j, axis=0).prod(axis=0)
-                    found += below[j] * above[last] * others / factorial(last - j)
-            yield found[places]
+                    derivative += below[j] * above[last] * others / factorial(last - j)
+            yield derivative[places]
 
 
 def ordered_counts(predictions: Predictions) -> OrderedCounts:
