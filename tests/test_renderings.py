@@ -177,12 +177,13 @@ def test_json_of_a_comparison(comparison):
             "probability_better": d.probability_better,
             "probability_equivalent": d.probability_equivalent,
         }
-        for d in comparison.differences
+        for d in comparison.at_once or comparison.differences
     ]
     orders = {tuple(o["order"]): o["probability"] for o in numbers["order_probabilities"]}
     assert orders == comparison.order_probabilities
     assert numbers["best_set"] == list(comparison.best_set())
-    for name in ("measure", "method", "level", "simultaneous", "n_draws", "seed"):
+    assert numbers["simultaneous"] == (comparison.method != "bootstrap")  # of too few draws
+    for name in ("measure", "method", "level", "n_draws", "seed"):
         assert numbers[name] == getattr(comparison, name)
     assert numbers["value_intervals"] == (
         intervals and {name: list(interval) for name, interval in intervals.items()}
@@ -357,13 +358,12 @@ def test_tables_of_a_comparison(comparison):
         if sample.folds is None:
             expected = dmfroc.dmf_auc_score(sample)
             assert float(others["DMF-AUC"]) == pytest.approx(expected, rel=1e-12)
-    interval = f"{percent} interval"
-    if comparison.simultaneous:
-        interval = f"Simultaneous {interval}"
     header, shown = columns(parts, "Differences in Hand-Till M")
-    assert_differences(shown, comparison.differences, interval)
-    [adjusted] = [name for name in header if name.startswith("Adjusted")]
-    assert floats(shown[adjusted]) == [d.adjusted_p_value for d in comparison.differences]
+    differences, kind, method = comparison.at_once, f"Simultaneous {percent} interval", "max-T"
+    if comparison.method == "bootstrap":  # too few draws for that
+        differences, kind, method = comparison.differences, f"{percent} interval", "Holm"
+    assert_differences(shown, differences, kind)
+    assert floats(shown[f"Adjusted ({method})"]) == [d.adjusted_p_value for d in differences]
     assert floats(shown["P(A better)"]) == [d.probability_better for d in comparison.differences]
     if comparison.rope:
         equivalent = [d.probability_equivalent for d in comparison.differences]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, Unpack, get_args
@@ -211,7 +212,8 @@ def compare(
             level=intervals.level,
             seed=intervals.seed,
             scale=scale,
-        ),
+        )
+        | ({} if predictions else {"at_once": ()}),  # limits of streams hold at all times
     )
 
 
@@ -256,13 +258,15 @@ def comparison_fields(
     """Return what a `Comparison` says of values that are jointly known, as its fields."""
     value_intervals, winner = None, None
     unadjusted = hypothesis.differences(joint.contrasts, level, greater_is_better=greater_is_better)
-    if flag("simultaneous", simultaneous):
-        differences, value_intervals, winner = _all_at_once(
-            joint, unadjusted, greater_is_better, level, seed, hypothesis
-        )
-    else:
-        differences = holm_adjusted(unadjusted)
     names = tuple(joint.estimates)
+    differences = holm_adjusted(unadjusted)
+    at_once: tuple[Difference, ...] = ()
+    if flag("simultaneous", simultaneous) or (len(names) > 2 and scale == "difference"):
+        with nullcontext() if simultaneous else suppress(ValueError):  # too few draws
+            at_once = _all_at_once(joint, unadjusted, level, seed, hypothesis)
+    if simultaneous:
+        differences = at_once
+        value_intervals, winner = _of_values(joint, greater_is_better, level, seed)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
         differences = tuple(
@@ -276,6 +280,7 @@ def comparison_fields(
         "method": joint.estimates[names[0]].method,
         "estimates": joint.estimates,
         "differences": differences,
+        "at_once": at_once,
         "order_probabilities": probabilities,
         "level": level,
         "rope": hypothesis.rope,
@@ -294,19 +299,15 @@ def comparison_fields(
 def _all_at_once(
     joint: JointEstimates,
     differences: Sequence[Difference],
-    greater_is_better: bool,
     level: float,
     seed: int,
     hypothesis: Hypothesis,
-) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
-    """Return differences and intervals of the values that hold all at once, and the winner."""
-    n = len(joint.estimates)
-    pairs = pairwise_differences(n)
-    largest_size = largest = largest_statistic(joint.covariance, pairs, seed)
-    if not hypothesis.is_two_sided:
-        largest = largest_statistic(joint.covariance, pairs, seed, two_sided=False)
+) -> tuple[Difference, ...]:
+    """Return differences with intervals that hold all at once."""
+    pairs, two_sided = pairwise_differences(len(joint.estimates)), hypothesis.is_two_sided
+    largest = largest_statistic(joint.covariance, pairs, seed, two_sided=two_sided)
     level_of_each = largest.level_of_each(level)
-    at_once = tuple(
+    return tuple(
         replace(
             difference,
             interval=hypothesis.interval(contrast.interval_at, level_of_each),
@@ -314,12 +315,18 @@ def _all_at_once(
         )
         for difference, contrast in zip(differences, joint.contrasts.values(), strict=True)
     )
+
+
+def _of_values(
+    joint: JointEstimates, greater_is_better: bool, level: float, seed: int
+) -> tuple[dict[str, tuple[float, float]], Winner]:
+    """Return intervals of the values that hold all at once, and the winner."""
+    n = len(joint.estimates)
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {x: at(1 - level_of_value)[:2] for x, at in joint.intervals_of_values.items()}
-    winner = winner_of(
-        joint, largest_size, greater_is_better=greater_is_better, level=level, seed=seed
-    )
-    return at_once, intervals, winner
+    largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
+    winner = winner_of(joint, largest, greater_is_better=greater_is_better, level=level, seed=seed)
+    return intervals, winner
 
 
 def _order_probabilities(

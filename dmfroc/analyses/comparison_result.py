@@ -73,6 +73,8 @@ class Comparison(NamedEstimates):
     scale : {"difference", "ratio"}
         With ``"ratio"`` the differences hold ratios: their values and intervals are those of the
         first value over the second, their standard errors those of the logarithms.
+    at_once : tuple of Difference
+        `differences` with the intervals and p-values of ``simultaneous=True``, which reports show.
     """
 
     main_table: ClassVar[str] = "differences"
@@ -102,6 +104,7 @@ class Comparison(NamedEstimates):
     alternative: Alternative = "two-sided"
     margin: float = 0.0
     scale: ContrastScale = "difference"
+    at_once: tuple[Difference, ...] = field(default=(), repr=False, compare=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.

@@ -102,7 +102,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         *([("Test of all groups", omnibus)] if len(comparison.sizes) > 2 else []),
         ("Observations", f"{n:,}, in {len(comparison.sizes)} groups"),
         ("Intervals", f"{percent}, {comparison.method}; of differences simultaneous (max-T)"),
-        ("Seed", str(comparison.seed)),
+        *([("Seed", str(comparison.seed))] if len(comparison.sizes) > 2 else []),
     ]
     return page(
         comparison,

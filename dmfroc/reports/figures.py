@@ -34,7 +34,7 @@ from dmfroc.reports.verdict import ends_text, interval_text, number, share_of_ri
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
 _MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
-_POINTS_IN_ALL = 9_000  # of the small curves together, which keeps a page small
+_POINTS_IN_ALL = 5_000  # of the small curves together, which keeps a page small
 _N_WORST = 3
 _MOST_TICKS = 12
 _SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes
@@ -212,7 +212,8 @@ def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[
     """Return A(i|j) of all pairs, with the worst named."""
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
-        worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, _N_WORST)]
+        n_worst = _N_WORST if len(named) == 1 else 1  # captions are beside each other
+        worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, n_worst)]
         shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
         texts = [[_area_text(area) for area in row] for row in numbers.areas.tolist()]
         maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))

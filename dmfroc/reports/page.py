@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ from dmfroc.reports.rendering import page, versions
 from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
+    MOST_NAMED,
     comparison_verdict,
     evaluation_verdict,
     hardest,
@@ -36,7 +38,7 @@ from dmfroc.reports.verdict import (
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renders
 from dmfroc.results.result import sample_facts
-from dmfroc.results.table import Column
+from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
 _MEANINGS = {
@@ -48,10 +50,11 @@ _MEANINGS = {
     "perfect.",
     "auc": "AUC: how often, of two observations of different classes, the score puts the right one "
     "first; 1/2 is guessing, 1 is perfect.",
-    "informedness": "Informedness: how much better than guessing the decisions by the largest "
-    "score are; 0 is guessing, 1 is perfect.",
+    "informedness": "Informedness: how much better than guessing the decisions "
+    "are; 0 is guessing, 1 is perfect.",
 }
 _DIGITS = 6
+_MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
 _MOST_NUMBERS = 45_000  # of all matrices together; of more, the file would grow too large
 
@@ -89,6 +92,7 @@ def evaluation_page(
 @renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
+    comparison = _best_first(_at_once(comparison))
     samples, names = comparison.samples, list(comparison.estimates)
     question, verdict = which_is_better(names, "classifiers"), comparison_verdict(comparison)
     if not samples:  # of items or several labels
@@ -110,7 +114,33 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         remarks=[x for p in comparison.predictions.values() for x in caveats(own, p)],
         facts=sample_facts(comparison.predictions[names[0]]),
-        seed=comparison.seed,
+        seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
+    )
+
+
+def _at_once(comparison: Comparison) -> Comparison:
+    """Return a comparison whose intervals are adjusted as its p-values are."""
+    if not comparison.at_once:
+        return comparison
+    return replace(comparison, differences=comparison.at_once, simultaneous=True)
+
+
+def _best_first(comparison: Comparison) -> Comparison:
+    """Sort many classifiers, and their differences: the best against the others come first."""
+    estimates, sign = comparison.estimates, -1 if comparison.greater_is_better else 1
+    if len(estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
+        return comparison
+    names = list(estimates)
+    order = np.argsort([sign * e.value for e in estimates.values()], kind="stable")  # NaN last
+    ranked = [names[place] for place in order]
+    found = [*comparison.differences, *(d.turned_around() for d in comparison.differences)]
+    by_pair = {(d.first, d.second): d for d in found}
+    return replace(
+        comparison,
+        estimates={name: estimates[name] for name in ranked},
+        differences=tuple(by_pair[pair] for pair in itertools.combinations(ranked, 2)),
+        covariance=comparison.covariance[np.ix_(order, order)],
+        predictions={x: comparison.predictions[x] for x in ranked if x in comparison.predictions},
     )
 
 
@@ -132,6 +162,11 @@ def _page(
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
     predictions = first.predictions
+    judged = [e.judge for e in result.estimates.values() if e.judge is not None]
+    if judged:
+        n_verified, n_others = judged[0].n_verified, judged[0].n_rows - judged[0].n_verified
+        by = f"{n_verified:,} verified rows, a judge on {n_others:,} others"
+        verdict = [f"{verdict[0].rstrip('.')} ({by}).", *verdict[1:]]
     with collected_remarks() as of_curves:
         numbers = {}
         if len(predictions.counted.present) > 1:
@@ -141,13 +176,15 @@ def _page(
     # Of two classes the areas are one
     areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)
-    n_band = max((of.n_band_thresholds for of in numbers.values()), default=0)
+    n_band = predictions.has_scores and max(
+        (of.n_band_thresholds for of in numbers.values()), default=0
+    )
     if n_band:
         band = (
             f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_band} "
             "thresholds, interpolated between them"
         )
-        provenance.append(("Band of the curve", band))
+        provenance.insert(-2, ("Band of the curve", band))
     has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
     drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
@@ -158,7 +195,9 @@ def _page(
         [*verdict, *(hardest(numbers, predictions) if len(samples) == 1 else [])],
         parts,
         provenance,
-        watch_out(numbers if len(samples) > 1 else {}, predictions),
+        watch_out(
+            dict(list(numbers.items())[:MOST_NAMED]) if len(samples) > 1 else {}, predictions
+        ),
         [*remarks, *of_curves],
         {**(facts or {}), **result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)
@@ -184,29 +223,38 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         title=f"Classifiers, with {percent} intervals",
         columns=[*classifiers.columns, *others],
     )
-    parts: list[Any] = [page_table(with_others, has_lines=True)]
-    rows = value_rows(comparison)
+    rows, pictures = value_rows(comparison), []
     if len(rows) > 2:
         kind = "simultaneous" if comparison.value_intervals else "separate"
         caption = (
             f"{comparison.title}, best first, with {kind} {percent} intervals; filled: may be the "
             "best, hollow: excluded as the best."
         )
-        parts.append(figures.forest(rows, caption))
-    hypothesis = comparison.hypothesis
+        pictures.append(figures.forest(rows, caption))
+    hypothesis, drawn = comparison.hypothesis, comparison.differences
+    # Of two classifiers the order is P(A better)
+    folded = [page_table(orders, is_folded=len(rows) > MOST_NAMED)] if len(rows) > 2 else []
+    if len(rows) > MOST_NAMED and hypothesis.is_two_sided:
+        drawn = drawn[: len(rows) - 1]
+        rest = _rows(differences, slice(len(drawn), None), "Differences of the others")
+        folded.insert(0, page_table(replace(rest, key="others"), is_folded=True))
+        title = f"{differences.title}: the best against the others"
+        differences = _rows(differences, slice(len(drawn)), title)
     tested = comparison.tested_value
     caption = f"{comparison.scale.capitalize()}s with their {comparison.kind_of_interval}s; " + (
         f"an interval that holds {tested:g} leaves open who is better."
         if hypothesis.is_two_sided
         else f"a limit beyond the line at {tested:g} shows what was tested."
     )
-    parts += [
-        page_table(differences),
-        figures.forest(difference_rows(comparison.differences), caption, reference=tested),
-        page_table(orders) if len(rows) > 2 else None,  # of two it is P(A better)
-        *map(page_table, of_judge),
-    ]
+    pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
+    tables = [page_table(with_others, has_lines=True), page_table(differences)]
+    parts = [*tables, *pictures, *folded, *map(page_table, of_judge)]
     return [part for part in parts if part is not None]
+
+
+def _rows(table: Table, which: slice, title: str) -> Table:
+    columns = [replace(column, cells=tuple(column.cells)[which]) for column in table.columns]
+    return replace(table, columns=columns, title=title)
 
 
 def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estimate]:
@@ -235,12 +283,15 @@ def _drawings(
     predictions = next(iter(samples.values())).predictions
     labels = predictions.labels
     counts = list(zip(labels, predictions.class_counts.tolist(), strict=True))
-    shown = figures.shown_classes(numbers) if numbers else []
+    has_curves = bool(numbers) and predictions.has_scores
+    shown = figures.shown_classes(numbers) if has_curves else []
     texts = {name: _area_text(of, areas[name]) for name, of in numbers.items()}
     return {
         "named": numbers,
-        "has_curves": bool(numbers),
+        "tabled": dict(list(numbers.items())[: max(_MOST_ROWS // len(labels), 1)]),
+        "has_curves": has_curves,
         "is_multiclass": len(labels) > 2,
+        "few": MOST_NAMED,
         "has_folds": predictions.folds is not None,
         "labels": labels,
         "counts": counts,
@@ -308,8 +359,11 @@ def _provenance(
         ("Observations", f"{predictions.n_observations:,}, of {predictions.n_classes} classes"),
         ("Weights", kind),
         ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
-        ("Weights of the pairs in curve and DMF-AUC", weights),
     ]
+    if len(predictions.labels) > 2:
+        rows.append(("Weights of the pairs in curve and DMF-AUC", weights))
+    else:
+        rows.append(("Positive class", str(predictions.labels[1])))
     if n_units < predictions.n_observations:
         rows.append(("Independent units", f"{n_units:,} groups of observations"))
     if predictions.folds is not None:

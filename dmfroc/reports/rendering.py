@@ -6,9 +6,12 @@ import base64
 import datetime
 import hashlib
 import platform
+import shlex
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from dmfroc._kit.text import printable
@@ -26,7 +29,13 @@ def versions() -> list[tuple[str, str]]:
     """Return when the report was written, and what the numbers were computed with."""
     software = [f"dmfroc {package_version()}", f"Python {platform.python_version()}"]
     software += [f"{name} {version(name)}" for name in ("numpy", "scipy", "jax")]
-    return [("Date", f"{datetime.date.today():%Y-%m-%d}"), ("Versions", ", ".join(software))]
+    program, *arguments = sys.argv
+    is_command = Path(program).stem == "dmfroc" or program.endswith("dmfroc/__main__.py")
+    return [
+        *([("Command", shlex.join(["dmfroc", *arguments]))] if is_command else []),
+        ("Date", f"{datetime.date.today():%Y-%m-%d}"),
+        ("Versions", ", ".join(software)),
+    ]
 
 
 def visible(value: Any) -> Any:
@@ -56,7 +65,12 @@ def page(
     notes = list(dict.fromkeys([*result.warnings, *warnings]))
     parts = [part for part in parts if part is not None]
     at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
-    sentences = {as_sentence(note): as_sentence(note.split(": ", 1)[-1]) for note in notes}
+    # Names of classifiers stand as they are
+    names = tuple(getattr(result, "estimates", ()))
+    sentences = {
+        note if note.startswith(names) else as_sentence(note): as_sentence(note.split(": ", 1)[-1])
+        for note in notes
+    }
     data = {"dmfroc_version": package_version(), "verdict": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {

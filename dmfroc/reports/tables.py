@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,8 +19,9 @@ _LOPSIDED = 3.0  # ratio of the sides of an interval
 class PageTable:
     """A table on a page; the first column names the rows.
 
-    Notes are what has to be known of single rows, each with a number that is among the marks of
-    these rows. With lines, that of each row's classifier stands before its name.
+    Notes are what has to be known of single cells, each with a number that is among the marks of
+    these cells, by row and column. With lines, that of each row's classifier stands before its
+    name.
     """
 
     kind: ClassVar = "table"
@@ -29,9 +30,10 @@ class PageTable:
     caption: str
     columns: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
-    marks: Sequence[Sequence[str]]
+    marks: Mapping[tuple[int, int], Sequence[str]]
     notes: Sequence[tuple[str, str]]
     has_lines: bool = False
+    is_folded: bool = False
 
 
 def _capitalized(title: str) -> str:
@@ -40,28 +42,29 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(table: Table, *, has_lines: bool = False) -> PageTable:
+def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
     heads, rows = printed(table, number)
     caption = table.title
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are among the numbers"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
-    rows_of: dict[str, list[int]] = {}
-    for place, row in enumerate(table.rows[:_MOST_ROWS]):
-        estimates = [cell for cell in row if isinstance(cell, Estimate)]
-        for e in estimates:
+    cells_of: dict[str, list[tuple[int, int]]] = {}
+    n_estimates, at = 0, -1
+    for column in table.columns:
+        at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
+        estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
+        n_estimates += len(estimates)
+        for row, e in estimates[:_MOST_ROWS]:
             for text in _explained(e):
-                named = f"{e.title}: {text}" if len(estimates) > 1 else text
-                rows_of.setdefault(named, []).append(place)
-    marks: list[list[str]] = [[] for _ in rows]
+                cells_of.setdefault(as_sentence(text), []).append((row, at))
+    marks: dict[tuple[int, int], list[str]] = {}
     notes: list[tuple[str, str]] = []
-    for text, places in rows_of.items():
-        is_of_all = len(places) == len(rows)
-        mark = "" if is_of_all else str(1 + sum(bool(mark) for mark, _ in notes))
-        notes.append((mark, as_sentence(text)))
-        for place in places if mark else ():
-            marks[place].append(mark)
+    for text, cells in cells_of.items():
+        mark = "" if len(cells) == n_estimates else str(1 + sum(bool(mark) for mark, _ in notes))
+        notes.append((mark, text))
+        for cell in cells if mark else ():
+            marks.setdefault(cell, []).append(mark)
     return PageTable(
         table.key,
         table.key.replace("_", " ").capitalize(),
@@ -71,6 +74,7 @@ def page_table(table: Table, *, has_lines: bool = False) -> PageTable:
         marks,
         notes,
         has_lines,
+        is_folded,
     )
 
 

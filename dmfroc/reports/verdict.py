@@ -21,7 +21,7 @@ from dmfroc.results.text import equals_p_value, format_interval, format_probabil
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
 _MOST_UNDECIDED = 6
-_MOST_IN_TITLE = 4  # names
+MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are sorted
 _HARD = 0.8  # A(i|j) below which a pair is worth naming
 
 
@@ -44,7 +44,7 @@ def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -
 
 def which_is_better(names: Sequence[str], kind: str) -> str:
     """Return the question that a comparison answers."""
-    if len(names) > _MOST_IN_TITLE:
+    if len(names) > MOST_NAMED:
         return f"Which of {len(names)} {kind} is best?"
     return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
 
@@ -76,18 +76,23 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     sentences = [against_chance(first)]
     area = evaluation.estimates.get("hand_till")
     if area is not None and math.isfinite(area.value):
+        predictions, percent = evaluation.predictions, f"{100 * area.value:.1f} %"
         sentences.append(
-            f"In {100 * area.value:.1f} % of pairs of observations of two classes, averaged over "
-            "the pairs of classes, the scores rank the right one first; guessing does so in 50 %."
+            f"In {percent} of pairs of observations of two classes, averaged over the pairs of "
+            "classes, the scores rank the right one first; guessing does so in 50 %."
+            if predictions.n_classes > 2
+            else f"An observation of {predictions.labels[1]}, the positive class, has a higher "
+            f"score than one of {predictions.labels[0]} in {percent} of cases; under guessing it "
+            "has in 50 %."
         )
     return sentences + _of_folds(evaluation.sample.predictions, first.method)
 
 
 def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
     """Say of one classifier which pair is hardest, and how often its decisions are right."""
-    sentences = []
+    sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     for numbers in named.values():
-        for i, j, area in worst_pairs(numbers, predictions.labels, predictions.n_classes > 2):
+        for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
             sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {number(area)}.")
         if numbers.confusion is not None:
             right = share_of_right(numbers.confusion)
@@ -120,10 +125,12 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
     sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
+    # Of many, the first sentence has all values
+    most = _MOST_UNDECIDED if len(values) <= MOST_NAMED else 1
     if len(tied) == 1:
-        sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]]
-    sentences += [_undecided(comparison, d) for d in undecided[:_MOST_UNDECIDED]]
-    if (more := len(undecided) - _MOST_UNDECIDED) > 0:
+        sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
+    sentences += [_undecided(comparison, d) for d in undecided[:most]]
+    if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
     return sentences + _of_the_best(comparison, tied) + _of_all_differences(comparison)
 
@@ -145,15 +152,23 @@ def lead(
     if len(kept) > 1:
         tied = kept
     worse = [x for x in others if all((name, x) in wins for name in tied)]
+    rest = [x for x in others if x not in (*tied, *worse)]
+    is_long = len(values) > MOST_NAMED
+    named = {x: f"{x} ({value})" if is_long else x for x, value in values.items()}
+    of_tied, of_worse, of_rest = (joined([named[x] for x in part]) for part in (tied, worse, rest))
     if len(tied) == 1:
-        claim = f"{best} is better than all others"
+        claim = f"{of_tied} is better than {of_worse if is_long else 'all others'}"
     elif len(tied) == 2:
-        claim = f"{joined(tied)} cannot be told apart"
+        claim = f"{of_tied} cannot be told apart"
     else:
-        claim = f"The data do not show which of {joined(tied)} is best"
+        claim = f"The data do not show which of {of_tied} is best"
     if worse and len(tied) > 1:
-        claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {joined(worse)}"
-    against = f" against {joined([values[x] for x in worse])}" if worse else ""
+        claim += f"; {'both' if len(tied) == 2 else 'all'} are better than {of_worse}"
+    if rest:
+        claim += f"; {of_rest} {'is' if len(rest) == 1 else 'are'} excluded as the best"
+    if is_long:
+        return f"By {title}: {claim}.", tied
+    against = f" against {joined([values[x] for x in (*worse, *rest)])}" if worse or rest else ""
     return f"{claim}: {title} {joined([values[x] for x in tied])}{against}.", tied
 
 
@@ -239,7 +254,7 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
         names = listed([str(label) for label in predictions.absent_labels])
         remarks.append(f"Never observed: {names}. Their pairs are left out.")
     for name, numbers in named.items():
-        pairs = worst_pairs(numbers, predictions.labels, 3)
+        pairs = worst_pairs(numbers, predictions.labels, 3 * predictions.has_scores)
         hard = [f"{i} from {j} ({number(a)})" for i, j, a in pairs if a < _HARD]
         if hard:
             remarks.append(f"{name}: hardest to tell apart, by A(i|j): {listed(hard)}.")
@@ -262,7 +277,7 @@ def worst_pairs(
 
 def joined(names: Sequence[str]) -> str:
     """Return names with commas, and "and" before the last one."""
-    *others, last = names
+    *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
 
@@ -299,11 +314,13 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         if comparison.rope > 0
         else ""
     )
-    several = len(comparison.differences) > 1
-    adjusted = f"; adjusted {equals_p_value(d.adjusted_p_value)}" if several else ""
+    known = [f"{comparison.kind_of_interval} {interval_text(d)}"]
+    if len(comparison.differences) > 1:
+        adjusted = f"adjusted {equals_p_value(d.adjusted_p_value)}"
+        known = [*known, adjusted] if comparison.simultaneous else [adjusted]
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {d.scale} "
-        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)}"
-        f"{adjusted}), probability that {d.first} is better "
+        f"{number(d.value, d.standard_error)} ({'; '.join(known)}), probability that {d.first} is "
+        "better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

@@ -65,8 +65,10 @@ class Difference:
     def turned_around(self) -> Difference:
         """Return the difference or the ratio the other way round."""
         low, high = self.interval
-        ends = (1 / self.value, 1 / high, 1 / low)
-        value, low, high = ends if self.scale == "ratio" else (-self.value, -high, -low)
+        if self.scale == "ratio":
+            value, low, high = 1 / self.value, 1 / high, 1 / low
+        else:
+            value, low, high = -self.value, -high, -low
         return replace(
             self,
             first=self.second,

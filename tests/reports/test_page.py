@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
-from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest
+from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest, number
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -251,6 +252,50 @@ def test_the_decision_comes_first():
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
 
 
+def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
+    effects = [0.1, 3.0, 0.6, 1.0, 2.98, 1.2]
+    named = {f"model {i}": sample(effect) for i, effect in enumerate(effects)}
+    comparison = dmfroc.compare(named, measure="hand_till")
+    page = comparison_page(comparison)
+    parts = page_parts(page)
+    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
+    for name, e in comparison.estimates.items():
+        assert f"{name} ({number(e.value, e.standard_error)})" in lead
+    best = max(comparison.estimates, key=lambda name: comparison.estimates[name].value)
+    at_once = {frozenset((d.first, d.second)): d for d in comparison.at_once}
+    found = {caption: rows for caption, [_, *rows] in parts["tables.csv"].items()}
+    [rows] = [rows for caption, rows in found.items() if "the best against the others" in caption]
+    assert [row[0] for row in rows] == [best] * 5
+    for row in rows:
+        d = at_once[frozenset(row[:2])]
+        assert float(row[4]) == d.p_value
+        assert float(row[5]) == d.adjusted_p_value
+        assert float(row[2]) == abs(d.value)
+    [others] = [rows for caption, rows in found.items() if caption == "Differences of the others"]
+    assert len(others) == 10
+    assert "intervals are not adjusted" not in parts["text"]
+
+
+def test_names_of_classifiers_are_never_changed():
+    y = np.arange(60) % 3
+    scores = {"perfect": np.eye(3)[y] + 0.1, "fair": np.random.default_rng(1).random((60, 3))}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = comparison_page(dmfroc.compare(y, scores, measure="hand_till"))
+    assert "perfect" in page
+    assert "Perfect" not in page
+
+
+def test_two_classes_name_the_positive_one_and_labels_alone_have_no_scores():
+    text = page_parts(evaluation_page(dmfroc.evaluate(sample(1.0, ["well", "ill"]))))["text"]
+    assert "An observation of ill, the positive class, has a higher score" in text
+    assert "pairs of" not in text
+    y = np.array(["a", "b", "c"] * 20)
+    page = evaluation_page(dmfroc.evaluate(y, y_pred=np.where(np.arange(60) < 45, y, "a")))
+    assert "score" not in page_parts(page)["text"]
+    assert "<path" not in page
+
+
 @pytest.mark.filterwarnings("ignore:dmf_auc, hand_till below chance")
 @pytest.mark.parametrize(
     ("effect", "claim"),
@@ -282,7 +327,10 @@ def test_unusual_intervals_are_explained_at_their_rows_and_warnings_given_once()
     page = evaluation_page(evaluation)
     parts = page_parts(page)
     marks = re.search(r"(?:<sup>(.)</sup> )?The lower limit is exact: the one-sided", page)
-    marked = re.findall(rf'<th scope="row">([^<]*?) <sup>[^<]*{marks[1]}', page)
+    cell = rf"[^<]*<sup>[^<]*{marks[1]}</sup></td>"
+    marked = re.findall(
+        rf'<th scope="row">([^<]*)</th>(?:<td[^>]*>[^<]*</td>)*<td[^>]*>{cell}', page
+    )
     assert marked == (limited if marks[1] else [])
     assert len(limited) == len(evaluation.shown) or marks[1]
     for warning in evaluation.warnings:
