@@ -284,7 +284,7 @@ class CurveOptions:
             sums = np.bincount(layout.class_of_row, weights)
             row_weights = weights / sums[layout.class_of_row] if is_balanced else weights
         levels = grid_levels(self.n_thresholds)
-        shape = *layout.counted.shape, len(levels.numerators)
+        shape = *layout.counted.shape, len(levels[0])
         largest = (layout.stops - layout.starts).max()
         at_least, above = (np.empty(shape, np.min_scalar_type(largest)) for _ in range(2))
         tied_share = np.empty((*shape[:2], shape[3]))

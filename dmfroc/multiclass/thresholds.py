@@ -51,11 +51,8 @@ class Placed(NamedTuple):
     tied_share: Float[np.ndarray, "m t"]  # share that counts of the scores at the threshold
 
 
-class Levels(NamedTuple):
-    """Shares of a pool above or at the thresholds, as numerators over one denominator."""
-
-    numerators: Int[np.ndarray, " t"]
-    denominator: int
+type Levels = tuple[Int[np.ndarray, " t"], int]
+"""Shares of a pool above or at the thresholds, as numerators over one denominator."""
 
 
 def grid_levels(n_thresholds: int) -> Levels:
@@ -65,7 +62,7 @@ def grid_levels(n_thresholds: int) -> Levels:
     others; without it a perfect classifier would fall short of 1, or an imperfect one reach it.
     """
     numerators = np.union1d(2 * np.arange(1, n_thresholds + 1), [n_thresholds + 1])
-    return Levels(numerators, 2 * (n_thresholds + 1))
+    return numerators, 2 * (n_thresholds + 1)
 
 
 def place_thresholds(
@@ -136,6 +133,7 @@ def _by_merging(
 ) -> Placed:
     """Sort pools of few scores; sums along them say where any score falls in each block."""
     sizes = pools.block_sizes
+    numerators, denominator = levels
     block, position = _pool_columns(*sizes.max(axis=0).tolist())
     places = pools.starts.take(block, axis=1)
     places += position
@@ -153,12 +151,12 @@ def _by_merging(
         steps = of_scores.take(order)
         mass = np.cumsum(steps, axis=1)
         total = mass[:, -1:]
-        limits = total * (levels.denominator - levels.numerators) / levels.denominator
+        limits = total * (denominator - numerators) / denominator
     else:
         steps = class_weights[:, _CLASS_OF_BLOCK].ravel().take(block + 4 * firsts)
         mass = np.cumsum(steps, axis=1)
         total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
-        limits = total * (levels.denominator - levels.numerators) // levels.denominator
+        limits = total * (denominator - numerators) // denominator
     rows = zip(mass, limits[:, ::-1], strict=True)
     crossings = np.concatenate([sums.searchsorted(limit, "right") for sums, limit in rows])
     crossings = crossings.reshape(m, -1)[:, ::-1]
@@ -201,6 +199,7 @@ def _by_bisection(
 ) -> Placed:
     """Find the thresholds of pools of many scores, and look them up in each block."""
     sizes, flat = pools.block_sizes, blocks.scores.ravel()
+    numerators, denominator = levels
     parts = [
         [slice(start, start + size) for start, size in zip(*pair_blocks, strict=True)]
         for pair_blocks in zip(pools.starts, sizes, strict=True)
@@ -209,19 +208,19 @@ def _by_bisection(
         assert weights is not None
         rows = blocks.rows.ravel()
         sums = []
-        thresholds = np.empty((len(parts), len(levels.numerators)), flat.dtype)
+        thresholds = np.empty((len(parts), len(numerators)), flat.dtype)
         for pair, four in enumerate(parts):
             scores = np.concatenate([flat[part] for part in four])
             order = np.argsort(scores, kind="stable")
             pool_rows = np.concatenate([rows[part] for part in four])
             mass = cumulative_sum(weights[pool_rows[order]], np)
-            limits = mass[-1] * (levels.denominator - levels.numerators) / levels.denominator
+            limits = mass[-1] * (denominator - numerators) / denominator
             thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
             sums.append(mass)
         total = np.array([mass[-1:] for mass in sums])
     else:
         total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
-        limits = total * (levels.denominator - levels.numerators) // levels.denominator
+        limits = total * (denominator - numerators) // denominator
         first, second = (_merged(flat, pools.starts[:, two], sizes[:, two]) for two in _OF_CLASS)
         thresholds = _smallest_beyond(limits, first, second, *class_weights.T[..., None])
 
