@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc._kit.options import is_one_of
+from dmfroc.bayes.models import Likelihood
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import Posterior, interval_of_draws, summarize
 from dmfroc.bayes.roc import bayesian_roc
@@ -80,7 +81,7 @@ class Bayes(IntervalMethod):
                 )
             return self._curve(predictions, options.pair_weights)
         if measure.statistic is pair_counts:
-            curve = self._curve(predictions, weights_of_pairs(measure, predictions))
+            curve = self._curve(predictions, weights_of_pairs(measure, predictions), "ordinal")
             return posterior_of_pairs(measure, curve, predictions)
         if measure.statistic is curve_counts and is_straight_between_points(measure):
             places = [None] if predictions.n_classes == 2 else predictions.present.tolist()
@@ -88,22 +89,39 @@ class Bayes(IntervalMethod):
             return posterior_of_curves(measure, curves, predictions)
         return table_posterior(measure, predictions, level=self.level, seed=self.seed)
 
-    def _curve(self, predictions: Predictions, pair_weights: PairWeights) -> Posterior:
+    def _curve(
+        self,
+        predictions: Predictions,
+        pair_weights: PairWeights,
+        likelihood: Likelihood | None = None,
+    ) -> Posterior:
         if is_one_of(pair_weights, ("equal",)):
-            return self._cached_curve(predictions)
+            return self._cached_curve(predictions, likelihood=likelihood)
         return bayesian_roc(
-            predictions, pair_weights=pair_weights, level=self.level, random_state=self.seed
+            predictions,
+            pair_weights=pair_weights,
+            likelihood=likelihood,
+            level=self.level,
+            random_state=self.seed,
         )
 
-    def _cached_curve(self, predictions: Predictions, place: int | None = None) -> Posterior:
+    def _cached_curve(
+        self,
+        predictions: Predictions,
+        place: int | None = None,
+        likelihood: Likelihood | None = None,
+    ) -> Posterior:
         """Return the posterior of all classes' curve, or of that of a class against the rest."""
         lock, curves = _cached_curves(predictions)
-        key = place, self.level, self.seed
+        likelihood = None if len(predictions.present) == 2 else likelihood  # ordinal anyway
+        key = place, likelihood, self.level, self.seed
         if place is not None:
             predictions = against_the_rest(predictions, place)
         with lock:
             if key not in curves:
-                curves[key] = bayesian_roc(predictions, level=self.level, random_state=self.seed)
+                curves[key] = bayesian_roc(
+                    predictions, likelihood=likelihood, level=self.level, random_state=self.seed
+                )
             return curves[key]
 
     def joint_estimates(
@@ -141,8 +159,8 @@ class Bayes(IntervalMethod):
 @once_per_predictions
 def _cached_curves(
     predictions: Predictions,
-) -> tuple[Lock, dict[tuple[int | None, float, int], Posterior]]:
-    """Return the posteriors of curves that are drawn already, by class, level and seed.
+) -> tuple[Lock, dict[tuple[int | None, Likelihood | None, float, int], Posterior]]:
+    """Return the posteriors of curves that are drawn already, by class, likelihood, level, seed.
 
     They serve all measures of the same predictions, which `evaluate` estimates in several threads.
     """

@@ -10,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import numpyro
 import numpyro.distributions as dist
 from jaxtyping import Array, Float
 
 from dmfroc._kit.options import positive
 from dmfroc.bayes.average_curve import AverageCurve, sample_curve
+from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
 
 Structure = Literal["rank_one", "hierarchical"]
 Likelihood = Literal["ordinal", "binomial"]
 Model = Callable[["ThresholdCounts"], None]
+
+_KNOWN = 0.01  # standard deviation of the logarithm of a spread that is given
 
 
 class ThresholdCounts(NamedTuple):
@@ -69,13 +71,17 @@ class Priors:
     split_scale : float
         Standard deviation of the deviation of the first split's logit, the one at the median.
         The variance of a later one is proportional to the share of the scores that it splits.
+    shrinkage : float
+        With the binomial likelihood, the strength of the fit that is the posterior mode. The
+        standard deviation tau of the log pair effects is ``(shrinkage * m) ** -0.5``, m being the
+        information of a column: tempering times thresholds times observations of a class.
     pair_spread : float
-        Median of the standard deviation tau of the log pair effects.
+        With the ordinal likelihood, the median of tau.
     intercept_spread : float
         Median of the standard deviation of a pair's shifts of the true and of the false positive
         rate on the logit scale; hierarchical structure only.
     spread_log_scale : float
-        Standard deviation of the logarithm of every spread.
+        Standard deviation of the logarithm of every spread that the data determine.
     correlation_concentration : float
         Concentration of the LKJ prior of the correlations between a pair's effects; 1 is uniform,
         more favours independence. Hierarchical structure only.
@@ -83,6 +89,7 @@ class Priors:
 
     discrimination_scale: float = 3.0
     split_scale: float = 2.0
+    shrinkage: float = DEFAULT_SHRINKAGE
     pair_spread: float = 0.3
     intercept_spread: float = 0.3
     spread_log_scale: float = 0.7
@@ -100,10 +107,15 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
     sample_pairs = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
 
     def model(counts: ThresholdCounts) -> None:
-        n_pairs = len(counts.above)
-        total = counts.tempering * counts.between.sum(axis=0)
+        n_pairs, _, n_thresholds = counts.above.shape
+        information, between = counts.tempering * n_thresholds * counts.sizes.mean(), counts.between
+        of_pairs: tuple[Any, float] = priors.pair_spread, priors.spread_log_scale
+        if likelihood == "binomial":
+            of_pairs = (priors.shrinkage * information) ** -0.5, _KNOWN
+            between = between * n_thresholds / 3  # cells say about as much as so many bins
+        total = counts.tempering * between.sum(axis=0)
         curve = sample_curve(total, priors.discrimination_scale, priors.split_scale)
-        scale, shift = sample_pairs[structure](n_pairs, priors)
+        scale, shift = sample_pairs[structure](n_pairs, of_pairs, priors)
         numpyro.factor(
             "log_likelihood",
             counts.tempering * log_likelihood[likelihood](counts, curve, scale, shift),
@@ -121,21 +133,24 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
     return model
 
 
-def _proportional_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
-    """Draw pair effects: logit rates of a pair are those of the average pair times its effect."""
-    spread = numpyro.sample(
-        "spread", dist.LogNormal(np.log(priors.pair_spread), priors.spread_log_scale)
-    )
+def _proportional_pairs(
+    n_pairs: int, of_pairs: tuple[Any, float], priors: Priors
+) -> tuple[Array, Array]:
+    """Draw pair effects: logit rates of a pair are those of the average pair times its effect.
+
+    ``of_pairs`` has the median of their spread, and the standard deviation of its logarithm.
+    """
+    median, log_scale = of_pairs
+    spread = numpyro.sample("spread", dist.LogNormal(jnp.log(median), log_scale))
     effect = numpyro.sample("effect", dist.Normal(0, 1).expand([n_pairs]).to_event(1))
     return _with_mean_one(spread * effect), jnp.zeros((n_pairs, 2))
 
 
-def _random_pairs(n_pairs: int, priors: Priors) -> tuple[Array, Array]:
+def _random_pairs(n_pairs: int, of_pairs: tuple[Any, float], priors: Priors) -> tuple[Array, Array]:
     """Draw pair effects and, correlated with them, shifts of both rates on the logit scale."""
-    medians = np.array([priors.pair_spread, priors.intercept_spread, priors.intercept_spread])
-    spread = numpyro.sample(
-        "spread", dist.LogNormal(np.log(medians), priors.spread_log_scale).to_event(1)
-    )
+    of_shifts = priors.intercept_spread, priors.spread_log_scale
+    medians, log_scales = map(jnp.array, zip(of_pairs, of_shifts, of_shifts, strict=True))
+    spread = numpyro.sample("spread", dist.LogNormal(jnp.log(medians), log_scales).to_event(1))
     correlation = numpyro.sample(
         "correlation", dist.LKJCholesky(3, priors.correlation_concentration)
     )

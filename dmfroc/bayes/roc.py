@@ -12,7 +12,7 @@ import xarray
 from jaxtyping import Float, Int
 from scipy.special import ndtri
 
-from dmfroc._kit.arrays import value_and_pull_back
+from dmfroc._kit.arrays import value_and_derivatives, value_and_pull_back
 from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
@@ -32,7 +32,6 @@ from dmfroc.bayes.sampling import (
     draw_from_posterior,
     draw_from_prior,
     sampler_of,
-    standard_deviation,
 )
 from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
 from dmfroc.inference.remarks import few_decide, few_decide_message
@@ -47,17 +46,17 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.statistics.statistic import Sums
 from dmfroc.multiclass.costs import PairWeights
+from dmfroc.multiclass.curve import area as area_of_curve
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions, RateCounts, RateTable
 from dmfroc.multiclass.thresholds import grid_levels
 
-Tempering = Literal["overlap", "pairs", "jackknife", "none"]
+Tempering = Literal["overlap", "none"]
 Algorithm = Literal["mcmc", "laplace"]
 
 DEFAULT_PRIORS = Priors()
 DEFAULT_N_THRESHOLDS = 49
 _MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
-_CALIBRATION_STEPS = 4
 _REPLICATES_PER_CHAIN = 100
 _PERFECT = 1e-12
 _ERROR = 0.05  # share of samples from the model that get a warning of unequal pairs
@@ -83,7 +82,7 @@ def bayesian_roc(
     sample_weight: Any = None,
     pair_weights: PairWeights = "equal",
     structure: Structure = "rank_one",
-    likelihood: Likelihood = "ordinal",
+    likelihood: Likelihood | None = None,
     tempering: Tempering = "overlap",
     priors: Priors = DEFAULT_PRIORS,
     algorithm: Algorithm = "mcmc",
@@ -110,16 +109,18 @@ def bayesian_roc(
         How pairs differ from the average pair on the logit scale: by a factor, as in the DMF-ROC,
         or by a factor and a shift of either rate. The three are correlated: this is the multiclass
         sROC with random pair effects.
-    likelihood : {"ordinal", "binomial"}
-        Whether the counts between successive thresholds of a column are multinomial, or each
-        cell an independent binomial count, as in the paper. ``"binomial"`` counts every observation
-        once per threshold and is anti-conservative: its intervals are several times too narrow.
-    tempering : {"overlap", "pairs", "jackknife", "none"}
-        Power of the likelihood. Each observation enters K - 1 columns in either role, and says
-        much the same in all of them. ``"overlap"`` measures how much: the variance that the
-        average area of the pairs would have if columns were independent, over the one it has.
-        ``"pairs"`` is 1/(K - 1). ``"jackknife"`` chooses the power at which the standard
-        deviation of the area equals the jackknife's standard error. ``"none"`` is 1.
+    likelihood : {"binomial", "ordinal"}, optional
+        By default binomial, and ordinal for two classes, of which there is one pair. ``"binomial"``
+        takes every cell of the rates as an independent binomial count, as the fit and the paper do,
+        and so has their average of pairs. ``"ordinal"`` takes the counts between successive
+        thresholds of a column as multinomial. It gives easy pairs less weight. The mean of its
+        pairs is near Hand and Till's M, for which ``method="bayes"`` uses it.
+    tempering : {"overlap", "none"}
+        Power of the likelihood. An observation is counted once per threshold, or once in the bins
+        of a column, and in K - 1 columns in either role, which say much the same. ``"overlap"``
+        measures how much: the variance that the area would have if cells, or columns, were
+        independent, over the one it has. ``"none"`` is 1: with binomial cells, as in the paper,
+        its intervals are several times too narrow.
     priors : Priors
         Scales of the prior.
     algorithm : {"mcmc", "laplace"}
@@ -163,9 +164,9 @@ def bayesian_roc(
     >>> bayesian_roc(y, scores, algorithm="laplace").interval[0] > 0.7
     True
     """
-    check_choices(
-        structure=structure, likelihood=likelihood, tempering=tempering, algorithm=algorithm
-    )
+    check_choices(structure=structure, tempering=tempering, algorithm=algorithm)
+    if likelihood is not None:
+        check_choices(likelihood=likelihood)
     level = check_level(level)
     check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
@@ -197,7 +198,7 @@ def bayesian_roc(
         remarks = ["the draws are from a normal approximation of the posterior"]
     else:
         remarks = sampling_problems(posterior, _MONITORED)
-    is_too_sure = likelihood == "binomial" and tempering != "jackknife"
+    is_too_sure = fit.likelihood == "binomial" and tempering == "none"
     remarks += _warnings(posterior, predictions, fit.area, is_too_sure=is_too_sure)
     return summarize("dmf_auc", "DMF-AUC", posterior, level, seed, remarks, "auc")
 
@@ -220,7 +221,8 @@ def bayesian_roc_prior(
     Parameters
     ----------
     y_true, y_score, labels, sample_weight, structure, priors, n_thresholds, random_state
-        As for `bayesian_roc`; the data set gives classes and class sizes.
+        As for `bayesian_roc`; the data set gives classes and class sizes. Pairs have the spread of
+        the ordinal likelihood.
     n_draws : int
         Number of independent draws.
 
@@ -255,6 +257,7 @@ class Approximated(NamedTuple):
 
     bound: RateCounts
     area: Measure
+    likelihood: Likelihood
     sampler: Sampler
     counts: ThresholdCounts
     approximation: Gaussian
@@ -265,36 +268,27 @@ def approximated(
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     pair_weights: PairWeights = "equal",
     structure: Structure = "rank_one",
-    likelihood: Likelihood = "ordinal",
+    likelihood: Likelihood | None = None,
     tempering: Tempering = "overlap",
     priors: Priors = DEFAULT_PRIORS,
     chains: Chains | None = None,
 ) -> Approximated:
     """Approximate the posterior that the options of `bayesian_roc` define.
 
-    ``chains``, if there are any, are compiled meanwhile. If all observations have the same
-    influence, as under a perfect classifier, nothing shows how columns overlap or how large a
-    standard error is. The counts then stay tempered by pairs.
+    ``chains``, if there are any, are compiled meanwhile.
     """
     bound = bind_pairs(predictions, n_thresholds, pair_weights)
     counts = pairwise_counts(bound, predictions)
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
+    likelihood = likelihood or ("binomial" if len(predictions.present) > 2 else "ordinal")
     sampler = sampler_of(model_of(structure, likelihood, priors), counts)
     if chains is not None:
         sampler.programs(chains, counts)  # are compiled meanwhile
-    if tempering == "none":
-        counts = counts._replace(tempering=jnp.ones(()))
-    elif tempering == "overlap":
-        overlap = _overlap(bound, predictions, default=float(counts.tempering))
+    if tempering == "overlap":
+        overlap_of = {"binomial": _overlap_of_cells, "ordinal": _overlap_of_columns}
+        overlap = overlap_of[likelihood](bound, counts, predictions)
         counts = counts._replace(tempering=jnp.asarray(overlap))
-    approximation = approximate(sampler, counts)
-    if tempering == "jackknife":
-        target = _value_and_moments(predictions, area)[1].standard_error
-        for _ in range(_CALIBRATION_STEPS if target > NO_VARIATION else 0):
-            spread = standard_deviation(sampler, counts, approximation, "auc")
-            counts = counts._replace(tempering=counts.tempering * (spread / target) ** 2)
-            approximation = approximate(sampler, counts)
-    return Approximated(bound, area, sampler, counts, approximation)
+    return Approximated(bound, area, likelihood, sampler, counts, approximate(sampler, counts))
 
 
 def bind_pairs(
@@ -308,7 +302,7 @@ def bind_pairs(
 
 
 def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCounts:
-    """Return the counts of all pairs, tempered by the number of pairs that a class is in.
+    """Return the counts of all pairs, not tempered.
 
     The size of every half of a column is in proportion to its weight, so that all pairs have their
     weight of the point estimate, and their average is as precise as one over classes. The only
@@ -320,8 +314,7 @@ def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCou
         sizes = weights * weights.sum() / (weights / sizes).sum()
     # Rounding of cumulative sums must not make a count between thresholds negative.
     above = np.maximum.accumulate(rates.clip(0, 1), axis=2) * sizes[..., None]
-    arrays = above, sizes, 1 / (len(bound.totals) - 1)
-    return ThresholdCounts(*map(jnp.asarray, arrays))
+    return ThresholdCounts(*map(jnp.asarray, (above, sizes, 1.0)))
 
 
 def _sizes_of_halves(bound: RateCounts, predictions: Predictions) -> Float[np.ndarray, "q 2"]:
@@ -336,7 +329,33 @@ def _classes_of_halves(bound: RateCounts) -> Int[np.ndarray, "q 2"]:
     return np.asarray(bound.counted).reshape(-1, 2)[-len(bound.cell_weights) :]
 
 
-def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> float:
+def _overlap_of_cells(
+    bound: RateCounts, counts: ThresholdCounts, predictions: Predictions
+) -> float:
+    """Return the power that makes up for cells that share observations.
+
+    That is the variance that the area would have if cells were independent, over the one it has.
+    Both depend on the same errors of the classifier, and their ratio is therefore more stable than
+    either. If all observations have the same influence, as under a perfect classifier, nothing
+    shows how cells overlap: they count as a third as many bins, in the columns of one class.
+    """
+    weights, table = predictions.sample_weight, bound.count(predictions.sample_weight, np)
+    _, derivatives = value_and_derivatives(area_of_curve, table)
+    influences = weights * bound.pull_back(weights, table, derivatives)
+    by_count = np.stack([derivatives.counts[group] for group in range(len(table.counted))])
+    by_rate = by_count * table.totals[table.counted][..., None]
+    sizes = np.asarray(counts.sizes)[..., None]
+    rates = np.asarray(counts.above) / sizes
+    slopes = by_rate.reshape(-1, *rates.shape[1:])[-len(rates) :]
+    together = float(influences @ influences)
+    if together <= NO_VARIATION**2:
+        return 3 / (rates.shape[2] * (len(bound.totals) - 1))
+    return float((slopes**2 * rates * (1 - rates) / sizes).sum()) / together
+
+
+def _overlap_of_columns(
+    bound: RateCounts, counts: ThresholdCounts, predictions: Predictions
+) -> float:
     """Return the power that makes up for columns that share observations.
 
     An observation whose influences agree from column to column makes the variance of their sum
@@ -364,7 +383,7 @@ def _overlap(bound: RateCounts, predictions: Predictions, default: float) -> flo
         for one in np.unique(rounds)
     )
     together = square(pair_weights)
-    return float(apart / together) if together > NO_VARIATION**2 else default
+    return float(apart / together) if together > NO_VARIATION**2 else 1 / (len(bound.totals) - 1)
 
 
 def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, Moments]:
@@ -399,8 +418,7 @@ def _warnings(
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
             "a posterior standard deviation. It does not expect such pairs or such a curve: try "
-            "likelihood='binomial' with tempering='jackknife', which averages pairs as the fit "
-            "does, or priors=Priors(split_scale=5), or use the jackknife"
+            "priors=Priors(split_scale=5), or use the jackknife"
         )
     remarks += filter(None, [_unequal_pairs_message(posterior)])
     if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):

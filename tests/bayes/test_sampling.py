@@ -21,7 +21,7 @@ from dmfroc._kit.threads import Stopped, become_worker
 from dmfroc.bayes import sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
-from dmfroc.bayes.roc import _overlap, bind_pairs, pairwise_counts
+from dmfroc.bayes.roc import _overlap_of_cells, _overlap_of_columns, bind_pairs, pairwise_counts
 from dmfroc.bayes.sampling import (
     Chains,
     Sampler,
@@ -31,6 +31,7 @@ from dmfroc.bayes.sampling import (
     standard_deviation,
 )
 from dmfroc.measures.bound import values_and_influences
+from dmfroc.multiclass.curve import area
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
 
@@ -76,6 +77,7 @@ def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(str
     for most in (90, 0):
         with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
             counts = pairwise_counts(bind_pairs(sample, 7), sample)
+            counts = counts._replace(tempering=1 / 9)
             problem = Sampler(model, counts)
             approximation = approximate(problem, counts)
             moved = np.asarray(approximation.at(np.eye(problem.size)) - approximation.location)
@@ -125,7 +127,33 @@ def test_overlap_is_that_of_the_influences_on_every_pair(n_classes, is_tied, pai
     weights = np.where(is_positive, *bound.cell_weights[..., 0].T[..., None])
     apart = (weights * of_pairs**2).sum()
     together = ((weights * of_pairs).sum(axis=0) ** 2).sum()
-    assert _overlap(bound, sample, default=np.nan) == pytest.approx(apart / together, rel=1e-10)
+    counts = pairwise_counts(bound, sample)
+    found = _overlap_of_columns(bound, counts, sample)
+    assert found == pytest.approx(apart / together, rel=1e-10)
+
+
+@pytest.mark.parametrize("pair_weights", ["equal", "prevalence"])
+def test_overlap_of_cells_is_the_variance_of_independent_cells_over_that_of_influences(
+    pair_weights,
+):
+    sample = Predictions.from_arrays(*normal_scores(9, 240, 3, prior=[0.5, 0.3, 0.2]))
+    bound = bind_pairs(sample, 9, pair_weights)
+    counts = pairwise_counts(bound, sample)
+    table = bound.count(sample.sample_weight, np)
+    of_value = np.empty(table.counts.shape)
+    for cell in np.ndindex(*table.counts.shape):
+        moved = []
+        for step in (1e-4, -1e-4):
+            changed = np.array(table.counts)
+            changed[cell] += step * table.totals[table.counted[cell[:3]]]
+            moved.append(area(table._replace(counts=changed), np))
+        of_value[cell] = (moved[0] - moved[1]) / 2e-4
+    sizes = np.asarray(counts.sizes)[..., None]
+    rates = np.asarray(counts.above) / sizes
+    apart = (of_value.reshape(rates.shape) ** 2 * rates * (1 - rates) / sizes).sum()
+    _, influences = values_and_influences(bound, area, sample.sample_weight)
+    found = _overlap_of_cells(bound, counts, sample)
+    assert found == pytest.approx(apart / (influences**2).sum(), rel=1e-4)
 
 
 @pytest.mark.slow
