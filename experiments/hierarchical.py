@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
-from dmfroc import Predictions, bayesian_roc
+import dmfroc
+from dmfroc import Predictions
 from dmfroc.bayes.models import Structure
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import bind_pairs
 from dmfroc.simulation.study import Study, grid
 
+bayesian_roc = functools.partial(dmfroc.bayesian_roc, likelihood="ordinal")  # that of pairs
 N_CLASSES, SIZE = 4, 400
 N_THRESHOLDS = 15
 REPLICATIONS = 100
@@ -132,7 +134,7 @@ def page(table: pd.DataFrame) -> str:
 
 Made by `experiments/hierarchical.py`: {table["replication"].nunique()} samples of {SIZE}
 observations of {N_CLASSES} classes for each design, {N_THRESHOLDS} thresholds,
-`algorithm="laplace"`. Errors are root mean squares over the {N_CLASSES * (N_CLASSES - 1)} pairs and
+`likelihood="ordinal"` and `algorithm="laplace"`. Errors are root mean squares over the {N_CLASSES * (N_CLASSES - 1)} pairs and
 the samples. The predictive p-value is that of the posterior predictive check: how often areas
 replicated from the posterior are, taken together, as far from their means as the observed ones are.
 It is small where a model cannot have such pairs; near 1 it says that the tempered posterior is

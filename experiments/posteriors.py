@@ -21,12 +21,12 @@ from dmfroc import Predictions, compare, estimate
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc.bayes import bayesian_roc, method, roc
 from dmfroc.bayes.pairs import areas
-from dmfroc.bayes.roc import approximated
 from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
 from dmfroc.bayes.tables import table_posterior
 from dmfroc.measures import MEASURES
 from dmfroc.simulation.study import Study, grid
 
+approximated = functools.partial(roc.approximated, likelihood="ordinal")  # M and two classes
 CELL_MEASURES = ("dmf_auc", "hand_till")
 TABLE_MEASURES = ("informedness", "accuracy")
 OTHER_MEASURES = ("one_vs_rest_auc",)
@@ -327,7 +327,9 @@ value in the sample, SE the jackknife's.
 
 What `method="bayes"` returns, with fewer draws of each sample: curves by one Markov chain of
 {CHAINS.n_draws} draws after {CHAINS.n_warmup}, tables of hard labels by {N_DRAWS:,} independent
-draws.
+draws. Curves have the ordinal likelihood, as M and two classes do. The DMF-AUC of three classes and
+more has the binomial one today. In these samples pairs are alike; [Posteriors](../bayes.md) has
+those of both where pairs differ.
 
 {summary_table(every)}
 
