@@ -110,7 +110,7 @@ def bayesian_roc(
         or by a factor and a shift of either rate. The three are correlated: this is the multiclass
         sROC with random pair effects.
     likelihood : {"binomial", "ordinal"}, optional
-        By default binomial, and ordinal for two classes, of which there is one pair. ``"binomial"``
+        By default binomial, and ordinal for two classes, which are one pair. ``"binomial"``
         takes every cell of the rates as an independent binomial count, as the fit and the paper do,
         and so has their average of pairs. ``"ordinal"`` takes the counts between successive
         thresholds of a column as multinomial. It gives easy pairs less weight. The mean of its
