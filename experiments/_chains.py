@@ -25,9 +25,9 @@ def worth_optimising() -> Iterator[None]:
 
 @functools.cache
 def _compiled(problem: Sampler, chains: Chains) -> Steps:
-    steps = problem.steps(chains)
+    begin, go_on = problem.steps(chains)
     # The first axis of what is drawn stays that of the draws.
-    return Steps(jax.jit(jax.vmap(steps.begin)), jax.jit(jax.vmap(steps.go_on, out_axes=(0, 1))))
+    return jax.jit(jax.vmap(begin)), jax.jit(jax.vmap(go_on, out_axes=(0, 1)))
 
 
 def run_side_by_side(
