@@ -135,7 +135,8 @@ def page(table: pd.DataFrame) -> str:
 Made by `experiments/hierarchical.py`: {table["replication"].nunique()} samples of {SIZE}
 observations of {N_CLASSES} classes for each design, {N_THRESHOLDS} thresholds,
 `likelihood="ordinal"` and `algorithm="laplace"`. Errors are root mean squares over the
-{N_CLASSES * (N_CLASSES - 1)} pairs and the samples. The predictive p-value is that of the posterior predictive check: how often areas
+{N_CLASSES * (N_CLASSES - 1)} pairs and the samples. The predictive p-value is
+that of the posterior predictive check: how often areas
 replicated from the posterior are, taken together, as far from their means as the observed ones are.
 It is small where a model cannot have such pairs; near 1 it says that the tempered posterior is
 cautious about single pairs.
