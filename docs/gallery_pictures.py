@@ -2,12 +2,13 @@
 
 ``{drawn} name`` shows code and what it draws; its option ``alt`` says what is seen. The code finds
 `dmfroc`, `digits`, `wines`, a new `figure` and, on it, the axes `ax`; the figure of its `display`,
-if it makes one, is what is shown.
+if it makes one, is what is shown. ``{thumbnails}`` shows all pictures of a page in small.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,26 @@ class DrawnDirective(SphinxDirective):
         draw(code, path)
         block = nodes.literal_block(code, code, language="python")
         uri = f"/_build/gallery/{name}.png"
-        return [block, nodes.image(uri=uri, alt=self.options["alt"])]
+        anchor = nodes.target("", "", ids=[name], names=[name])
+        self.state.document.note_explicit_target(anchor)
+        return [anchor, block, nodes.image(uri=uri, alt=self.options["alt"])]
+
+
+class ThumbnailsDirective(SphinxDirective):
+    """Show all pictures of the page in small, each a link to the large one."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return a row of linked pictures, which are drawn further down the page."""
+        page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
+        row = nodes.container(classes=["thumbnails"])
+        for name in re.findall(r"^```{drawn} (\S+)", page, re.MULTILINE):
+            image = nodes.image(uri=f"/_build/gallery/{name}.png", alt=name.replace("-", " "))
+            row += nodes.reference("", "", image, refuri=f"#{name}", classes=["thumbnail"])
+        return [row]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive."""
+    """Register the directives."""
     app.add_directive("drawn", DrawnDirective)
+    app.add_directive("thumbnails", ThumbnailsDirective)
     return {"parallel_read_safe": True}
