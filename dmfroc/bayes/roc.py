@@ -198,8 +198,7 @@ def bayesian_roc(
         remarks = ["the draws are from a normal approximation of the posterior"]
     else:
         remarks = sampling_problems(posterior, _MONITORED)
-    is_too_sure = fit.likelihood == "binomial" and tempering == "none"
-    remarks += _warnings(posterior, predictions, fit.area, is_too_sure=is_too_sure)
+    remarks += _warnings(posterior, predictions, fit, tempering)
     return summarize("dmf_auc", "DMF-AUC", posterior, level, seed, remarks, "auc")
 
 
@@ -393,11 +392,11 @@ def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, 
 
 
 def _warnings(
-    posterior: xarray.DataTree, predictions: Predictions, area: Measure, *, is_too_sure: bool
+    posterior: xarray.DataTree, predictions: Predictions, fit: Approximated, tempering: Tempering
 ) -> list[str]:
     """Return what limits the posterior: the model, the prior, or a sample with few errors."""
-    remarks = []
-    if is_too_sure:
+    remarks, area = [], fit.area
+    if fit.likelihood == "binomial" and tempering == "none":
         remarks.append(
             "cells were taken for independent binomial counts, which they are not: the interval "
             "is too narrow"
@@ -414,7 +413,9 @@ def _warnings(
     value, moments = _value_and_moments(predictions, area)
     drawn = posterior["posterior"]["auc"]
     mean = float(drawn.mean())
-    if abs(mean - value) > float(drawn.std()):
+    # With bins of several pairs, the area is that of another average of them
+    is_of_fit = fit.likelihood == "binomial" or fit.counts.above.shape[0] == 1
+    if is_of_fit and abs(mean - value) > float(drawn.std()):
         remarks.append(
             f"the model draws the area from {value:.4f} in the sample to {mean:.4f}, by more than "
             "a posterior standard deviation. It does not expect such pairs or such a curve: try "

@@ -124,6 +124,7 @@ def test_posterior_mean_is_the_area_of_the_fit_where_pairs_differ():
     assert found.standard_error == pytest.approx(target.standard_error, rel=0.4)
     of_bins = bayesian_roc(classes, scores, likelihood="ordinal", algorithm="laplace")
     assert of_bins.value < target.value - 4 * target.standard_error
+    assert not any("the model draws" in remark for x in (found, of_bins) for remark in x.warnings)
     m = posterior_of_pairs(hand_till(), of_bins, Predictions.from_arrays(classes, scores))
     assert m.value == pytest.approx(estimate("hand_till", classes, scores).value, abs=0.004)
 
