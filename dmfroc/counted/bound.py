@@ -322,8 +322,8 @@ class BoundCounts:
         )
         counted = ordered_pairs(len(self.present))
         weights = cell_weights(options.pair_weights, self.predictions, counted)
-        places = np.stack([thresholds.found.bins] * 2, axis=2)
-        shares = np.stack([thresholds.found.shares] * 2, axis=2)
+        places = np.stack([thresholds.likeliest.bins] * 2, axis=2)
+        shares = np.stack([thresholds.likeliest.shares] * 2, axis=2)
         return thresholds, BinnedRates(
             self.cells.shape,
             counted,

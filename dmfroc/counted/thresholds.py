@@ -28,13 +28,13 @@ class Thresholds:
 
     Attributes
     ----------
-    found, most, least : Place, of arrays of shape (c, c - 1, t)
+    likeliest, most, least : Place, of arrays of shape (c, c - 1, t)
         Scores within a bin being spread evenly; such that most, and least, is above them.
     are_open : bool
         Whether a threshold may be in a bin whose scores differ.
     """
 
-    found: Place
+    likeliest: Place
     most: Place
     least: Place
     are_open: bool
