@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.special import chdtri, nctdtr, stdtrit
+from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, number, numbers, positive, seed_of
+from dmfroc._kit.options import check_level, numbers, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
-from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
+from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
 from dmfroc.inference.jackknife import SYMMETRIC_FROM
-from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.sign_flips import uses_sign_flips
-from dmfroc.inference.units import units_of
-from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
-from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.measures.measure import Measure, caveats
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_frame
-from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
+from dmfroc.simulation import (
+    MultinomialPopulation,
+    PublishedFigures,
+    SimulatedClassifier,
+    simulate_predictions,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +41,7 @@ _FEW_DECIDE = (
     "few observations decide the difference, and compare(margin=...) then takes the limits of both "
     "values: its power is less than that of the t test that is planned. Plan with more cases"
 )
-_MOST_CASES = 10**9
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
-_LEAST_OF_CLASS = 2
 
 Classifiers = SimulatedClassifier | Mapping[str, SimulatedClassifier] | None
 Pilot = Predictions | Mapping[str, Predictions] | MultinomialPopulation
@@ -85,6 +83,8 @@ class Plan(Result):
         Seed of a simulated pilot.
     warnings : tuple of str
         What limits what the pilot shows.
+    targets : dict of str to int
+        Of several half-widths: the cases that each measure needs. The plan is that of the largest.
     """
 
     main_table: ClassVar[str] = "curve"
@@ -109,7 +109,8 @@ class Plan(Result):
     n_pilot: int
     seed: int | None
     warnings: tuple[str, ...]
-    _design: _Design
+    _design: Design
+    targets: dict[str, int] = field(default_factory=dict)
 
     def half_width(self, n: int) -> float:
         """Return half the width of the interval that ``n`` cases will have."""
@@ -145,8 +146,14 @@ class Plan(Result):
             Column("share", "share", self.prevalence.values(), "percent"),
             Column("optimal_share", "best share", self.optimal_prevalence.values(), "percent"),
         ]
+        targets = [
+            Column("measure", "measure", self.targets, "name"),
+            Column("n", "cases", self.targets.values(), "count"),
+        ]
+        of_targets = [Table("targets", "Cases of each target", targets, is_by_name=True)]
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        return [Table("classes", title, classes), self._curve(self._sizes())]
+        tables = [Table("classes", title, classes), self._curve(self._sizes())]
+        return tables + (of_targets if self.targets else [])
 
     def _curve(self, sizes: Sequence[int]) -> Table:
         error = self._design.standard_error
@@ -176,6 +183,11 @@ class Plan(Result):
             f"by the variance in the pilot, {low} to {high} ({100 * self.level:g} % interval)",
             f"with the best shares of the classes ({shares}), {self.n_optimal}",
         ]
+        if self.n_pilot == 0:
+            sentences[1] = "from published figures, without a pilot"
+        if self.targets:
+            each = ", ".join(f"{name} {n}" for name, n in self.targets.items())
+            sentences.append(f"cases by target: {each}; {self.measure} decides")
         return "\n".join([*sentences, *warning_lines(self.warnings if warnings else ())])
 
 
@@ -184,7 +196,7 @@ def plan(
     y_score: Any = None,
     *,
     measure: str | Measure = "dmf_auc",
-    half_width: float | int | None = None,
+    half_width: float | int | Mapping[str, float] | None = None,
     difference: float | int | None = None,
     margin: float | int | None = None,
     power: float | int | None = None,
@@ -203,16 +215,17 @@ def plan(
 
     Parameters
     ----------
-    pilot : Predictions, dict of str to Predictions, MultinomialPopulation, or array-like
+    pilot : Predictions, dict of str to Predictions, simulation settings, or array-like
         Predictions of a pilot study; those of two classifiers on the same observations, for their
-        difference; or simulation settings where there is none. Or the observed classes,
-        with scores.
+        difference. Where there is none a `MultinomialPopulation`, or `PublishedFigures` with a
+        prevalence, an AUC and risks. Or the observed classes, with scores.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2, or a dict of two, optional
         Scores of one classifier, or of two by name.
     measure : str or Measure
         As for `estimate`.
-    half_width : float, optional
-        Half the width that the interval shall have.
+    half_width : float or dict of str to float, optional
+        Half the width that the interval shall have; of several measures by name. Then the plan is
+        that of the measure that needs most cases.
     difference : float, optional
         Instead: the true difference that shall be found, of the two classifiers, or of the one
         from any fixed value; its sign does not matter. With `margin` the true difference of the
@@ -263,6 +276,19 @@ def plan(
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
+    if isinstance(half_width, Mapping):
+        options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
+        options |= {"judge": judge, "level": level, "random_state": random_state}
+        plans = {
+            name: plan(pilot, y_score, measure=name, half_width=width, **options)
+            for name, width in half_width.items()
+        }
+        if not plans or (difference, margin, power) != (None, None, None):
+            raise TypeError("half_width of several measures needs one at least, and nothing else")
+        decisive = max(plans.values(), key=lambda x: x.n)
+        warnings = tuple(dict.fromkeys(w for x in plans.values() for w in x.warnings))
+        targets = {name: x.n for name, x in plans.items()}
+        return replace(decisive, targets=targets, warnings=warnings)
     measure = get_measure(measure)
     try:
         if isinstance(y_score, Mapping):
@@ -276,17 +302,26 @@ def plan(
             "power goes with difference= or margin=, not with half_width=: leave it out"
         )
     power = 0.8 if power is None else power
-    aim = _Aim(half_width, difference, margin, power, check_level(level))
+    aim = Aim(half_width, difference, margin, power, check_level(level))
     seed = seed_of(random_state)
+    figures = pilot if isinstance(pilot, PublishedFigures) else None
+    if figures is not None:
+        if not isinstance(prevalence, str) or (prevalence, judge) != ("pilot", None):
+            raise TypeError("prevalence and judge are for a pilot: PublishedFigures has its own")
+        pilot = figures.population(measure.name, measure.needs)
     pilots = _pilots(pilot, classifier, seed)
     first, shares = pilots[0], _shares(prevalence, pilots[0])
     remarks = [remark for one in pilots for remark in caveats([measure], one)]
     remarks += filter(None, [_other_shares_message(measure, first, shares)])
-    if margin is not None and len(pilots) != 2:
+    n_classifiers = 2 if figures and figures.correlation is not None else len(pilots)
+    if margin is not None and n_classifiers != 2:
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     labels = [first.labels[place] for place in first.present]
     of_judge = None if judge is None else encoded_judge(judge, first)
-    design = _design(measure, pilots, shares, aim.level, of_judge)
+    design = make_design(measure, pilots, shares, aim.level, of_judge)
+    if figures is not None:
+        remarks = [*filter(None, [figures.message])]
+        design = design_of_figures(design, figures, first)
     deviations = np.sqrt(design.moments.variances)
     # A class that the pilot separates perfectly still needs cases
     deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
@@ -312,175 +347,12 @@ def plan(
         level=level,
         difference=aim.true_difference,
         margin=margin,
-        n_classifiers=len(pilots),
-        n_pilot=first.n_observations,
+        n_classifiers=n_classifiers,
+        n_pilot=0 if figures else first.n_observations,
         seed=seed if isinstance(pilot, MultinomialPopulation) else None,
         warnings=warnings,
         _design=design,
     )
-
-
-@dataclass(frozen=True)
-class _Aim:
-    """What the planned test set shall show: a half-width, a difference, or non-inferiority."""
-
-    half_width: float | int | None
-    difference: float | int | None
-    margin: float | int | None
-    power: float | int
-    level: float
-
-    def __post_init__(self) -> None:
-        difference, margin = self.difference, self.margin
-        if (self.half_width is None) == (difference is None and margin is None):
-            raise TypeError("give either half_width=, or difference= (or margin=) with power=")
-        for name, value in (("half_width", self.half_width), ("margin", margin)):
-            if value is not None:
-                positive(name, value)
-        if difference is not None:
-            number("difference", difference)
-            if margin is None and difference == 0:
-                raise ValueError(
-                    "difference must not be 0: no number of cases shows what is not there"
-                )
-            if margin is not None and difference <= -margin:
-                raise ValueError(
-                    f"difference is {difference!r}, which is not above -margin = {-margin!r}: no "
-                    "number of cases shows that the first classifier is not inferior"
-                )
-        if not 0 < number("power", self.power) < 1:
-            raise ValueError(
-                f"power must be between 0 and 1, such as 0.8, but it is {self.power!r}"
-            )
-
-    @property
-    def true_difference(self) -> float | None:
-        """The difference that there is; signed for non-inferiority."""
-        if self.margin is not None:
-            return float(self.difference or 0)
-        return None if self.difference is None else abs(float(self.difference))
-
-    def __str__(self) -> str:
-        """Say what is to be shown."""
-        if self.half_width is not None:
-            return f"a {100 * self.level:g} % interval of half-width {self.half_width:g}"
-        chance = f"power {self.power:g}, level {1 - self.level:.3g}"
-        if self.margin is None:
-            return f"a difference of {self.true_difference:g} ({chance})"
-        return (
-            f"non-inferiority by {self.margin:g} if the difference is {self.true_difference:g} "
-            f"({chance})"
-        )
-
-    def is_reached(self, design: _Design, n: int) -> bool:
-        """Say whether so many cases suffice."""
-        if self.half_width is not None:
-            return design.half_width(n) <= self.half_width
-        assert self.true_difference is not None
-        return design.power(n, self.true_difference, self.margin) >= self.power
-
-    def smallest_size(self, design: _Design) -> int:
-        """Return the smallest number of cases that suffices, by bisection."""
-        low, high = design.least_n - 1, design.least_n
-        while not self.is_reached(design, high):
-            low, high = high, 2 * high
-            if high > _MOST_CASES:
-                raise ValueError(
-                    f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider "
-                    "interval or a larger difference"
-                )
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.is_reached(design, middle) else (middle, high)
-        return high
-
-
-@dataclass(frozen=True, eq=False)
-class _Design:
-    """What a pilot says of a test set of any size with given class shares."""
-
-    value: float
-    bounds: tuple[float, float]
-    range_of_sizes: tuple[float, float] | None  # whatever the sizes of the classes
-    symmetric_on_line: bool
-    moments: Moments  # of the pilot
-    shares: Float[np.ndarray, " k"]
-    level: float
-    measure: Measure
-    pilot: Predictions  # with the planned class shares
-    pooled_kurtosis: Float[np.ndarray, " 1"] | None  # where all units are one stratum
-
-    @property
-    def least_n(self) -> int:
-        return int(np.ceil(_LEAST_OF_CLASS / self.shares.min()))
-
-    def counts(self, n: int) -> Int[np.ndarray, " k"]:
-        """Return the class sizes of n cases, which add up to n."""
-        exact = n * self.shares
-        counts = np.floor(exact).astype(int)
-        rest = n - int(counts.sum())
-        counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
-        return np.maximum(counts, _LEAST_OF_CLASS)
-
-    def planned(self, n: int) -> Moments:
-        """Return the moments of the influences of n cases."""
-        pilot, counts = self.moments, self.counts(n)
-        n, n_sets = int(counts.sum()), int(counts.min())
-        added = pilot.variances_of_sizes / (n / pilot.sizes.sum())
-        if self.pooled_kurtosis is None:
-            freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
-            return replace(
-                pilot,
-                sizes=counts,
-                n_complete_sets=n_sets,
-                variances_of_sizes=added,
-                freedom_of_sizes=freedom,
-            )
-        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + added.sum()
-        variances = np.array([squares * n**2 / (n - 1)])
-        return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
-
-    def standard_error(self, n: int) -> float:
-        return self.planned(n).standard_error
-
-    def half_width(self, n: int) -> float:
-        of_value = self.range_of_sizes is not None
-        evidence, planned = self.counts(n).astype(float), self.planned(n)
-        ends = interval(
-            self.value,
-            planned,
-            1 - self.level,
-            self.bounds,
-            self.range_of_sizes if planned.depends_on_sizes else None,
-            symmetric_on_line=self.symmetric_on_line,
-            rare=rare_errors(self.measure, self.pilot, evidence, self.bounds) if of_value else None,
-        )
-        return (ends.high - ends.low) / 2
-
-    def power(self, n: int, difference: float, margin: float | int | None) -> float:
-        """Return the probability that a t test rejects: of no difference, or of inferiority.
-
-        Where `compare` flips signs instead, that has the power of a test whose variance is known.
-        """
-        planned = self.planned(n)
-        scale, freedom = planned.spread
-        if margin is None and uses_sign_flips(planned, planned):
-            scale, freedom = planned.standard_error, np.inf
-        freedom = min(freedom, 1e6)  # beyond, the t distribution is normal
-        critical = stdtrit(freedom, (1 + self.level) / 2)
-        if margin is not None:
-            return 1 - float(nctdtr(freedom, (difference + margin) / scale, critical))
-        shift = difference / scale
-        return (
-            1 - float(nctdtr(freedom, shift, critical)) + float(nctdtr(freedom, shift, -critical))
-        )
-
-    def inflated(self, end: int) -> _Design:
-        """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
-        freedom = self.moments.spread.degrees_of_freedom
-        tail = (1 + self.level) / 2 if end else (1 - self.level) / 2
-        factor = freedom / chdtri(freedom, tail)
-        return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
 
 
 def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Predictions]:
@@ -536,57 +408,4 @@ def _other_shares_message(
         f"{measure.name} is that of a classifier which is not adapted to these. If it will be, "
         "adapt the pilot first: multiply the probabilities of each class by the ratio of its "
         f"shares ({', '.join(factors)}), and divide every row by its sum"
-    )
-
-
-def _design(
-    measure: Measure,
-    pilots: list[Predictions],
-    shares: Float[np.ndarray, " k"],
-    level: float,
-    judge: Int[np.ndarray, " n"] | None = None,
-) -> _Design:
-    """Find the value and the influences under the class shares of the planned test set.
-
-    With a judge of many more rows the influences are those that its labels leave unexplained.
-    """
-    influences_of_each, by_judge = [], []
-    for pilot in pilots:
-        target = np.zeros(pilot.n_classes)
-        target[pilot.present] = shares
-        weighted = in_class_shares(pilot.counted, target)
-        [influences] = influences_of([measure], bind(measure, weighted), weighted)
-        influences_of_each.append(influences)
-        if judge is not None:
-            judged = replace(weighted, true=judge[pilot.sample_weight > 0])
-            by_judge.append(influences_of([measure], bind(measure, judged), judged)[0].influences)
-    units = units_of(pilots[0].counted)
-    range_of_sizes = kurtosis = None
-    phi = influences_of_each[0].influences
-    if len(influences_of_each) > 1:
-        phi = phi - influences_of_each[1].influences
-    if by_judge:
-        psi = by_judge[0] if len(by_judge) == 1 else by_judge[0] - by_judge[1]
-        phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
-    moments = moments_of(phi, units)
-    if len(influences_of_each) == 1:
-        value = influences_of_each[0].value
-        is_pooled, on_line = pools_classes(measure, weighted), True
-        if is_pooled:
-            kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
-        has_strata = len(units.sizes) > 1 and not is_pooled
-        bounds = measure.range_in(weighted, sizes_are_fixed=has_strata)
-        range_of_sizes = measure.range_in(weighted)
-    else:
-        low, high = measure.bounds
-        value = influences_of_each[0].value - influences_of_each[1].value
-        bounds, on_line = (low - high, high - low), False
-    if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
-        raise ValueError(
-            f"{measure.name} is {value:g} in the pilot and does not vary there, as if a "
-            "classifier or a judge is perfect. This says nothing about other samples: use a larger "
-            "pilot"
-        )
-    return _Design(
-        value, bounds, range_of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
     )

@@ -174,7 +174,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
 @renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
-    classes, curve = plan.tables()
+    classes, curve, *targets = plan.tables()
     frame = plan.curve()
     is_power = plan.difference is not None
     what = "power" if is_power else "half-width"
@@ -192,7 +192,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
     )
     measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
     provenance = [
-        ("Pilot", f"{plan.n_pilot:,} observations; {measured} {number(plan.value)}"),
+        ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {number(plan.value)}"),
         ("Aim", plan.aim),
         ("Method", "influence variances of the pilot's classes, by the number of cases"),
         *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
@@ -202,7 +202,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         title,
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
-        [page_table(classes), chart, page_table(curve)],
+        [page_table(classes), chart, page_table(curve), *map(page_table, targets)],
         [*provenance, *versions()],
         plan_watch_out(plan),
     )
@@ -384,7 +384,9 @@ def plan_verdict(plan: Plan) -> list[str]:
         if plan.difference is not None
         else f"The half-width of the interval is then about {number(plan.half_width(plan.n))}.",
         f"The pilot of {plan.n_pilot:,} observations determines that number only roughly: it is "
-        f"between {low:,} and {high:,} ({100 * plan.level:g} % interval).",
+        f"between {low:,} and {high:,} ({100 * plan.level:g} % interval)."
+        if plan.n_pilot
+        else "The number follows from published figures, as if these were exact.",
     ]
     shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])
     if plan.n_optimal < _FEWER * plan.n:

@@ -8,11 +8,13 @@ from dmfroc.simulation.populations import (
     SimulatedClassifier,
     simulate_predictions,
 )
+from dmfroc.simulation.published import PublishedFigures
 
 __all__ = [
     "LabelRule",
     "MultinomialPopulation",
     "MultinomialSample",
+    "PublishedFigures",
     "SimulatedClassifier",
     "datasets",
     "simulate_predictions",
