@@ -95,7 +95,7 @@ def overview(
         else:
             kind.from_predictions(predictions, ax=ax, plot_legend=False, **options)
         ax.set_title(title)
-    _draw_key(figure, predictions)
+    _draw_key(figure, predictions, len(shown))
     return figure
 
 
@@ -109,7 +109,7 @@ def _shown(predictions: Predictions) -> list[Hashable]:
     return [predictions.labels[position] for position in chosen]
 
 
-def _draw_key(figure: Figure, predictions: Predictions) -> None:
+def _draw_key(figure: Figure, predictions: Predictions, n_shown: int) -> None:
     """Draw the legend of all panels: classes with their numbers of observations."""
     of_precision_recall = figure.axes[3]  # its chance line differs between classes
     handles, texts = of_precision_recall.get_legend_handles_labels()
@@ -124,10 +124,15 @@ def _draw_key(figure: Figure, predictions: Predictions) -> None:
     order = sorted(keys, key=lambda text: text in ("chance", "break-even"))
     # In inches at the usual font size: a letter takes about 0.085, what is beside the text 0.7
     n_rows = ceil(sum(0.085 * len(text) + 0.7 for text in order) / figure.get_figwidth())
+    title = (
+        f"{n_shown} of {len(predictions.present)} classes: the {_SHOWN_OF_MANY} hardest and the "
+        f"{_SHOWN_OF_MANY} easiest to tell from the rest"
+    )
     figure.legend(
         [keys[text] for text in order],
         order,
         loc="outside lower center",
         ncols=ceil(len(order) / n_rows),
         frameon=False,
+        title=title if n_shown else None,
     )

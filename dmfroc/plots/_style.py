@@ -125,7 +125,8 @@ class Display:
         if ax is None:
             from matplotlib import pyplot
 
-            _, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+            figure, ax = pyplot.subplots(figsize=(width, height), layout="constrained")
+            figure.set_gid(OWN_FIGURE_ID)
         self.ax_ = instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
         return self.ax_
@@ -201,6 +202,7 @@ def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
 
 CORNERS = ("lower right", "upper left", "upper right", "lower left")
 CURVE_ID, GUIDE_ID, BASELINE_ID = "dmfroc-curve", "dmfroc-guide", "dmfroc-baseline"
+OWN_FIGURE_ID = "dmfroc-figure"  # one that no user has made
 OTHERS_ZORDER = 2.0  # of the classes that a legend does not name
 _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
 _MOST_INSIDE = 9  # legend entries within the axes
@@ -247,7 +249,11 @@ def draw_legend(ax: Axes, location: str) -> None:
         size = extent.width / ax.bbox.width + _MARGIN, extent.height / ax.bbox.height + _MARGIN
         if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
-    ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+    beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
+    if ax.figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
+        width, height = ax.figure.get_size_inches()
+        needed = height + 1.0 + beside.get_window_extent().width / ax.figure.dpi
+        ax.figure.set_size_inches(max(width, needed), height)
 
 
 def _wrapped(text: str, width: int) -> str:

@@ -122,28 +122,27 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         plot_colorbar : bool
             Whether to draw the scale of the colours.
         **image_kwargs
-            For `matplotlib.axes.Axes.imshow`; by default colours from 1/2, or the least area if
-            that is larger, to 1.
+            For `matplotlib.axes.Axes.imshow`; by default colours from 1/2, that of chance, to 1.
 
         Returns
         -------
         PairwiseAUCDisplay
             This display.
         """
-        ax = self._draws_on(ax, plot_colorbar=plot_colorbar)
-        least = max(0.5, float(np.nanmin(self.areas)))
-        defaults: dict[str, Any] = {
-            "cmap": "cividis",
-            "vmin": least if least < 1 else 0.5,
-            "vmax": 1.0,
-        }
-        self.image_ = ax.imshow(self.areas, **(defaults | image_kwargs))
         n_classes = len(self.labels)
+        longest = max(len(legend_text(label)) for label in self.labels)
+        is_long = n_classes * longest > 40
+        width = 7.0 + 0.075 * longest * is_long
+        ax = self._draws_on(ax, width, 6.0, plot_colorbar=plot_colorbar)
+        defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
+        self.image_ = ax.imshow(self.areas, **(defaults | image_kwargs))
         self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
         places = np.arange(0, n_classes, ceil(n_classes / _MOST_TICKS))
         names = [legend_text(self.labels[place]) for place in places]
-        is_long = sum(map(len, names)) > 40
-        ax.set_xticks(places, names, rotation=90 if is_long else 0)
+        numbers = [str(place + 1) for place in places]
+        if is_long:
+            names = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
+        ax.set_xticks(places, numbers if is_long else names)
         ax.set_yticks(places, names)
         ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
         if plot_colorbar:

@@ -77,7 +77,7 @@ def plot_best_set(
     """Draw the classifiers in the order of their values; filled if they may be the best."""
     kind = "simultaneous" if comparison.value_intervals else "separate"
     percent = f"{100 * comparison.level:g} %"
-    xlabel = f"{comparison.title} (filled: may be the best; {percent}, {kind})"
+    xlabel = f"{comparison.title}\n(filled: may be the best; {percent}, {kind})"
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
 
 

@@ -1,5 +1,6 @@
 """Displays of curves: what is drawn is what was computed."""
 
+import itertools
 import subprocess
 import sys
 
@@ -768,3 +769,22 @@ def test_isometrics_are_drawn_in_equal_steps():
     for of_chart in values:
         steps = np.diff(of_chart)
         assert steps == pytest.approx(steps[:1].repeat(len(steps)))
+
+
+def test_long_names_do_not_squeeze_charts():
+    """Ten classes with names of 40 letters, in figures of the displays' own."""
+    rng = np.random.default_rng(0)
+    labels = [f"{i} with a name that is rather a long one" for i in range(10)]
+    y = np.arange(300) % 10
+    scores = rng.normal(size=(300, 10)) + 1.5 * np.eye(10)[y]
+    named = (np.array(labels)[y], scores)
+    for display in (plots.PairwiseAUCDisplay, plots.DETDisplay, plots.ROCDisplay):
+        shown = display.from_predictions(*named, labels=labels)
+        shown.figure_.canvas.draw()
+        box = shown.ax_.get_window_extent()
+        assert min(box.width, box.height) > 0.7 * shown.figure_.bbox.height
+        for axis in (shown.ax_.xaxis, shown.ax_.yaxis):
+            boxes = [text.get_window_extent() for text in axis.get_ticklabels() if text.get_text()]
+            assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    figure = plots.overview(*named, labels=labels)
+    assert figure.legends[0].get_title().get_text().startswith("6 of 10 classes: the 3 hardest")
