@@ -250,10 +250,11 @@ def draw_legend(ax: Axes, location: str) -> None:
         if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
     beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
-    if ax.figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
-        width, height = ax.figure.get_size_inches()
-        needed = height + 1.0 + beside.get_window_extent().width / ax.figure.dpi
-        ax.figure.set_size_inches(max(width, needed), height)
+    figure: Any = ax.figure
+    if figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
+        width, height = figure.get_size_inches()
+        needed = height + 1.0 + beside.get_window_extent().width / figure.dpi
+        figure.set_size_inches(max(width, needed), height)
 
 
 def _wrapped(text: str, width: int) -> str:
