@@ -42,6 +42,9 @@ from .analyses.gate import (
 from .analyses.items import (
     items as items,
 )
+from .analyses.leaderboard import (
+    leaderboard as leaderboard,
+)
 from .analyses.multilabel import (
     multilabel as multilabel,
 )

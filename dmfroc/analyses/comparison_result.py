@@ -11,6 +11,8 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import check_level
+from dmfroc.analyses.ranks import Ranks, ranks_of
+from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
@@ -131,16 +133,8 @@ class Comparison(NamedEstimates):
         >>> compare(y, scores, measure="hand_till").best_set()
         ('better', 'good')
         """
-        level = self.level if level is None else level
-        check_level(level)
-        names = list(self.estimates)
-        first, second = np.triu_indices(len(names), 1)
-        p_values = np.ones((len(names), len(names)))
-        p_values[first, second] = [d.two_sided_p_value for d in self.differences]
-        p_values[second, first] = p_values[first, second]
-        sign = 1 if self.greater_is_better else -1
-        qualities = sign * np.array([e.value for e in self.estimates.values()])
-        stays = may_be_best(qualities, self.covariance, p_values, level, self.seed)
+        level, qualities, p_values = self._of_pairs(level)
+        stays, names = may_be_best(qualities, self.covariance, p_values, level, self.seed), [*self]
         return tuple(
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
@@ -155,6 +149,54 @@ class Comparison(NamedEstimates):
     def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
         """Write values, errors and their covariance to a file; see `Evaluation.to_receipt`."""
         self.receipt().write(path, least_cell)
+
+    def _of_pairs(
+        self, level: float | None
+    ) -> tuple[float, Float[np.ndarray, " m"], Float[np.ndarray, "m m"]]:
+        """Return the level, the values so that more is better, and the p-values of all pairs."""
+        level, m = self.level if level is None else level, len(self.estimates)
+        check_level(level)
+        p_values = np.ones((m, m))
+        p_values[np.triu_indices(m, 1)] = [d.two_sided_p_value for d in self.differences]
+        sign = 1 if self.greater_is_better else -1
+        qualities = sign * np.array([e.value for e in self.estimates.values()])
+        return level, qualities, np.minimum(p_values, p_values.T)
+
+    def ranks(self, level: float | None = None) -> Ranks:
+        """Return the rank of each classifier, with intervals that hold all at once, and the tiers.
+
+        Parameters
+        ----------
+        level : float, optional
+            Probability with which all true ranks are in their intervals, by default that of the
+            comparison.
+
+        Examples
+        --------
+        >>> from dmfroc import items
+        >>> right = {"a": [1] * 38 + [0] * 2, "b": [1] * 20 + [0] * 20, "c": [0] * 20 + [1] * 20}
+        >>> found = items(right).ranks()
+        >>> found.intervals
+        {'a': (1, 1), 'b': (2, 3), 'c': (2, 3)}
+        >>> found.tiers
+        (('a',), ('b', 'c'))
+        """
+        level, qualities, p_values = self._of_pairs(level)
+        return ranks_of(
+            self.estimates,
+            qualities,
+            self.covariance,
+            p_values,
+            seed=self.seed,
+            has_joint_errors=self.method != ANY_TIME,
+            title=self.title,
+            level=level,
+            warnings=self.warnings,
+        )
+
+    def tiers(self, level: float | None = None) -> tuple[tuple[str, ...], ...]:
+        """Return groups that the data do order, best first, see `ranks`."""
+        return self.ranks(level).tiers
 
     @property
     def hypothesis(self) -> Hypothesis:

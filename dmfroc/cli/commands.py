@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -57,6 +58,7 @@ from dmfroc.cli.options import (
     SCAN,
     SEED,
     TARGET_PREVALENCE,
+    TASK,
     TITLE,
     columns,
     columns_of_either,
@@ -349,6 +351,60 @@ def gate(
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named, None, form=form, table=table)
     raise click.exceptions.Exit(result.exit_code)
+
+
+@app.command(
+    params=[
+        *(FILES, *columns_of_either("fold", "groups"), TASK, MEASURE, *INTERVALS),
+        *(*FORMATS, PLOT, REPORT_TOO),
+    ]
+)
+def leaderboard(
+    files: Sequence[Path],
+    answers: Sequence[str],
+    task: str | None,
+    form: str | None,
+    table: str | None,
+    plot: Path | None,
+    output: Path | None,
+    **options: Any,
+) -> None:
+    """Rank classifiers, or models by their --answers to items.
+
+    Prints ranks with intervals that hold all at once, and tiers. FILES are one for each classifier,
+    or one with a column of scores for each model.
+    """
+    from dmfroc.inputs.rows import matched
+
+    options["label"] = options["label"] or ""
+    columns = Columns.taken_from(options)
+    columns = replace(columns, ignore=[*columns.ignore, *([task] if task else [])])
+    check_either(columns.label, answers)
+    _compile_quickly(files)
+    opened = open_report(output), open_picture(plot), collected_warnings()
+    with opened[0] as write, opened[1] as picture, opened[2] as remarks, progress("Computing ..."):
+        units = columns.read_units(*files)
+        shared = {x: units[x] for x in ("groups", "folds") if units[x] is not None}
+        of_task = columns.read_others(files[0], {task: "task"})[task] if task else None
+        if answers:
+            read = columns.read_answers(files[0], answers).reset_index(drop=True)
+            options = {x: options[x] for x in ("level", "random_state")}
+            compared: Callable[..., Any] = dmfroc.items
+        else:
+            named = zip(classifier_names(files), map(columns.read, files), strict=True)
+            read, compared = matched(dict(named)), dmfroc.compare
+        found: dict[Any, Any] = {}
+        for name in [None] if of_task is None else sorted({*of_task}):
+            rows = slice(None) if of_task is None else of_task == name
+            part = read.loc[rows] if answers else {x: p.rows(rows) for x, p in read.items()}
+            own = {x: unit[rows] for x, unit in shared.items()}
+            found[str(name)] = compared(part, **own, **options)
+        result = dmfroc.leaderboard(found) if len(found) > 1 else found.popitem()[1]
+        write(result)
+        ranks = result.ranks()
+        if picture:
+            picture.draw_result(ranks)
+    show_result(ranks, remarks, {"files": list(map(str, files))}, plot, form=form, table=table)
 
 
 @app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO])

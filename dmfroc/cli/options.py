@@ -161,6 +161,7 @@ ANSWERS = _option(
     "each attempt; separated by commas or by repeating the option.",
     multiple=True,
 )
+TASK = _option("--task", "COLUMN", "The task of each row: ranks are by the mean over the tasks.")
 RULES = click.Argument(["rules"], type=_SAVED, help="TOML file of rules, see the page on gates.")
 BASELINE = _option(
     "--baseline",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.plots._style import COLORS, Display
 
@@ -46,6 +47,13 @@ def value_rows(comparison: Comparison) -> list[ForestRow]:
     ]
     sign = -1 if comparison.greater_is_better else 1
     return sorted(rows, key=lambda row: sign * row.value)
+
+
+def rank_rows(ranks: Ranks) -> list[ForestRow]:
+    """Return the ranks, best first; every other tier is filled."""
+    is_filled = [place % 2 == 0 for place, tier in enumerate(ranks.tiers) for _ in tier]
+    named = zip(ranks.intervals.items(), is_filled, strict=True)
+    return [ForestRow(x, i, ends, fill) for i, ((x, ends), fill) in enumerate(named, start=1)]
 
 
 def group_rows(comparison: SubgroupComparison) -> list[ForestRow]:

@@ -14,6 +14,7 @@ from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.pooling import PooledSites
+from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.sequences import ConfidenceSequence, Drift
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
@@ -21,7 +22,14 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._style import COLORS, CURVE_ID, Display, Self, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
-from dmfroc.plots.forest import ForestRow, IntervalDisplay, difference_rows, group_rows, value_rows
+from dmfroc.plots.forest import (
+    ForestRow,
+    IntervalDisplay,
+    difference_rows,
+    group_rows,
+    rank_rows,
+    value_rows,
+)
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
@@ -93,6 +101,13 @@ def plot_sites(pooled: PooledSites, ax: Axes | None = None, **options: Any) -> I
     ]
     xlabel = f"{pooled.title} ({100 * pooled.level:g} % intervals)"
     return IntervalDisplay(rows, xlabel=xlabel, reference=mean.value).plot(ax, **options)
+
+
+@renders("Ranks.plot")
+def plot_ranks(ranks: Ranks, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+    """Draw the ranks with their intervals, best first; every other tier is filled."""
+    xlabel = f"Rank in {ranks.title} ({100 * ranks.level:g} %, all at once)"
+    return IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(ax, **options)
 
 
 @renders("SubgroupComparison.plot")

@@ -19,7 +19,7 @@ from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import caveats
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.plots.forest import difference_rows, value_rows
+from dmfroc.plots.forest import difference_rows, rank_rows, value_rows
 from dmfroc.reports import figures
 from dmfroc.reports.numbers import Numbers, numbers_of
 from dmfroc.reports.rendering import page, versions
@@ -231,6 +231,10 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
             "best, hollow: excluded as the best."
         )
         pictures.append(figures.forest(rows, caption))
+        ranks = comparison.ranks()
+        caption = f"Ranks, {percent} intervals, all at once; tiers filled and hollow by turns."
+        pictures.append(figures.forest(rank_rows(ranks), caption))
+        of_judge = [*ranks.tables(), *of_judge]
     hypothesis, drawn = comparison.hypothesis, comparison.differences
     # Of two classifiers the order is P(A better)
     folded = [page_table(orders, is_folded=len(rows) > MOST_NAMED)] if len(rows) > 2 else []

@@ -5,9 +5,11 @@ from ..analyses.evaluation import Evaluation as Evaluation
 from ..analyses.gate import Gate as Gate
 from ..analyses.horizons import HorizonCurves as HorizonCurves
 from ..analyses.items import ItemScores as ItemScores
+from ..analyses.leaderboard import Leaderboard as Leaderboard
 from ..analyses.multilabel import MultilabelComparison as MultilabelComparison
 from ..analyses.planning import Plan as Plan
 from ..analyses.pooling import PooledSites as PooledSites
+from ..analyses.ranks import Ranks as Ranks
 from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
 from ..analyses.sequences import Drift as Drift
 from ..analyses.subgroups import SubgroupComparison as SubgroupComparison

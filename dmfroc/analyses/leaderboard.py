@@ -1,0 +1,170 @@
+"""Models on several tasks: their means over the tasks, and how ranks depend on the tasks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from dmfroc._kit.options import instance
+from dmfroc.analyses.comparison import comparison_fields
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.ranks import Ranks
+from dmfroc.inference.hypothesis import Contrast, Hypothesis
+from dmfroc.inference.interval import Interval
+from dmfroc.inference.interval_method import joint_t_estimates
+from dmfroc.results.estimate import Estimate
+
+METHOD = "mean over tasks"
+
+
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Comparison):
+    """Models on several tasks: a `Comparison` of their means over the tasks.
+
+    Attributes
+    ----------
+    tasks : dict of str to Comparison
+        What was found in each task.
+    """
+
+    tasks: dict[str, Comparison] = field(kw_only=True, repr=False)
+
+    def ranks(self, level: float | None = None) -> Ranks:
+        """Return the ranks by the means, and what changes without each task; see `Comparison`."""
+        values = np.array([[x[name].value for name in self] for x in self.tasks.values()])
+        values *= 1 if self.greater_is_better else -1
+        mean, (first, second) = values.mean(axis=0), np.triu_indices(values.shape[1], 1)
+        left_out = {}
+        for place, task in enumerate(self.tasks):
+            rest = np.delete(values, place, axis=0).mean(axis=0)
+            flips = (mean[first] - mean[second]) * (rest[first] - rest[second]) < 0
+            places, moved = ((-x).argsort(kind="stable").argsort() for x in (mean, rest))
+            left_out[task] = float(flips.mean()), int(np.abs(places - moved).max())
+        return replace(super().ranks(level), left_out=left_out)
+
+
+def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
+    """Rank models by their mean over several tasks, each with rows of its own.
+
+    Parameters
+    ----------
+    tasks : dict of str to Comparison
+        What `compare` or `items` found in each task, for the same models at the same level. Tasks
+        are independent of each other, and are taken as fixed: the intervals say how certain the
+        mean over these tasks is, not over others.
+
+    Returns
+    -------
+    Leaderboard
+        A `Comparison` whose ``ranks()`` also say what changes without each task.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are fewer than two tasks, or if they differ in models, level or direction, or are
+        one-sided, simultaneous or ratios.
+
+    References
+    ----------
+    Zou and Donner (2008) for intervals of sums from those of their parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dmfroc import items
+    >>> rng = np.random.default_rng(0)
+    >>> tasks = {}
+    >>> for task, ease in {"law": 0.1, "maths": -0.2, "history": 0.0}.items():
+    ...     skill = {"small": 0.4, "medium": 0.6, "large": 0.7}
+    ...     tasks[task] = items({x: rng.random(200) < p + ease for x, p in skill.items()})
+    >>> leaderboard(tasks).ranks().intervals
+    {'large': (1, 1), 'medium': (2, 2), 'small': (3, 3)}
+    """
+    if not isinstance(tasks, Mapping) or len(tasks) < 2:
+        raise ValueError("tasks must be a dict of two comparisons or more, by name of the task")
+    tasks = dict(tasks)
+    first = instance("each of tasks", next(iter(tasks.values())), Comparison)
+    names = list(first.estimates)
+    for task, x in tasks.items():
+        alike = list(instance("each of tasks", x, Comparison)) == names
+        alike &= (x.level, x.greater_is_better) == (first.level, first.greater_is_better)
+        if not alike or x.simultaneous or x.alternative != "two-sided" or x.scale != "difference":
+            raise ValueError(
+                f"tasks[{task!r}] must have the same models in the same order, level and direction "
+                "as the first, and two-sided differences that are not simultaneous"
+            )
+    values = _means([list(x.estimates.values()) for x in tasks.values()], first.level)
+    pairs = _means([list(x.differences) for x in tasks.values()], first.level)
+    measures = {x.measure for x in tasks.values()}
+    is_one = len(measures) == 1
+    title = f"{first.title}, {METHOD}" if is_one else METHOD.capitalize()
+    estimates = {
+        name: Estimate(
+            measure=first.measure if is_one else METHOD,
+            title=title,
+            value=mean.value,
+            standard_error=mean.error,
+            interval=mean.interval_at(1 - first.level)[:2],
+            level=first.level,
+            method=METHOD,
+        )
+        for name, mean in zip(names, values, strict=True)
+    }
+    joint = joint_t_estimates(
+        estimates,
+        {
+            (d.first, d.second): Contrast(mean.value, mean.error, mean.interval_at, mean.tail)
+            for d, mean in zip(first.differences, pairs, strict=True)
+        },
+        np.sum([x.covariance for x in tasks.values()], axis=0) / len(tasks) ** 2,
+        math.inf,
+        {name: mean.interval_at for name, mean in zip(names, values, strict=True)},
+        first.seed,
+        greater_is_better=first.greater_is_better,
+    )
+    found = comparison_fields(
+        joint,
+        Hypothesis(),
+        greater_is_better=first.greater_is_better,
+        simultaneous=False,
+        level=first.level,
+        seed=first.seed,
+    )
+    return Leaderboard(
+        measure=first.measure if is_one else METHOD, title=title, tasks=tasks, **found
+    )
+
+
+class _Mean(NamedTuple):
+    """A mean over tasks, its error, and how far its interval of a level reaches on each side."""
+
+    value: float
+    error: float
+    below: float
+    above: float
+    level: float
+
+    def interval_at(self, error: float) -> Interval:
+        times = float(ndtri(error / 2) / ndtri((1 - self.level) / 2))
+        return Interval(self.value - times * self.below, self.value + times * self.above)
+
+    def tail(self, threshold: float) -> float:
+        """Return the probability of a true mean beyond a threshold, by the side that faces it."""
+        side = self.below if threshold < self.value else self.above
+        if side == 0:
+            return float(self.value == threshold) / 2
+        return float(ndtr(ndtri((1 - self.level) / 2) * abs(self.value - threshold) / side))
+
+
+def _means(of_tasks: list[list[Any]], level: float) -> list[_Mean]:
+    rows = [[(x.value, x.standard_error, *x.interval) for x in of_task] for of_task in of_tasks]
+    value, error, low, high = np.moveaxis(np.array(rows), 2, 0)
+    parts = np.stack([error, value - low, high - value])
+    spread = np.sqrt((parts**2).sum(axis=1)) / len(of_tasks)
+    means = np.stack([value.mean(axis=0), *spread, np.full(value.shape[1], level)], axis=1)
+    return [_Mean(*map(float, mean)) for mean in means]
