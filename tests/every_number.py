@@ -171,9 +171,9 @@ CALLS = {
         f({"a": TWO, "b": LABELS > 0}, by=np.arange(45) % 2).subgroups,
         f({"a": np.where(np.arange(45) % 3, np.nan, TWO)}, judge=LABELS > 0).estimates,
     ],
-    "leaderboard": lambda f: f(
-        {x: dmfroc.compare(Y, OTHER, measure=x) for x in ("dmf_auc", "accuracy")}
-    ).differences,
+    "leaderboard": lambda f: (
+        f({x: dmfroc.compare(Y, OTHER, measure=x) for x in ("dmf_auc", "accuracy")}).differences
+    ),
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
     "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
     "moses_littenberg_roc": lambda f: f(*(STUDIES[x] for x in ("tp", "fp", "fn", "tn"))),
