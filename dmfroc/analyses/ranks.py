@@ -89,7 +89,7 @@ def ranks_of(
     has_joint_errors: bool,
     **facts: Any,
 ) -> Ranks:
-    """Return the ranks of several values, of which greater qualities are better.
+    """Return the ranks of several values; the greatest quality is the best.
 
     A pair is in order if its two-sided p-value is below the level at which all intervals of pairs
     that are not in order yet hold at once (max-T, step by step). Without joint errors, as of
