@@ -98,11 +98,12 @@ class CalibrationTests(Result):
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
         tests = list(self.tests.values())
+        p_values, n_draws = [t.p_value for t in tests], self.n_draws
         columns = [
             Column("test", "test", [Name(t.name, t.title) for t in tests], "name"),
             Column("statistic", "statistic", [t.statistic for t in tests]),
-            Column("degrees_of_freedom", "df", [t.degrees_of_freedom or "" for t in tests], "name"),
-            Column("p_value", "p-value", [t.p_value for t in tests], "p_value"),
+            Column("degrees_of_freedom", "df", [t.degrees_of_freedom for t in tests], "freedom"),
+            Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws),
         ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
         shown = [Table("tests", title, columns, is_by_name=True)]

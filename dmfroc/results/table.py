@@ -57,6 +57,8 @@ class Column:
         Heads of what stands beside an estimate in print; not printed if empty.
     is_signed : bool
         Whether positive numbers have a sign in print.
+    n_draws : int
+        By how many draws p-values are found, if they are: the least possible is a bound.
     """
 
     key: str
@@ -66,6 +68,7 @@ class Column:
     interval: str = ""
     error: str = ""
     is_signed: bool = False
+    n_draws: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
@@ -137,9 +140,12 @@ def rounded(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> st
 
     A number without standard error that these would not show has three digits of its own.
     """
+    if math.isnan(x):
+        return "undefined"
     if not standard_error > 0 and 0 < abs(x) < _SMALL:
         return f"{x:.3g}"
-    return f"{x:.{decimals(standard_error) - fewer}f}"
+    text = f"{x:.{decimals(standard_error) - fewer}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def printed(table: Table, digits: Digits = rounded) -> tuple[list[Head], list[list[Cell]]]:
@@ -189,7 +195,10 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
         case "count":
             return Cell(f"{value:,}", float(value))
         case "p_value":
-            return Cell(format_p_value(value), _finite(value))
+            text = format_p_value(value)
+            if column.n_draws and 0 < round(value * (column.n_draws + 1), 6) <= 1:
+                text = f"<= {text} ({column.n_draws:,} draws)"
+            return Cell(text, _finite(value))
         case "probability":
             return Cell(format_probability(value), _finite(value))
     error = value if column.kind == "error" else math.nan

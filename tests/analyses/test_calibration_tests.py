@@ -6,6 +6,7 @@ import pytest
 import dmfroc
 from dmfroc import calibration_tests
 from dmfroc.measures import MEASURES
+from dmfroc.results.table import rounded
 
 RNG = np.random.default_rng(0)
 
@@ -102,3 +103,14 @@ def test_statistics_of_zero_tie_whatever_the_order_of_the_rows(place):
     y = np.eye(10, dtype=int)[place]  # one event of ten, as the forecasts expect
     found = calibration_tests(y, np.full(10, 0.1), n_draws=99)
     assert [test.p_value for test in found.tests.values()] == [1.0] * 4
+
+
+def test_the_least_p_value_of_draws_is_printed_as_a_bound_and_no_zero_has_a_sign():
+    rng = np.random.default_rng(0)
+    tests = dmfroc.calibration_tests(rng.integers(2, size=300), rng.random(300), n_draws=199)
+    text = str(tests)
+    assert sum(t.p_value == 1 / 200 for t in tests.tests.values()) >= 1
+    assert text.count("<= 0.005 (199 draws)") == text.count("draws)")
+    assert "<= 0.005 (199 draws)" in text
+    assert rounded(-1e-9, 0.01) == "0.0000"
+    assert rounded(-0.2, 0.01) == "-0.2000"

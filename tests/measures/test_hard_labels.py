@@ -252,7 +252,7 @@ def test_a_value_that_does_not_exist_has_no_interval():
         found = estimate("precision", Predictions.from_labels(classes, [0] * 6))
     assert np.isnan([found.value, found.standard_error, *found.interval]).all()
     assert found.warnings == ("no finite value in this sample: precision is nan",)
-    assert "precision nan" in str(found)
+    assert "precision undefined" in str(found)
     with pytest.warns(UserWarning, match="^no finite value .* positive_likelihood_ratio is inf$"):
         evaluation = evaluate(
             Predictions.from_labels(classes, [0, 1, 0, 1, 0, 0]),
