@@ -10,7 +10,8 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
-from dmfroc.results.text import decimals, format_probability
+from dmfroc.results.table import rounded
+from dmfroc.results.text import format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 _MOST_ORDERS = 8
+_MOST_IN_ORDERS = 4  # classifiers, whose names fit beside a chart
 
 
 class ComparisonDisplay(Display):
@@ -74,7 +76,8 @@ class ComparisonDisplay(Display):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
-            Where to draw the differences; by default a new figure with both parts.
+            Where to draw the differences; by default a new figure with both parts, of more than
+            four classifiers without their orders.
         ax_orders : matplotlib.axes.Axes, optional
             Where to draw the probabilities of the orders.
         **line_kwargs
@@ -97,9 +100,13 @@ class ComparisonDisplay(Display):
         self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
         return self
 
-    def _new_axes(self) -> tuple[Axes, Axes]:
+    def _new_axes(self) -> tuple[Axes, Axes | None]:
         from matplotlib import pyplot
 
+        if len(self.comparison.estimates) > _MOST_IN_ORDERS:
+            longest = max(len(d.name) for d in self.comparison.differences)
+            size = 4 + 0.075 * longest, 1.8 + 0.36 * len(self.comparison.differences)
+            return pyplot.subplots(figsize=size, layout="constrained")[1], None
         n_orders = min(len(self.comparison.order_probabilities), _MOST_ORDERS)
         rows = [len(self.comparison.differences) + 1, n_orders + 1]
         orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
@@ -124,7 +131,7 @@ class ComparisonDisplay(Display):
         ax.set_yticks(places, [legend_text(d.name) for d in differences])
         above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
-            text = f"{d.value:.{max(decimals(d.standard_error) - 1, 3)}f}"
+            text = rounded(d.value, d.standard_error, fewer=1)
             ax.annotate(text, (d.value, place), fontsize="small", **above)
         ax.set(
             xlabel=f"{self.comparison.scale.capitalize()} in {self.comparison.title}\n"

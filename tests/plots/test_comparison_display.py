@@ -93,3 +93,14 @@ def test_overview_of_many_classes_shows_the_hardest_and_the_easiest():
     shown = sorted(np.argsort(areas)[[0, 1, 2, -3, -2, -1]])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert [name for name in names if "(20)" in name] == [f"{label} (20)" for label in shown]
+
+
+def test_orders_of_many_classifiers_are_left_out_of_new_figures():
+    y = np.arange(90) % 3
+    rng = np.random.default_rng(0)
+    scores = {f"{i}{'x' * 40}": rng.normal(size=(90, 3)) + np.eye(3)[y] for i in range(6)}
+    display = dmfroc.compare(y, scores, measure="hand_till").plot()
+    display.figure_.canvas.draw()
+    assert display.orders_ is None
+    assert display.figure_.axes == [display.ax_]
+    assert display.ax_.get_window_extent().width > 200
