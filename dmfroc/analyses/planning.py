@@ -279,6 +279,8 @@ def plan(
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
         options |= {"judge": judge, "level": level, "random_state": random_state}
+        if unknown := [x for x in half_width if not isinstance(x, str)]:
+            raise TypeError(f"half_width must be by name of the measure, but has {unknown[0]!r}")
         plans = {
             name: plan(pilot, y_score, measure=name, half_width=width, **options)
             for name, width in half_width.items()

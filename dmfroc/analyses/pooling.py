@@ -235,6 +235,15 @@ def pool(
     (True, True)
     """
     choice("method", method, get_args(PoolingMethod))
+    both = classifier if isinstance(classifier, tuple) else (classifier,)
+    for name, value, is_right, right in (
+        ("sites", sites, isinstance(sites, Sequence | Mapping | SubgroupComparison), "a list"),
+        ("measure", measure, isinstance(measure, str | None), "a name"),
+        ("classifier", classifier, all(isinstance(x, str | None) for x in both), "a name or two"),
+        ("by", by, isinstance(by, Mapping | None), "a dict of groups by site"),
+    ):
+        if not is_right:
+            raise TypeError(f"{name} must be {right}, but it is a {type(value).__name__}")
     tau_scale, level = positive("tau_scale", tau_scale), check_level(level)
     named = _sites(sites, measure, classifier)
     left_out = {
@@ -436,7 +445,8 @@ def _value_of(receipt: Receipt, measure: str | None, classifier: Any, site: str)
     wanted = classifier if isinstance(classifier, tuple) else (classifier or "",)
     if not names or len(wanted) > 2 or not set(wanted) <= set(names):
         has = f"{measures} of {names}" if any(names) else str(measures)
-        raise ValueError(f"{site!r} has no {measure} of {wanted}: it has {has}; see classifier=")
+        of = f" of classifier {' and '.join(wanted)}" if any(wanted) else ""
+        raise ValueError(f"measure {measure!r}{of} is not in {site!r}, which has {has}")
     places = [list(receipt.estimates).index((measure, x)) for x in wanted]
     estimates = [receipt.estimates[measure, x] for x in wanted]
     first, classes = estimates[0], tuple(receipt.counts)

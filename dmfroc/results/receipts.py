@@ -86,7 +86,7 @@ def read_receipt(path: str | PathLike[str]) -> Receipt:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = getattr(error, "strerror", None) or "it is no receipt"
         raise ValueError(
-            f"{path} cannot be read: {reason}. Name files that to_receipt has written"
+            f"site file {path} cannot be read: {reason}. Name files that to_receipt has written"
         ) from error
     if not is_receipt or content.pop("sha256", None) != _digest(content):
         raise ValueError(

@@ -231,7 +231,7 @@ def test_what_is_refused(tmp_path):
     sites, path = at_sites(evaluated), tmp_path / "a.json"
     with pytest.raises(ValueError, match="measure is missing: name one of"):
         dmfroc.pool(sites)
-    with pytest.raises(ValueError, match="'s0' has no accuracy"):
+    with pytest.raises(ValueError, match="measure 'accuracy' is not in 's0', which has"):
         dmfroc.pool(sites, measure="accuracy")
     with pytest.raises(ValueError, match="at least two sites"):
         dmfroc.pool(list(sites.values())[:1], measure="hand_till")

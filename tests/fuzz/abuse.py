@@ -74,6 +74,12 @@ OF_FUNCTION = {
     "lc_index": {"y_true": B, "first_score": P, "second_score": P[::-1]},
     "multilabel": {"y_true": np.stack([B, 1 - B], axis=1), "y_score": np.stack([P, 1 - P], axis=1)},
     "plan": {"pilot": Y, "half_width": 0.05},
+    "pool": {
+        "sites": [
+            dmfroc.evaluate(B[20 * k :][:20], P[20 * k :][:20], measures=["hand_till"])
+            for k in range(3)
+        ]
+    },
     "majority_costs": {"factor": 2.0},
     "operating_point": {"y_true": B, "y_score": P, "threshold": 0.3},
     "optimal_operating_points": {"y_true": B, "y_score": P},
