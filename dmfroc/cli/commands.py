@@ -51,6 +51,7 @@ from dmfroc.cli.options import (
     PLANNED,
     PLOT,
     POOLED,
+    RECEIPT,
     RECEIPTS,
     REPORT,
     REPORT_TOO,
@@ -74,6 +75,7 @@ from dmfroc.cli.outputs import (
     show,
     show_json,
     show_result,
+    write_receipt,
 )
 from dmfroc.results.result import Result, attributed, sample_facts
 from dmfroc.results.text import format_table, warning_lines
@@ -87,7 +89,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 @app.command(
     params=[
         *(FILE, *columns("fold", "groups", "judge", "time"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
-        *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT),
+        *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def evaluate(
@@ -100,6 +102,7 @@ def evaluate(
     form: str | None,
     table: str | None,
     plot: Path | None,
+    receipt: Path | None,
     **options: Any,
 ) -> None:
     """Evaluate one classifier.
@@ -140,6 +143,7 @@ def evaluate(
                 picture.draw_result(result)
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
+        write_receipt(result, receipt)
     facts = {"file": str(file), "pair_weights": pair_weights}
     show_result(result, remarks, facts, plot, form=form, table=table)
 
@@ -147,7 +151,7 @@ def evaluate(
 @app.command(
     params=[
         *(FILES, *columns("fold", "groups", "judge", "time"), *DIFFERENCES),
-        *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT),
+        *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
@@ -156,6 +160,7 @@ def compare(
     form: str | None,
     table: str | None,
     plot: Path | None,
+    receipt: Path | None,
     **options: Any,
 ) -> None:
     """Compare classifiers on the same observations.
@@ -170,6 +175,7 @@ def compare(
             result = _comparison(predictions, weights, units, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
+        write_receipt(result, receipt)
     facts = {
         "files": dict(zip(predictions, map(str, files), strict=True)),
         "pair_weights": pair_weights,

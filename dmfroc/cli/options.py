@@ -316,6 +316,12 @@ REPORT = _option(
     default=Path("dmfroc-report.html"),
 )
 TITLE = _option("--title", "TEXT", "Head the report with this title instead of its question.")
+RECEIPT = _option(
+    "--receipt",
+    "PATH",
+    "Write values, errors and covariances into this .json file, without rows; for dmfroc pool.",
+    type=_PATH,
+)
 REPORT_TOO = _option(
     "-o --output",
     "PATH",

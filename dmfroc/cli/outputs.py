@@ -115,6 +115,16 @@ def show_result(
     show("\n\n".join(filter(None, parts)))
 
 
+def write_receipt(result: Result, path: Path | None) -> None:
+    """Write what a site may share of its result, if that was asked for."""
+    if path is None:
+        return
+    _check_not_read(path, "--receipt")
+    if not hasattr(result, "to_receipt"):
+        raise ValueError("--receipt is of one horizon and one measure of a comparison")
+    result.to_receipt(path)
+
+
 @contextmanager
 def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
     """Open a report for writing; yield what writes the page of a result, if there shall be one."""

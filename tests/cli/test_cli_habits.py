@@ -180,3 +180,20 @@ def test_subgroups_in_folds(file):
     pd.testing.assert_frame_equal(
         found, expected.to_pandas(), check_dtype=False, check_index_type=False
     )
+
+
+def test_receipts_of_sites_are_pooled(file, tmp_path):
+    receipts = []
+    for site in range(3):
+        rows = FRAME[FRAME.index % 3 == site]
+        rows.to_csv(tmp_path / f"site{site}.csv", index=False)
+        receipts.append(str(tmp_path / f"receipt{site}.json"))
+        data = str(tmp_path / f"site{site}.csv")
+        run("evaluate", data, *OF_FILE, "--measures", "accuracy", "--receipt", receipts[-1])
+    with pytest.warns(UserWarning, match="hardly show"):
+        expected = dmfroc.pool(receipts, measure="accuracy")
+    found = run("pool", *receipts, "--measure", "accuracy", "--csv").stdout
+    table = pd.read_csv(io.StringIO(found), index_col=0)
+    np.testing.assert_allclose(table.iloc[:, 0], expected.to_pandas().iloc[:, 0])
+    line = ("evaluate", data, *OF_FILE, "--receipt", data)
+    assert "is an input" in run(*line, code=2).stderr
