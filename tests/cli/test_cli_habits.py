@@ -189,10 +189,10 @@ def test_receipts_of_sites_are_pooled(file, tmp_path):
         rows.to_csv(tmp_path / f"site{site}.csv", index=False)
         receipts.append(str(tmp_path / f"receipt{site}.json"))
         data = str(tmp_path / f"site{site}.csv")
-        run("evaluate", data, *OF_FILE, "--measures", "accuracy", "--receipt", receipts[-1])
+        run("evaluate", data, *OF_FILE, "--measures", "hand_till", "--receipt", receipts[-1])
     with pytest.warns(UserWarning, match="hardly show"):
-        expected = dmfroc.pool(receipts, measure="accuracy")
-    found = run("pool", *receipts, "--measure", "accuracy", "--csv").stdout
+        expected = dmfroc.pool(receipts, measure="hand_till")
+    found = run("pool", *receipts, "--measure", "hand_till", "--csv").stdout
     table = pd.read_csv(io.StringIO(found), index_col=0)
     np.testing.assert_allclose(table.iloc[:, 0], expected.to_pandas().iloc[:, 0])
     line = ("evaluate", data, *OF_FILE, "--receipt", data)
