@@ -28,7 +28,7 @@ class Observations(NamedTuple):
 
     y: Int[Array, " n"]
     scores: Float[Array, "n k"] | None
-    weights: Float[Array, " n"]
+    weights: Float[Array, " n"] | None
 
 
 def run(function: Callable[..., Any], *arrays: Any) -> Any:
@@ -37,14 +37,9 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     The function must be hashable and equal to every other that does the same, as
     `dmfroc.measures.measure.WithOptions` is.
     """
+    program = WithOptions(_of_type, function=function, dtype=jnp.result_type(float))
     with in_double_precision():
-        results = _program(WithOptions(_of_wide, function=function))(*arrays)
-    return jax.tree.map(_as_configured, results)
-
-
-def _as_configured(x: Array) -> Array:
-    is_float = jnp.issubdtype(x.dtype, jnp.floating)
-    return lax.convert_element_type(x, jnp.result_type(float)) if is_float else x
+        return _program(program)(*arrays)
 
 
 @functools.lru_cache(maxsize=256)  # a program may hold the data of a bootstrap
@@ -73,14 +68,18 @@ def _pull_back(arrays: Any, derivatives: Any, *, function: Callable[..., Any]) -
     return jax.tree.map(lambda x: None if x.dtype == jax.dtypes.float0 else x, found)
 
 
-def _of_wide(*arrays: Any, function: Callable[..., Any]) -> Any:
-    return function(*jax.tree.map(_wide, arrays))
+def _of_type(*arrays: Any, function: Callable[..., Any], dtype: Any) -> Any:
+    """Call the function, and give its results the float type that the user set."""
+
+    def of_type(x: Array) -> Array:
+        return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+    return jax.tree.map(of_type, function(*arrays))
 
 
-def _wide(x: Any) -> Array:
-    x = jnp.asarray(x)
-    is_float = jnp.issubdtype(x.dtype, jnp.floating)
-    return lax.convert_element_type(x, np.float64 if is_float else np.int64)
+def wide(x: Any) -> Array:
+    """Return numbers of 64 bits, by which all is computed but the order of scores."""
+    return jnp.asarray(x, np.float64)
 
 
 @jax.custom_jvp
@@ -151,39 +150,81 @@ def observations(
                 scores = (np if isinstance(scores, np.ndarray) else jnp).astype(scores, np.float64)
         if not are_probabilities and isinstance(scores, jax.core.Tracer):
             scores = without_derivative(scores)
-    weights = jnp.ones(n) if weights is None else array(of_weights, weights)
-    if weights.shape != (n,):
-        raise ValueError(f"{of_weights} must have shape {(n,)}, but their shape is {weights.shape}")
-    _check_values(names, y, scores, weights, n_classes, needs_all_classes=needs_all_classes)
-    if are_probabilities and not isinstance(scores, jax.core.Tracer):
-        wrong = wrong_probabilities(np.asarray(scores))
-        if wrong is not None:
+    if weights is not None:
+        weights = array(of_weights, weights)
+        if weights.shape != (n,):
+            raise ValueError(
+                f"{of_weights} must have shape {(n,)}, but their shape is {weights.shape}"
+            )
+    check = WithOptions(
+        _is_right,
+        n_classes=n_classes,
+        needs_all_classes=needs_all_classes,
+        are_probabilities=are_probabilities,
+    )
+    known = [None if isinstance(x, jax.core.Tracer) else x for x in (y, scores, weights)]
+    if any(isinstance(x, jax.Array) for x in known):
+        # On the device, with one answer; also while other arrays are traced
+        with in_double_precision(), jax.ensure_compile_time_eval():
+            is_right = bool(_program(check)(*known))
+    else:
+        is_right = False
+    if not is_right:
+        known = [None if x is None else np.asarray(x) for x in known]
+        _check_values(names, *known, n_classes, needs_all_classes=needs_all_classes)
+        wrong = wrong_probabilities(known[1]) if are_probabilities and known[1] is not None else 0
+        if wrong:
             raise ValueError(f"scores: a measure of probabilities {wrong}")
     return Observations(y, scores, weights)
 
 
-def usable_weights(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"] | None,
-    weights: Float[Array, " n"],
-    n_classes: int,
-    *,
-    are_probabilities: bool = False,
-) -> Float[Array, " n"]:
-    """Return weights that can be multiplied: extreme ones relative to the largest.
+def _is_right(
+    y: Any, scores: Any, weights: Any, *, n_classes: int, needs_all_classes: bool, **options: bool
+) -> Any:
+    """Whether arrays have values with a meaning, as far as they are known."""
+    is_right = jnp.asarray(True)
+    if y is not None:
+        is_right &= ((y >= 0) & (y < n_classes)).all()
+        if needs_all_classes:
+            weight = 1.0 if weights is None else weights
+            of_class = jnp.zeros(n_classes).at[y.astype(np.int32)].max(weight)
+            is_right &= (of_class > 0).all()
+    return is_right & jnp.isfinite(_scale(scores, weights, **options))
 
-    They are NaN if arrays that were traced, and could not be checked, have wrong values.
-    """
-    is_right = ((y >= 0) & (y < n_classes) & (weights >= 0) & jnp.isfinite(weights)).all()
+
+def _scale(scores: Any, weights: Any, *, are_probabilities: bool) -> Any:
+    """Return what makes weights numbers that can be multiplied; NaN if an array is wrong."""
+    is_right, scale = jnp.asarray(True), jnp.asarray(1.0)
     if scores is not None:
         is_right &= jnp.isfinite(scores).all()
         if are_probabilities:
-            is_right &= ~is_no_distribution(scores).any()
-    largest = weights.max()
-    is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
-    scale = 1 / jnp.where(is_extreme, largest, 1.0)
+            is_right &= ~is_no_distribution(wide(scores)).any()
+    if weights is not None:
+        weights = wide(weights)
+        is_right &= ((weights >= 0) & jnp.isfinite(weights)).all() & (weights > 0).any()
+        largest = weights.max()
+        is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
+        scale = 1 / jnp.where(is_extreme & (largest > 0), largest, 1.0)
+    return jnp.where(is_right, scale, jnp.nan)
+
+
+def usable(
+    y: Int[Array, " n"],
+    scores: Float[Array, "n k"] | None,
+    weights: Float[Array, " n"] | None,
+    n_classes: int,
+    *,
+    are_probabilities: bool = False,
+) -> tuple[Int[Array, " n"], Float[Array, " n"]]:
+    """Return classes, and weights that can be multiplied: extreme ones relative to the largest.
+
+    They are NaN if arrays that were traced, and could not be checked, have wrong values.
+    """
+    scale = _scale(scores, weights, are_probabilities=are_probabilities)
+    scale = jnp.where(((y >= 0) & (y < n_classes)).all(), scale, jnp.nan)
     # By a product derivatives are NaN, too
-    return weights * lax.stop_gradient(jnp.where(is_right, scale, jnp.nan))
+    weights = jnp.ones(y.shape) if weights is None else wide(weights)
+    return y.astype(np.int32), weights * lax.stop_gradient(scale)
 
 
 def array(name: str, x: Any) -> Any:
@@ -214,28 +255,18 @@ def _check_values(
     needs_all_classes: bool,
 ) -> None:
     """Refuse values that have no meaning, as far as they are known."""
-
-    def known(x: Any) -> np.ndarray | None:
-        return None if x is None or isinstance(x, jax.core.Tracer) else np.asarray(x)
-
-    y, weights = known(y), known(weights)
     if y is not None and not (y.min() >= 0 and y.max() < n_classes):
         row = int(np.argmax((y < 0) | (y >= n_classes)))
         raise ValueError(
             f"{names[0]} must lie between 0 and n_classes - 1 = {n_classes - 1}, but row {row} "
             f"(counting from 0) holds {y[row]}"
         )
-    if not (scores is None or isinstance(scores, jax.core.Tracer)):
-        # Where the scores are, since they may be many; also while other arrays are traced
-        with in_double_precision(), jax.ensure_compile_time_eval():
-            is_finite = (np if isinstance(scores, np.ndarray) else jnp).isfinite(scores).all(axis=1)
-            is_finite = np.asarray(is_finite)
+    if scores is not None:
+        is_finite = np.isfinite(scores).all(axis=1)
         if not is_finite.all():
             row = int(is_finite.argmin())
             raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
-    if weights is None:
-        return
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+    if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
         raise ValueError(f"{names[1]} must be finite, >= 0 and not all 0")
     if y is not None and needs_all_classes:
         [missing] = np.nonzero(np.bincount(y, weights, n_classes) == 0)

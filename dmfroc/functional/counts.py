@@ -3,19 +3,24 @@
 The statistics of `dmfroc.measures.statistics` sort and group by NumPy, whose shapes depend on the
 data. Here all shapes follow from the numbers of observations and classes. The tables are the same,
 and so are the summaries. Scores have no derivative; weights have one.
+
+Each column is sorted once. All else are sums along the sorted scores, and sums by class: no array
+has more numbers than there are scores, but for a small factor.
 """
 
 from __future__ import annotations
 
-from itertools import combinations
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc._kit.arrays import cumulative_sum
+from dmfroc._kit.arrays import cumulative_sum, powers_of_two
 from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
 from dmfroc.measures.statistics.pairs import PairTable
@@ -23,7 +28,18 @@ from dmfroc.measures.statistics.projections import ProjectedPairTable
 from dmfroc.multiclass.rates import RateTable, above_with_ties, ordered_pairs
 from dmfroc.multiclass.thresholds import grid_levels
 
-_SCORES_AT_ONCE = 1 << 18  # of the pairs of classes that are counted at once
+_SCORES_AT_ONCE = 1 << 22  # of the columns that are worked on at once, which bounds the memory
+_FEW_CLASSES = 16  # whose sums are faster one by one than by adding each number to its own
+_DECIMALS = {4: 1e6, 8: 1e12}  # denominators of scores that are added, by their bytes
+_LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
+
+
+class Runs(NamedTuple):
+    """The order of each row, and where the run of ties of each place starts and ends."""
+
+    order: Int[Array, "*rows n"]
+    first: Int[Array, "*rows n"]
+    end: Int[Array, "*rows n"]
 
 
 def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
@@ -36,11 +52,23 @@ def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
     return jnp.where(is_largest, jnp.arange(n_classes), n_classes).min(axis=1)
 
 
-def class_weights(
+def class_totals(
     y: Int[Array, " n"], weights: Float[Array, " n"], n_classes: int
-) -> Float[Array, "n k"]:
-    """Return each observation's weight in the column of its class, and 0 elsewhere."""
-    return jnp.where(y[:, None] == jnp.arange(n_classes), weights[:, None], 0.0)
+) -> Float[Array, " k"]:
+    """Return the weight of each class."""
+    return sums_by_class(y[None], weights[None], n_classes)[0]
+
+
+def sums_by_class(
+    classes: Int[Array, "rows n"], numbers: Float[Array, "rows n"], n_classes: int
+) -> Float[Array, "rows k"]:
+    """Add up the numbers of each row by class."""
+    if n_classes <= _FEW_CLASSES:
+        is_of_class = classes[:, None] == jnp.arange(n_classes, dtype=classes.dtype)[:, None]
+        return jnp.where(is_of_class, numbers[:, None], 0.0).sum(axis=-1)
+    n_rows = len(classes)
+    places = classes + n_classes * jnp.arange(n_rows, dtype=classes.dtype)[:, None]
+    return jnp.zeros(n_rows * n_classes).at[places].add(numbers).reshape(n_rows, n_classes)
 
 
 def confusion_matrix(
@@ -52,6 +80,28 @@ def confusion_matrix(
     return counts.count(weights, jnp)
 
 
+def by_columns(
+    function: Callable[[Int[Array, " columns"]], Any], columns: np.ndarray, n: int
+) -> Any:
+    """Call a function with some columns at a time, and join what it returns.
+
+    A backward pass has the order and the ties alone from the forward pass, and makes the rest anew.
+    """
+    n_parts = min(-(-len(columns) * n // _SCORES_AT_ONCE), len(columns))
+    policy = jax.checkpoint_policies.save_only_these_names("order", "changes")
+    if n_parts == 1:
+        return function(jnp.asarray(columns))
+    function = jax.checkpoint(function, policy=policy, prevent_cse=False)
+    at_once = -(-len(columns) // n_parts)
+    whole = len(columns) - len(columns) % at_once
+    parts = lax.map(function, jnp.asarray(columns[:whole]).reshape(-1, at_once))
+    found = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), parts)
+    if whole == len(columns):
+        return found
+    rest = function(jnp.asarray(columns[whole:]))
+    return jax.tree.map(lambda *x: jnp.concatenate(x), found, rest)
+
+
 def pair_table(
     y: Int[Array, " n"], scores: Float[Array, "n k"], weights: Float[Array, " n"], columns: Any
 ) -> PairTable:
@@ -60,17 +110,19 @@ def pair_table(
     Along the sorted scores of a column, the weight of its own class above each score is one
     cumulative sum.
     """
-    n_classes = scores.shape[1]
-    by_class = class_weights(y, weights, n_classes)
-    totals = by_class.sum(axis=0)
-    order, first, end = _sorted_runs(scores.T[columns])
-    own = jnp.where(y[order] == columns[:, None], weights[order], 0.0)
-    below = cumulative_sum(own, jnp)
-    tied = (_at(below, first) + _at(below, end)) / 2
-    # The weights by class in the order of each column
-    won = jnp.einsum("cn,cnk->ck", below[:, -1:] - tied, by_class[order])
+    n, n_classes = scores.shape
+    totals = class_totals(y, weights, n_classes)
+
+    def won_in(columns: Int[Array, " columns"]) -> Float[Array, "columns k"]:
+        runs = sorted_runs(scores.T[columns])
+        classes, ordered = y[runs.order], weights[runs.order]
+        own = jnp.where(classes == columns[:, None], ordered, 0.0)
+        above = totals[columns][:, None] - below(own, runs)
+        return sums_by_class(classes, above * ordered, n_classes)
+
+    won = by_columns(won_in, columns, n)
     won = _within(won, totals[columns][:, None] * totals)
-    predicted = class_weights(predicted_classes(scores), weights, n_classes).sum(axis=0)
+    predicted = class_totals(predicted_classes(scores), weights, n_classes)
     return PairTable(won, totals, predicted, columns)
 
 
@@ -81,34 +133,94 @@ def projected_pair_table(
     partition: Float[np.ndarray, "k k"] | None,
 ) -> ProjectedPairTable:
     """Count the pairs of observations of two classes in the order of the pair's projection."""
-    pairs = np.array(list(combinations(range(scores.shape[1]), 2)))
-    i, j = pairs.T
+    n_classes = scores.shape[1]
+    scores = _to_add(scores)
+    pools = _Pools.of(y, n_classes)
+    i, j = jnp.minimum(y[:, None], pools.other), jnp.maximum(y[:, None], pools.other)
     if partition is None:
-        projections = (scores[:, i] - scores[:, j]).T
+        projections = _at(scores, i) - _at(scores, j)
     else:
-        projections = (partition[j] - partition[i]) @ scores.T
-    order, first, end = _sorted_runs(projections)
-    first_weights, second_weights = (
-        jnp.where(y[order] == class_of_pair[:, None], weights[order], 0.0)
-        for class_of_pair in (i, j)
-    )
-    below = cumulative_sum(second_weights, jnp)
-    won = (first_weights * (_at(below, first) + _at(below, end)) / 2).sum(axis=1)
-    first_total, second_total = first_weights.sum(axis=1), below[:, -1]
-    won = _within(won, first_total * second_total)
-    return ProjectedPairTable(won, first_total, second_total, 1 / len(pairs))
+        matrix = jnp.asarray(partition)
+
+        def add(column: Any, total: Float[Array, "n k_minus_1"]) -> Float[Array, "n k_minus_1"]:
+            return total + scores[:, column][:, None] * (matrix[j, column] - matrix[i, column])
+
+        projections = lax.fori_loop(0, n_classes, add, jnp.zeros(i.shape))
+    runs, row, pair = pools.sorted(projections[..., None])
+    is_first = y[row] == i.ravel()[runs.order]
+    own = weights[row]
+    first_weights, second_weights = jnp.where(is_first, own, 0.0), jnp.where(is_first, 0.0, own)
+    totals = class_totals(y, weights, n_classes)
+    of_first, of_second = (totals[x] for x in np.triu_indices(n_classes, 1))
+    powers = powers_of_two(of_second, weights, jnp)
+    scaled = of_second / powers
+    before = jnp.cumsum(scaled) - scaled  # of all pairs before
+    beaten = (below(second_weights / powers[pair], runs) - before[pair]) * powers[pair]
+    won = jnp.zeros(len(of_first)).at[pair].add(first_weights * beaten, indices_are_sorted=True)
+    won = _within(won, of_first * of_second)
+    return ProjectedPairTable(won, of_first, of_second, 1 / len(won))
+
+
+def _to_add(scores: Float[Array, "n k"]) -> Float[Array, "n k"]:
+    """Return scores whose differences tie if those of the decimals do.
+
+    As `dmfroc.measures.statistics.layout.scores_to_add` does, but not for other fractions.
+    """
+    denominator = _DECIMALS[scores.dtype.itemsize]
+    wide = scores.astype(np.float64)
+    whole = jnp.round(wide * denominator)
+    is_exact = (whole / denominator).astype(scores.dtype) == scores
+    is_exact &= abs(whole) < _LARGEST_WHOLE
+    return jnp.where(is_exact.all(), whole, wide)
 
 
 def curve_points(
-    y: Int[Array, " n"], scores: Float[Array, "n k"], weights: Float[Array, " n"], columns: Any
+    y: Int[Array, " n"], scores: Float[Array, "n k"], weights: Float[Array, " n"], columns: Any, share: float
 ) -> CurvePoints:
-    """Count true and false positives above every score of some classes against all others."""
-    order, _, end = _sorted_runs(-scores.T[columns])
+    """Count true and false positives above every score of some classes against all others.
+
+    Each curve has a share in the mean of all.
+    """
+    order, _, end = sorted_runs(-scores.T[columns])
     above = jnp.pad(end, [(0, 0), (1, 0)])
     is_positive = y[order] == columns[:, None]
     n_positives = is_positive.sum(axis=1)
-    counts = CurveCounts(order, is_positive, above, 1 / len(columns), n_positives)
+    counts = CurveCounts(order, is_positive, above, share, n_positives)
     return counts.count(weights, jnp)
+
+
+class _Pools(NamedTuple):
+    """Each observation in the pools of its class with every other one."""
+
+    other: Int[Array, "n k_minus_1"]
+    pair: Int[Array, "n k_minus_1"]  # number of the pair i < j
+
+    @classmethod
+    def of(cls, y: Int[Array, " n"], n_classes: int) -> _Pools:
+        other = jnp.arange(n_classes - 1, dtype=np.int32)
+        other = other + (other >= y[:, None]).astype(np.int32)
+        i, j = jnp.minimum(y[:, None], other), jnp.maximum(y[:, None], other)
+        return cls(other, i * (2 * n_classes - i - 1) // 2 + j - i - 1)
+
+    def sorted(
+        self, values: Float[Array, "n k_minus_1 items"]
+    ) -> tuple[Runs, Int[Array, " m"], Int[Array, " m"]]:
+        """Sort the values of all pools; return also the observation and the pair of each."""
+        per_row = values[0].size
+        pair = jnp.broadcast_to(self.pair[..., None], values.shape).ravel()
+        keys = _ordered_integers(values.ravel())
+        places = jnp.arange(keys.size, dtype=np.int32)
+        if keys.dtype.itemsize == 4:
+            packed = (pair.astype(np.int64) << 32) + (keys.astype(np.int64) - np.iinfo("i4").min)
+            packed, order = lax.sort((packed, places), num_keys=1)
+            changes = packed[1:] != packed[:-1]
+            pair = (packed >> 32).astype(np.int32)
+        else:  # by the values, then by the pairs
+            keys, order = lax.sort((keys, places), num_keys=1)
+            pair, again = lax.sort((pair[order], places), num_keys=1, is_stable=True)
+            keys, order = keys[again], order[again]
+            changes = (keys[1:] != keys[:-1]) | (pair[1:] != pair[:-1])
+        return _runs(order, changes), order // per_row, pair
 
 
 def rate_table(
@@ -127,71 +239,100 @@ def rate_table(
     Thresholds are levels of the pool of both classes' scores in both columns, each class
     with the same weight in all if balanced, as in `dmfroc.multiclass.thresholds`.
     """
-    n, n_classes = scores.shape
+    n_classes = scores.shape[1]
     numerators, denominator = grid_levels(n_thresholds)
     i, j = np.triu_indices(n_classes, 1)
-    by_class = class_weights(y, threshold_weights, n_classes).T
-    sizes = by_class.sum(axis=1)
+    sizes = class_totals(y, threshold_weights, n_classes)
+    factors = jnp.stack([sizes[j], sizes[i]]) if is_balanced else jnp.ones((2, len(i)))
+    # By powers of two, with which sums of whole weights stay exact
+    scale = powers_of_two((factors * jnp.stack([sizes[i], sizes[j]])).sum(axis=0), sizes, jnp)
+    factors = factors / scale
 
-    def count_pair(i: Any, j: Any) -> Float[Array, "2 2 t"]:
-        # Each class times the total of the other: sums of whole weights are exact
-        factors = (sizes[j], sizes[i]) if is_balanced else (1.0, 1.0)
-        mass = factors[0] * by_class[i] + factors[1] * by_class[j]
-        is_member = (y == i) | (y == j)
-        pool = jnp.where(is_member, jnp.stack([scores[:, i], scores[:, j]]), jnp.inf)
-        order, first, end = _sorted_runs(pool.reshape(1, -1))
-        order, first, end = order[0], first[0], end[0]
-        row, is_second_column = order % n, order >= n
-        up_to = cumulative_sum(mass[row], jnp)
-        limits = up_to[-1] * (denominator - numerators)
-        place = _n_within(up_to[1:] * denominator, limits)
-        first, end = first[place], end[place]
-        above = denominator * up_to[end] - limits
-        share = jnp.clip(above / (denominator * (up_to[end] - up_to[first])), 0, 1)
+    # Of each observation the score in the column of its class, and in that of the other class
+    pools = _Pools.of(y, n_classes)
+    others = _at(scores, pools.other)
+    own = jnp.broadcast_to(_at(scores, y[:, None]), others.shape)
+    runs, row, pair = pools.sorted(jnp.stack([own, others], axis=-1))
+    is_first, is_own = y[row] == jnp.asarray(i)[pair], runs.order % 2 == 0
+    mass = threshold_weights[row] * jnp.where(is_first, factors[0][pair], factors[1][pair])
+    up_to = cumulative_sum(mass, jnp)
+    counts = class_totals(y, jnp.ones(y.shape), n_classes)
+    lengths = (2 * (counts[i] + counts[j])).astype(np.int32)
+    stops = jnp.cumsum(lengths)[:, None]
+    starts = stops - lengths[:, None]
+    limits = (up_to[stops] - up_to[starts]) * (denominator - numerators)
+    place = jnp.searchsorted(
+        up_to[1:] * denominator, limits + up_to[starts] * denominator, side="right"
+    )
+    place = jnp.clip(place, starts, stops - 1)
+    first, end = runs.first[place], runs.end[place]
+    above = denominator * (up_to[end] - up_to[starts]) - limits
+    share = jnp.clip(above / (denominator * (up_to[end] - up_to[first])), 0, 1)
 
-        ordered, class_of_row = weights[row], y[row]
-        # Of (i, j), whose column is the first, both classes; then of (j, i)
-        blocks = jnp.stack(
-            [
-                jnp.where((is_second_column == is_second) & (class_of_row == of), ordered, 0.0)
-                for is_second, of in ((False, i), (False, j), (True, j), (True, i))
-            ]
-        )
-        below = cumulative_sum(blocks, jnp).reshape(2, 2, -1)
-        counts: Float[Array, "2 2 t"] = above_with_ties(
-            below[..., -1:], below[..., end], below[..., first], jnp.stack([share, share])
-        )
-        return _within(counts, below[..., -1:])
+    # Of (i, j), whose column is the first, both classes; then of (j, i)
+    powers = powers_of_two(class_totals(y, weights, n_classes), weights, jnp)
+    ordered = weights[row] / powers[y[row]]
+    sums = jnp.stack(
+        [
+            cumulative_sum(jnp.where((is_first == of_i) & (is_own == of_own), ordered, 0.0), jnp)
+            for of_i, of_own in ((True, True), (False, False), (False, True), (True, False))
+        ]
+    )
+    whole, start, up_to_end, up_to_first = (
+        jnp.moveaxis(sums[:, places], 0, 1) for places in (stops, starts, end, first)
+    )
+    found = _within(above_with_ties(whole, up_to_end, up_to_first, share), whole - start)
+    found = found * powers[np.stack([i, j, j, i], axis=1)][..., None]
+    by_pair = found.reshape(len(i), 2, 2, -1)
 
-    totals = class_weights(y, weights, n_classes).sum(axis=0)
-    at_once = max(_SCORES_AT_ONCE // n, 1)
-    pairs = jnp.asarray(i), jnp.asarray(j)
-    by_pair = lax.map(lambda pair: count_pair(*pair), pairs, batch_size=at_once)
-    counted = ordered_pairs(n_classes)
+    groups = ordered_pairs(n_classes)
     unordered = np.zeros((n_classes, n_classes), int)
     unordered[i, j] = unordered[j, i] = np.arange(len(i))
-    k, m = counted[..., 0], counted[..., 1]
-    counts = by_pair[unordered[k, m], (k > m).astype(int)]
-    return RateTable(counts, totals, counted, cell_weights, shrinkage)
+    k, m = groups[..., 0], groups[..., 1]
+    totals = class_totals(y, weights, n_classes)
+    by_group = by_pair[unordered[k, m], (k > m).astype(int)]
+    return RateTable(by_group, totals, groups, cell_weights, shrinkage)
 
 
-def _iota(n_rows: int, n: int) -> Int[Array, "rows n"]:
-    return jnp.broadcast_to(jnp.arange(n, dtype=jnp.int32), (n_rows, n))
+def sorted_runs(x: Float[Array, "rows n"]) -> Runs:
+    """Sort each row."""
+    places = jnp.broadcast_to(jnp.arange(x.shape[1], dtype=np.int32), x.shape)
+    keys, order = lax.sort((_ordered_integers(x), places), num_keys=1)
+    return _runs(order, keys[:, 1:] != keys[:, :-1])
 
 
-def _sorted_runs(
-    x: Float[Array, "rows n"],
-) -> tuple[Int[Array, "rows n"], Int[Array, "rows n"], Int[Array, "rows n"]]:
-    """Return each row's order, and where the run of ties of each place starts and ends."""
-    n = x.shape[1]
-    keys, order = lax.sort((_ordered_integers(x), _iota(*x.shape)), num_keys=1)
-    changes: Bool[Array, "rows n_minus_1"] = keys[:, 1:] != keys[:, :-1]
-    places = jnp.arange(n, dtype=jnp.int32)
-    edge = [(0, 0), (1, 0)], [(0, 0), (0, 1)]
-    is_first, is_last = (jnp.pad(changes, width, constant_values=True) for width in edge)
-    first = lax.cummax(jnp.where(is_first, places, 0), axis=1)
-    last = lax.cummin(jnp.where(is_last, places, n), axis=1, reverse=True)
-    return order, first, last + 1
+def _runs(order: Int[Array, "*rows n"], changes: Bool[Array, "*rows n_minus_1"]) -> Runs:
+    """Return where the runs of ties start and end, given whether each place but the first does."""
+    order, changes = checkpoint_name(order, "order"), checkpoint_name(changes, "changes")
+    axis, n = order.ndim - 1, order.shape[-1]
+    places = jnp.arange(n, dtype=np.int32)
+    edge = [(0, 0)] * axis
+    is_first = jnp.pad(changes, [*edge, (1, 0)], constant_values=True)
+    is_last = jnp.pad(changes, [*edge, (0, 1)], constant_values=True)
+    first = lax.cummax(jnp.where(is_first, places, 0), axis=axis)
+    last = lax.cummin(jnp.where(is_last, places, n), axis=axis, reverse=True)
+    return Runs(order, first, last + 1)
+
+
+@jax.custom_vjp
+def below(x: Float[Array, "*rows n"], runs: Runs) -> Float[Array, "*rows n"]:
+    """Return the sums of the numbers at lower scores, those of ties by half.
+
+    Its transpose is the sum at higher scores, so that no derivative adds to single places.
+    """
+    sums = cumulative_sum(x, jnp)
+    return (_at(sums, runs.first) + _at(sums, runs.end)) / 2
+
+
+def _below_forward(x: Any, runs: Runs) -> tuple[Any, Runs]:
+    return below(x, runs), runs
+
+
+def _below_backward(runs: Runs, d: Any) -> tuple[Any, None]:
+    return d.sum(axis=-1, keepdims=True) - below(d, runs), None
+
+
+below.defvjp(_below_forward, _below_backward)
 
 
 def _within(sums: Float[Array, "*shape"], whole: Float[Array, "*shape_"]) -> Any:
@@ -199,17 +340,13 @@ def _within(sums: Float[Array, "*shape"], whole: Float[Array, "*shape_"]) -> Any
     return sums + lax.stop_gradient(jnp.clip(sums, 0.0, whole) - sums)
 
 
-def _at(x: Float[Array, "rows m"], places: Int[Array, "rows k"]) -> Float[Array, "rows k"]:
-    return jnp.take_along_axis(x, places, axis=1)
+def _at(x: Float[Array, "*rows m"], places: Int[Array, "*rows k"]) -> Float[Array, "*rows k"]:
+    return jnp.take_along_axis(x, places, axis=-1)
 
 
 def _ordered_integers(x: Float[Array, "*shape"]) -> Int[Array, "*shape"]:
     """Turn numbers into integers of the same order, which XLA sorts in half the time."""
-    bits = lax.bitcast_convert_type(jnp.where(x == 0, 0.0, x), jnp.int64)
-    return bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
-
-
-def _n_within(sums: Float[Array, " m"], limits: Float[Array, " t"]) -> Int[Array, " t"]:
-    """Return how many of growing sums do not exceed each limit, but not all."""
-    m = len(sums)
-    return jnp.minimum(jnp.searchsorted(sums, limits, side="right"), m - 1)
+    x = x if x.dtype.itemsize >= 4 else x.astype(np.float32)
+    kind = np.int64 if x.dtype.itemsize == 8 else np.int32
+    bits = lax.bitcast_convert_type(jnp.where(x == 0, 0.0, x), kind)
+    return bits ^ ((bits >> (8 * x.dtype.itemsize - 1)) & np.iinfo(kind).max)

@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from dmfroc._kit.compiled import compiled
 from dmfroc._kit.options import integer
 from dmfroc._kit.threads import parallel_map
-from dmfroc.functional.arrays import array, run
+from dmfroc.functional.arrays import array, run, wide
 from dmfroc.measures.measure import Measure, WithOptions
 
 _SCORES_AT_ONCE = 1 << 16  # of the data sets that are computed as one
@@ -99,7 +99,7 @@ def estimate(
 
 
 def _standard_error(y: Array, weights: Array, gradient: Array, *, n_classes: int) -> Array:
-    influences = weights * gradient
+    influences = wide(weights) * wide(gradient)
     is_of_class = (y[:, None] == jnp.arange(n_classes)) & (weights > 0)[:, None]
     sizes = is_of_class.sum(axis=0)
     totals = jnp.where(is_of_class, influences[:, None], 0.0).sum(axis=0)

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc.functional.arrays import observations, run, usable_weights
+from dmfroc.functional.arrays import observations, run, usable, wide
 from dmfroc.functional.counts import (
+    by_columns,
     confusion_matrix,
     curve_points,
     pair_table,
@@ -127,19 +128,25 @@ def _summarise(
     """Count by JAX what the statistic counts, and summarise it."""
     table: Any
     is_probability = statistic is probability_losses
-    weights = usable_weights(y, scores, weights, n_classes, are_probabilities=is_probability)
+    y, weights = usable(y, scores, weights, n_classes, are_probabilities=is_probability)
     if statistic is confusion_counts:
         if y_pred is None:
             predicted = predicted_classes(scores)
         else:
-            predicted, weights = y_pred, usable_weights(y_pred, None, weights, n_classes)
+            predicted, weights = usable(y_pred, None, weights, n_classes)
         table = confusion_matrix(y, predicted, weights, n_classes)
     elif is_probability:
-        table = RowSums(loss_numbers(scores, y, jnp)).count(weights, jnp)
+        table = RowSums(loss_numbers(wide(scores), y, jnp)).count(weights, jnp)
     elif statistic in CURVES:
         # Two classes have one curve, that of the second
         first = 1 if n_classes == 2 else 0
-        table = curve_points(y, scores, weights, np.arange(first, n_classes))
+        columns = np.arange(first, n_classes)
+
+        def areas(some: Any) -> Any:
+            curves = curve_points(y, scores, weights, some, 1 / len(columns))
+            return summary(curves, jnp)[None]
+
+        return by_columns(areas, columns, len(y)).sum()
     elif statistic is pair_counts:
         table = pair_table(y, scores, weights, np.arange(n_classes))
     else:

@@ -10,8 +10,8 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc.functional.arrays import number_of_classes, observations, run, usable_weights
-from dmfroc.functional.counts import class_weights, pair_table, rate_table
+from dmfroc.functional.arrays import number_of_classes, observations, run, usable, wide
+from dmfroc.functional.counts import class_totals, pair_table, rate_table
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.multiclass import curve, rank_one
@@ -133,6 +133,7 @@ def _check_range(name: str, x: Any, most: float = np.inf) -> None:
 
 
 def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
+    rates, weights, shrinkage = map(wide, (rates, weights, shrinkage))
     cells = weights.reshape(*(1,) * (3 - weights.ndim), *weights.shape)
     # What is traced could not be checked
     is_right = ((abs(rates - 0.5) <= 0.5 + _ROUNDING).all() & (shrinkage >= 0)) & (
@@ -272,7 +273,7 @@ def dmf_auc(
 
 
 def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:
-    weights = usable_weights(y, scores, weights, 2)
+    y, weights = usable(y, scores, weights, 2)
     return mean_pairwise_area(pair_table(y, scores, weights, np.array([1])), jnp)
 
 
@@ -337,24 +338,23 @@ def _summarise_rates(
     summary: Any,
 ) -> Any:
     """Count the rates, and summarise them."""
-    weights = usable_weights(y, scores, weights, n_classes)
-    base = (
-        weights
-        if threshold_weights is None
-        else usable_weights(y, None, threshold_weights, n_classes)
-    )
+    y, weights = usable(y, scores, weights, n_classes)
+    base = weights
+    if threshold_weights is not None:
+        y, base = usable(y, None, threshold_weights, n_classes)
     base = lax.stop_gradient(base)
     if is_prevalence:
-        size = class_weights(y, base, n_classes).sum(axis=0)
+        size = class_totals(y, base, n_classes)
         size = jnp.broadcast_to(size, (n_classes, n_classes))
         matrices = size.T, size
     elif matrices is None:
         matrices = (jnp.ones((n_classes, n_classes)),) * 2
     elif len(matrices) == 1:
         matrices = matrices[0], matrices[0].T
+    matrices = tuple(map(wide, matrices))
     cells = weights_of_pairs(matrices, ordered_pairs(n_classes), jnp).reshape(-1, 2, 1)
     table = rate_table(
-        y, scores, weights, base, cells, _positive(shrinkage), n_thresholds, is_balanced=is_balanced
+        y, scores, weights, base, cells, _positive(wide(shrinkage)), n_thresholds, is_balanced=is_balanced
     )
     return summary(table)
 
