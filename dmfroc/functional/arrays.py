@@ -171,7 +171,7 @@ def observations(
         is_right = False
     if not is_right:
         known = [None if x is None else np.asarray(x) for x in known]
-        _check_values(names, *known, n_classes, needs_all_classes=needs_all_classes)
+        _check_values(names, *known, n_classes=n_classes, needs_all_classes=needs_all_classes)
         wrong = wrong_probabilities(known[1]) if are_probabilities and known[1] is not None else 0
         if wrong:
             raise ValueError(f"scores: a measure of probabilities {wrong}")
@@ -250,8 +250,8 @@ def _check_values(
     y: Any,
     scores: Any,
     weights: Any,
-    n_classes: int,
     *,
+    n_classes: int,
     needs_all_classes: bool,
 ) -> None:
     """Refuse values that have no meaning, as far as they are known."""
@@ -266,7 +266,9 @@ def _check_values(
         if not is_finite.all():
             row = int(is_finite.argmin())
             raise ValueError(f"scores must be finite, but row {row} (counting from 0) is not")
-    if weights is not None and not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+    if weights is not None and not (
+        np.isfinite(weights).all() and (weights >= 0).all() and weights.any()
+    ):
         raise ValueError(f"{names[1]} must be finite, >= 0 and not all 0")
     if y is not None and needs_all_classes:
         [missing] = np.nonzero(np.bincount(y, weights, n_classes) == 0)

@@ -28,7 +28,7 @@ from dmfroc.measures.statistics.projections import ProjectedPairTable
 from dmfroc.multiclass.rates import RateTable, above_with_ties, ordered_pairs
 from dmfroc.multiclass.thresholds import grid_levels
 
-_SCORES_AT_ONCE = 1 << 22  # of the columns that are worked on at once, which bounds the memory
+_AT_ONCE = 1 << 20, 1 << 23  # scores, by a CPU and by others, which bounds the memory
 _FEW_CLASSES = 16  # whose sums are faster one by one than by adding each number to its own
 _DECIMALS = {4: 1e6, 8: 1e12}  # denominators of scores that are added, by their bytes
 _LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
@@ -64,6 +64,7 @@ def sums_by_class(
 ) -> Float[Array, "rows k"]:
     """Add up the numbers of each row by class."""
     if n_classes <= _FEW_CLASSES:
+        classes, numbers = lax.optimization_barrier((classes, numbers))  # each found once
         is_of_class = classes[:, None] == jnp.arange(n_classes, dtype=classes.dtype)[:, None]
         return jnp.where(is_of_class, numbers[:, None], 0.0).sum(axis=-1)
     n_rows = len(classes)
@@ -87,7 +88,8 @@ def by_columns(
 
     A backward pass has the order and the ties alone from the forward pass, and makes the rest anew.
     """
-    n_parts = min(-(-len(columns) * n // _SCORES_AT_ONCE), len(columns))
+    most = _AT_ONCE[jax.default_backend() != "cpu"]
+    n_parts = min(-(-len(columns) * n // most), len(columns))
     policy = jax.checkpoint_policies.save_only_these_names("order", "changes")
     if n_parts == 1:
         return function(jnp.asarray(columns))
@@ -103,7 +105,11 @@ def by_columns(
 
 
 def pair_table(
-    y: Int[Array, " n"], scores: Float[Array, "n k"], weights: Float[Array, " n"], columns: Any
+    y: Int[Array, " n"],
+    scores: Float[Array, "n k"],
+    weights: Float[Array, " n"],
+    columns: Any,
+    predicted: Int[Array, " n"] | None = None,
 ) -> PairTable:
     """Count the pairs of observations in the right order, for each column's class and all others.
 
@@ -122,8 +128,8 @@ def pair_table(
 
     won = by_columns(won_in, columns, n)
     won = _within(won, totals[columns][:, None] * totals)
-    predicted = class_totals(predicted_classes(scores), weights, n_classes)
-    return PairTable(won, totals, predicted, columns)
+    predicted = predicted_classes(scores) if predicted is None else predicted
+    return PairTable(won, totals, class_totals(predicted, weights, n_classes), columns)
 
 
 def projected_pair_table(
@@ -152,7 +158,7 @@ def projected_pair_table(
     first_weights, second_weights = jnp.where(is_first, own, 0.0), jnp.where(is_first, 0.0, own)
     totals = class_totals(y, weights, n_classes)
     of_first, of_second = (totals[x] for x in np.triu_indices(n_classes, 1))
-    powers = powers_of_two(of_second, weights, jnp)
+    powers: Any = powers_of_two(of_second, weights, jnp)
     scaled = of_second / powers
     before = jnp.cumsum(scaled) - scaled  # of all pairs before
     beaten = (below(second_weights / powers[pair], runs) - before[pair]) * powers[pair]
@@ -166,7 +172,8 @@ def _to_add(scores: Float[Array, "n k"]) -> Float[Array, "n k"]:
 
     As `dmfroc.measures.statistics.layout.scores_to_add` does, but not for other fractions.
     """
-    denominator = _DECIMALS[scores.dtype.itemsize]
+    # Hidden from XLA, which would multiply by the reciprocal, and round
+    denominator = lax.optimization_barrier(jnp.asarray(_DECIMALS[scores.dtype.itemsize]))
     wide = scores.astype(np.float64)
     whole = jnp.round(wide * denominator)
     is_exact = (whole / denominator).astype(scores.dtype) == scores
@@ -175,7 +182,11 @@ def _to_add(scores: Float[Array, "n k"]) -> Float[Array, "n k"]:
 
 
 def curve_points(
-    y: Int[Array, " n"], scores: Float[Array, "n k"], weights: Float[Array, " n"], columns: Any, share: float
+    y: Int[Array, " n"],
+    scores: Float[Array, "n k"],
+    weights: Float[Array, " n"],
+    columns: Any,
+    share: float,
 ) -> CurvePoints:
     """Count true and false positives above every score of some classes against all others.
 
@@ -245,7 +256,7 @@ def rate_table(
     sizes = class_totals(y, threshold_weights, n_classes)
     factors = jnp.stack([sizes[j], sizes[i]]) if is_balanced else jnp.ones((2, len(i)))
     # By powers of two, with which sums of whole weights stay exact
-    scale = powers_of_two((factors * jnp.stack([sizes[i], sizes[j]])).sum(axis=0), sizes, jnp)
+    scale: Any = powers_of_two((factors * jnp.stack([sizes[i], sizes[j]])).sum(axis=0), sizes, jnp)
     factors = factors / scale
 
     # Of each observation the score in the column of its class, and in that of the other class
@@ -270,7 +281,7 @@ def rate_table(
     share = jnp.clip(above / (denominator * (up_to[end] - up_to[first])), 0, 1)
 
     # Of (i, j), whose column is the first, both classes; then of (j, i)
-    powers = powers_of_two(class_totals(y, weights, n_classes), weights, jnp)
+    powers: Any = powers_of_two(class_totals(y, weights, n_classes), weights, jnp)
     ordered = weights[row] / powers[y[row]]
     sums = jnp.stack(
         [

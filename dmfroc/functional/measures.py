@@ -117,12 +117,12 @@ def value(
         if y_pred.shape != data.y.shape:
             raise ValueError(f"y_pred must have shape {data.y.shape}, not {y_pred.shape}")
     function = WithOptions(
-        _summarise, statistic=statistic, summary=measure.summary, n_classes=n_classes
+        summarise, statistic=statistic, summary=measure.summary, n_classes=n_classes
     )
     return run(function, *data, y_pred)
 
 
-def _summarise(
+def summarise(
     y: Any, scores: Any, weights: Any, y_pred: Any, *, statistic: Any, summary: Any, n_classes: int
 ) -> Any:
     """Count by JAX what the statistic counts, and summarise it."""
@@ -144,11 +144,11 @@ def _summarise(
 
         def areas(some: Any) -> Any:
             curves = curve_points(y, scores, weights, some, 1 / len(columns))
-            return summary(curves, jnp)[None]
+            return jnp.reshape(summary(curves, jnp), (1, -1))
 
-        return by_columns(areas, columns, len(y)).sum()
+        return jnp.squeeze(by_columns(areas, columns, len(y)).sum(axis=0))
     elif statistic is pair_counts:
-        table = pair_table(y, scores, weights, np.arange(n_classes))
+        table = pair_table(y, scores, weights, np.arange(n_classes), y_pred)
     else:
         partition = statistic.keywords["partition"]
         table = projected_pair_table(

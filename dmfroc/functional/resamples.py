@@ -13,7 +13,7 @@ import numpy as np
 import numpyro
 import xarray
 from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Int
 from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
@@ -21,12 +21,14 @@ from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import choice, integer, positive
 from dmfroc.functional.arrays import run
 from dmfroc.functional.roc import center, multiclass_roc
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inference.compiled_replicates import as_tree
+from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, WithOptions, bind
+from dmfroc.measures.measure import Measure, bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE, ordered_pairs
 
-_NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one
+_NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one by a CPU
+_SCORES_AT_ONCE = 1 << 25  # and scores of those by any other device
 
 
 def bootstrap_model(
@@ -99,20 +101,32 @@ def bootstrap_model(
         raise ValueError(
             f"{measure.name} has no form in JAX: take dmfroc.estimate with method={kind!r}"
         )
-    sizes = predictions.class_counts[predictions.present]
-    value = WithOptions(_weighted_value, bound=bound)
+    numbers = predictions.true, predictions.class_counts, predictions.sample_weight
+    return _weights_model(bound, *numbers, kind, predictions.scores.size)
+
+
+def _weights_model(
+    bound: BoundMeasures,
+    true: Int[np.ndarray, " n"],
+    class_counts: Int[np.ndarray, " k"],
+    base: Float[np.ndarray, " n"],
+    kind: str,
+    n_scores: int,
+) -> Callable[[], None]:
     # Not of 64 bits, whose conversion to 32 JAX keeps for both
-    place_of_row = np.argsort(np.argsort(predictions.true, kind="stable")).astype(np.int32)
+    place_of_row = np.argsort(np.argsort(true, kind="stable")).astype(np.int32)
+    tree = as_tree(bound)
 
     def model() -> None:
         by_class = []
-        for place, m in zip(predictions.present, sizes, strict=True):
+        for place in np.flatnonzero(class_counts):
+            m = int(class_counts[place])
             if kind == "bootstrap":
                 # A multinomial vector of counts; NumPyro's Multinomial takes the square of the time
                 drawn = numpyro.sample(
                     f"rows_{place}", dist.DiscreteUniform(0, m - 1).expand([m]).to_event(1)
                 )
-                by_class.append(jnp.zeros(m).at[drawn].add(1.0))
+                by_class.append(jnp.zeros(m, np.int32).at[drawn].add(1))
             else:
                 # Flat Dirichlet shares; Gamma variates, by which NumPyro draws them, are slower
                 drawn = numpyro.sample(
@@ -120,17 +134,33 @@ def bootstrap_model(
                 )
                 by_class.append(m * drawn / drawn.sum())
         # Stored, since XLA would compute them anew wherever they are used
-        weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row])
+        weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row].astype(float))
         numpyro.deterministic("weights", weights)
-        numpyro.deterministic("value", run(value, weights, predictions.sample_weight))
+        numpyro.deterministic("value", run(_weighted_values, weights, base, tree))
 
+    vars(model)["n_scores"] = n_scores
     return model
 
 
-def _weighted_value(
-    counts: Float[Array, " n"], base: Float[Array, " n"], *, bound: BoundMeasures
-) -> Float[Array, ""]:
-    return bound(counts * base)[0]
+def _weighted_values(
+    counts: Float[Array, " n"], base: Float[Array, " n"], bound: BoundMeasures
+) -> Float[Array, "*values"]:
+    values = bound(counts * base)
+    return values[0] if bound.n_values == 1 else values
+
+
+def drawn_values(
+    bound: BoundMeasures,
+    predictions: Predictions,
+    kind: str,
+    n_draws: int,
+    seed: int,
+) -> Float[np.ndarray, "draws values"]:
+    """Return the values of bound measures under weights that are drawn as by `resample`."""
+    numbers = predictions.true, predictions.class_counts, predictions.sample_weight
+    model = _weights_model(bound, *numbers, kind, predictions.scores.size)
+    tree = resample(model, n_draws=n_draws, random_state=seed)
+    return np.asarray(tree["posterior/value"])[0].reshape(n_draws, -1)
 
 
 def rates_model(
@@ -229,18 +259,29 @@ def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
         return {name: site["value"] for name, site in trace.items()}
 
     shapes = jax.eval_shape(sites)  # to run the model, each of its operations would be compiled
-    largest = max(site.size for site in shapes.values())
-    n_at_once = min(max(_NUMBERS_AT_ONCE // largest, 1), 256)
+    at_once = _NUMBERS_AT_ONCE // max(site.size for site in shapes.values())
+    if jax.default_backend() != "cpu":
+        at_once = _SCORES_AT_ONCE // getattr(model, "n_scores", _SCORES_AT_ONCE >> 5)
+    n_at_once = min(max(at_once, 1), 256)
     names = [name for name in shapes if with_weights or name in ("value", "fpr", "tpr")]
     predictive = Predictive(model, num_samples=n_at_once, return_sites=names, parallel=True)
-    return _Program(compiled(lambda key: predictive(key)), n_at_once, names)
+    # Data are arguments, not constants, which XLA would compute with while it compiles
+    closed, out = jax.make_jaxpr(predictive, return_shape=True)(jax.random.key(0))
+    tree = jax.tree.structure(out)
+
+    def draw(key: Array, data: list[Any]) -> dict[str, Array]:
+        found = jax.core.eval_jaxpr(closed.jaxpr, data, key)
+        sites: dict[str, Array] = jax.tree.unflatten(tree, found)
+        return sites
+
+    return _Program(functools.partial(compiled(draw), data=closed.consts), n_at_once, names)
 
 
 def resample(
     model: Callable[[], None],
     *,
     n_draws: int = 2000,
-    random_state: int = 0,
+    random_state: Any = 0,
     with_weights: bool = False,
 ) -> xarray.DataTree:
     """Draw from a model of resampling by `numpyro.infer.Predictive`.
@@ -251,7 +292,7 @@ def resample(
         As `bootstrap_model` and `rates_model` return it.
     n_draws : int
         Number of draws.
-    random_state : int
+    random_state : int or key of jax.random
         Seed; the same seed gives the same draws, and the first of more.
     with_weights : bool
         Whether the tree has all sites, such as the weights of the observations.
@@ -275,10 +316,12 @@ def resample(
     (1, 100, 4)
     """
     n_draws = integer("n_draws", n_draws, 1)
-    seed = integer("random_state", random_state, 0, most=1 << 63)
+    is_key = isinstance(random_state, jax.Array)
+    seed = 0 if is_key else integer("random_state", random_state, 0, most=1 << 63)
     with in_double_precision():
         draw, n_at_once, names = _program(model, with_weights=with_weights)
-        keys = jax.random.split(jax.random.key(seed), -(-n_draws // n_at_once))
+        key = random_state if is_key else jax.random.key(seed)
+        keys = jax.random.split(key, -(-n_draws // n_at_once))
         parts = [draw(key) for key in keys]
     draws: dict[str, Float[np.ndarray, "chain draw *shape"]] = {
         name: np.concatenate([np.asarray(part[name]) for part in parts])[None, :n_draws]

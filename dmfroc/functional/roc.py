@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import jax
@@ -354,9 +355,26 @@ def _summarise_rates(
     matrices = tuple(map(wide, matrices))
     cells = weights_of_pairs(matrices, ordered_pairs(n_classes), jnp).reshape(-1, 2, 1)
     table = rate_table(
-        y, scores, weights, base, cells, _positive(wide(shrinkage)), n_thresholds, is_balanced=is_balanced
+        y,
+        scores,
+        weights,
+        base,
+        cells,
+        _positive(wide(shrinkage)),
+        n_thresholds,
+        is_balanced=is_balanced,
     )
     return summary(table)
+
+
+def area_program(options: CurveOptions, n_classes: int) -> WithOptions | None:
+    """Return the area as a function of arrays; None if the options go beyond those here."""
+    given = asdict(options)
+    kind = given["pair_weights"]
+    is_here = given["n_pairs"] is None and (given["rank"], given["preset"]) == (1, "default")
+    if not is_here or not isinstance(kind, str) or n_classes == 2:
+        return None
+    return _table_program(n_classes, kind, options.n_thresholds, options.threshold_pool, _area)
 
 
 def _area(table: RateTable) -> Array:

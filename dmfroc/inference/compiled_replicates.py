@@ -18,7 +18,7 @@ from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfC
 
 ValuesAndErrors = tuple[Float[np.ndarray, "draws values"], Float[np.ndarray, " draws"] | None]
 
-_SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
+_SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one by a CPU
 _SCORES_AT_ONCE_WITH_ERRORS = 1 << 16
 
 jax.tree_util.register_dataclass(
@@ -30,7 +30,7 @@ jax.tree_util.register_dataclass(
 _known: set[type] = set()
 
 
-def _as_tree(bound: BoundMeasures) -> BoundMeasures:
+def as_tree(bound: BoundMeasures) -> BoundMeasures:
     """Hand a bound measure's arrays to JAX; its other fields are part of the program."""
     if isinstance(bound, SummariesOfCounts):
         kind: Any = type(bound.statistic)
@@ -54,7 +54,7 @@ def replicates_of(
 
     With ``units`` also the infinitesimal jackknife's standard error in each replicate.
     """
-    tree, shared_base = _as_tree(bound), share(base)
+    tree, shared_base = as_tree(bound), share(base)
     if isinstance(bound, SummariesOfCounts):
         n_scores = max(n_scores, bound.statistic.n_numbers)
     if units is None:

@@ -47,6 +47,14 @@ def replicate_values(
     standard_errors: bool = False,
 ) -> Replicates:
     """Return the values of a bound measure under resampled weights."""
+    is_by_class = len(units.stratum) == predictions.n_observations and np.array_equal(
+        units.sizes, predictions.class_counts[predictions.present]
+    )
+    if is_by_class and units.shares is None and not standard_errors:
+        kind = "bayesian_bootstrap" if bayesian else "bootstrap"
+        on_device = bound.drawn(predictions, kind, n_draws, seed)
+        if on_device is not None:
+            return Replicates(on_device)
     evaluate = _evaluator(bound, predictions, units, standard_errors)
     per_task = max(min(_NUMBERS_PER_TASK // predictions.n_observations, 256), 1)
     starts = range(0, n_draws, per_task)

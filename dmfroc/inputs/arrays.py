@@ -7,8 +7,9 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,71 @@ _UNPACKED = {
     "pyarrow": "pyarrow.Table.from_struct_array({})",
 }
 _CONVERTED = ("collect", "toarray")  # methods of lazy frames and of sparse matrices
+_OF_HOST = (1, 3)  # the kinds of device of DLPack that are memory of the host
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
 
 def _imported(name: str) -> Any:
     """Return a module that is imported, once another thread that imports it is done; else None."""
     return None if sys.modules.get(name) is None else importlib.import_module(name)
+
+
+class OnDevice:
+    """Scores that lie on a device; whatever asks for an array of NumPy gets a copy, made once.
+
+    Attributes
+    ----------
+    values : jax.Array of shape (n, K)
+        The scores.
+    """
+
+    binder: ClassVar[Any] = None  # binds measures to such scores, once JAX has been imported
+
+    def __init__(self, values: Any) -> None:
+        self.values, self.shape, self.ndim = values, values.shape, values.ndim
+        self.dtype, self.size, self.itemsize = values.dtype, values.size, values.dtype.itemsize
+
+    @cached_property
+    def host(self) -> NDArray[Any]:
+        """The copy."""
+        return np.asarray(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.host, dtype, copy=copy)
+
+    def __getitem__(self, key: Any) -> Any:
+        return OnDevice(self.values[key]) if isinstance(key, np.ndarray) else self.host[key]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # as of copies that are not built yet
+            raise AttributeError(name)
+        return getattr(self.host, name)
+
+    def argmax(self, axis: int) -> NDArray[np.int32]:
+        """Return the place of the largest number, the first of equals."""
+        return np.asarray(self.values.argmax(axis))
+
+
+def is_on_device(values: Any) -> bool:
+    """Whether another library's array lies where NumPy cannot read it in place."""
+    if isinstance(values, np.ndarray) or not hasattr(values, "__dlpack_device__"):
+        return False
+    return values.__dlpack_device__()[0] not in _OF_HOST
+
+
+def on_device(values: Any) -> Any:
+    """Return an array that lies on a device as one of JAX, without a copy; None for any other."""
+    if not is_on_device(values):
+        return None
+    from dmfroc._kit.compiled import in_double_precision
+
+    with in_double_precision():
+        import jax
+
+        return values if isinstance(values, jax.Array) else jax.dlpack.from_dlpack(values)
 
 
 def from_library(values: Any, what: str) -> Any:
@@ -129,6 +189,7 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
 def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
     """Return what NumPy makes of a value, with words for tensors that it cannot read."""
     try:
+        values = values if (found := on_device(values)) is None else found
         return np.asarray(values, dtype)
     except ValueError as error:
         raise ValueError(f"{what} must be an array, not ragged lists") from error

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray, value_and_derivatives, value_and_pull_back
 from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _STEP = 1e-4  # of a weight, for derivatives by differences
@@ -63,6 +64,12 @@ class BoundMeasures(ABC):
 
     def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
+        return None
+
+    def drawn(
+        self, predictions: Predictions, kind: str, n_draws: int, seed: int
+    ) -> Float[np.ndarray, "draws values"] | None:
+        """Return replicates under weights drawn within classes on a device; None by the host."""
         return None
 
 

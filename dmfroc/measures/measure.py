@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.options import function_of
 from dmfroc._kit.remarks import warn
+from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import (
     BoundMeasures,
@@ -428,6 +429,10 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
         obstacle = measure.obstacle(predictions)
         if obstacle is not None:
             raise ValueError(f"{measure.name} {obstacle}")
+    if isinstance(predictions.scores, OnDevice) and OnDevice.binder is not None:
+        on_device: BoundMeasures | None = OnDevice.binder(measures, predictions)
+        if on_device is not None:
+            return on_device
     if first.bind is not None:
         bound = first.bind(predictions)
         if isinstance(bound, SummariesOfCounts):

@@ -1,0 +1,122 @@
+"""Measures of scores that lie on a device: counted, fitted and resampled there.
+
+What comes back are values, and one influence for each row and measure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Float
+
+from dmfroc._kit.compiled import compiled, in_double_precision
+from dmfroc.functional.measures import summarise
+from dmfroc.functional.resamples import drawn_values
+from dmfroc.functional.roc import area_program
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, WithOptions
+from dmfroc.measures.statistics.curves import CURVES
+from dmfroc.measures.statistics.pairs import pair_counts
+from dmfroc.measures.statistics.projections import projected_pair_counts
+from dmfroc.multiclass.measure import curve_options_of
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["y", "scores", "beside"],
+    meta_fields=["function", "n_measures"],
+)
+@dataclass(frozen=True, eq=False)
+class MeasuresOnDevice(BoundMeasures):
+    """Measures of the same statistic, as a function of arrays on the device."""
+
+    y: Any
+    scores: Any
+    beside: Any  # further arrays
+    function: WithOptions  # of classes, scores, weights and what is beside them
+    n_measures: int
+
+    @property
+    def n_values(self) -> int:
+        """Number of measures."""
+        return self.n_measures
+
+    def __call__(self, weights: Float[Any, " n"]) -> Float[Array, " values"]:
+        """Return the values, by arrays that may be traced."""
+        return jnp.reshape(self.function(self.y, self.scores, weights, *self.beside), (-1,))
+
+    def values(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " values"]:
+        """Return the values."""
+        return np.asarray(_values(self, weights))
+
+    def values_and_gradients(
+        self, weights: Float[np.ndarray, " n"]
+    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+        """Return the values and their derivatives with respect to the weights."""
+        values, gradients = _values_and_gradients(self, weights)
+        return np.asarray(values), np.asarray(gradients)
+
+    def drawn(
+        self, predictions: Predictions, kind: str, n_draws: int, seed: int
+    ) -> Float[np.ndarray, "draws values"]:
+        """Return the values under weights that are drawn on the device."""
+        return drawn_values(self, predictions, kind, n_draws, seed)
+
+
+def _differentiated(bound: MeasuresOnDevice, weights: Float[Array, " n"]) -> tuple[Array, Array]:
+    values, pull_back = jax.vjp(bound, weights)
+    return values, lax.map(lambda d: pull_back(d)[0], jnp.eye(bound.n_values))
+
+
+_values: Any = compiled(MeasuresOnDevice.__call__)
+_values_and_gradients: Any = compiled(_differentiated)
+
+
+@dataclass(frozen=True)
+class _Together:
+    """The numbers of several summaries of a table."""
+
+    summaries: tuple[Any, ...]
+
+    def __call__(self, table: Any, xp: Any) -> Any:
+        return xp.stack([summary(table, xp) for summary in self.summaries])
+
+
+def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDevice | None:
+    """Bind measures that share a statistic; None if this needs the scores in the host's memory."""
+    first, n_classes = measures[0], predictions.n_classes
+    statistic, scores = first.statistic, predictions.scores
+    beside: tuple[Any, ...]
+    is_projected = isinstance(statistic, partial) and statistic.func is projected_pair_counts
+    is_whole = len(predictions.present) == n_classes and first.is_smooth
+    if not (is_whole and isinstance(scores, OnDevice)):
+        return None
+    with in_double_precision():
+        if first.is_dmf_auc:
+            options = curve_options_of(first)
+            function = None if options is None else area_program(options, n_classes)
+            if options is None or function is None:
+                return None
+            beside = (jnp.asarray(predictions.sample_weight), None, jnp.asarray(options.shrinkage))
+        elif statistic in (*CURVES, pair_counts) or is_projected:
+            function = WithOptions(
+                summarise,
+                statistic=statistic,
+                summary=_Together(tuple(m.summary for m in measures)),
+                n_classes=n_classes,
+            )
+            beside = (
+                None if predictions.predicted is None else jnp.asarray(predictions.predicted),
+            )
+        else:
+            return None
+        y = jnp.asarray(predictions.true)
+    return MeasuresOnDevice(y, scores.values, beside, function, len(measures))
