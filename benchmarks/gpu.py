@@ -1,8 +1,10 @@
-"""Time `dmfroc.functional` and bootstraps on all devices of JAX: ``python -m benchmarks.gpu``.
+"""Time `dmfroc.functional` and bootstraps on a device: ``python -m benchmarks.gpu``.
 
-It prints a table, in ten minutes at most. Without a GPU that is the table of the CPU. Scores of
-`functional` lie on the device, where a model leaves them. The median is that of the calls after the
-first, which compiles. ``--sizes 1000x5`` times other sizes, ``--quick`` one task at a small size.
+It prints two tables: times, with one sort of all columns and torchmetrics's one-vs-rest beside ours
+if torch is installed; and the largest differences of values, standard errors and draws between
+NumPy, JAX on a CPU and JAX on the device. Scores lie on the device, where a model leaves them. The
+first call compiles; the other times are medians of the calls after it. ``--sizes 1000x5`` times
+other sizes, ``--quick`` one task at a small size.
 """
 
 from __future__ import annotations
@@ -15,15 +17,19 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 import dmfroc
 from benchmarks._case import N_REPLICATES, scores_of
 from dmfroc import functional
 
-SIZES = ("100000x10", "1000000x10", "10000x100")
-_REPEATS = 3
-_MOST_RESAMPLED = 1_000_000  # scores; with more, bootstraps take minutes on a CPU
+SIZES = ("1000x5", "100000x10", "1000000x10", "50000x100", "20000x1000")
+_REPEATS = 5
+_MOST_RESAMPLED = 1_000_000  # scores
+_MOST_FITTED = 200  # classes
+_AREAS = ("one_vs_rest_auc", "hand_till", "auc_mu", "average_precision", "dmf_auc")
+_DRAWS = 200  # of which the largest difference is looked for
 
 
 def times_of(function: Callable[[], Any]) -> tuple[float, float]:
@@ -38,37 +44,97 @@ def times_of(function: Callable[[], Any]) -> tuple[float, float]:
 
 def tasks(y: np.ndarray, scores: np.ndarray) -> dict[str, Callable[[], Any]]:
     """Return what is timed, by name."""
-    found: dict[str, Callable[[], Any]] = {}
-    arrays, options = (jax.device_put(y), jax.device_put(scores)), {"n_classes": scores.shape[1]}
-    for measure in (functional.hand_till, functional.dmf_auc):
-        name = measure.__name__
-        found[name] = partial(measure, *arrays, **options)
-        found[f"{name} with SE"] = partial(functional.estimate, measure, *arrays, **options)
-        if scores.size <= _MOST_RESAMPLED:
-            found[f"{name}, {N_REPLICATES:,} bootstraps"] = partial(
-                dmfroc.estimate, name, y, scores, method="bootstrap", n_draws=N_REPLICATES
+    arrays, n_classes = (jax.device_put(y), jax.device_put(scores)), scores.shape[1]
+    sort = jax.jit(lambda x: jax.lax.sort(x.T, dimension=1))
+    found: dict[str, Callable[[], Any]] = {"sort of all columns": partial(sort, arrays[1])}
+    if (bare := _of_torchmetrics(y, scores)) is not None:
+        found["torchmetrics one-vs-rest, bare"] = bare
+    for name in _AREAS:
+        if name == "dmf_auc" and n_classes > _MOST_FITTED:
+            continue
+        measure = getattr(functional, name)
+        found[name] = partial(measure, *arrays, n_classes=n_classes)
+        if name in ("hand_till", "dmf_auc"):
+            found[f"{name} with SE"] = partial(
+                functional.estimate, measure, *arrays, n_classes=n_classes
             )
+            found[f"dmfroc.estimate({name})"] = partial(dmfroc.estimate, name, y, arrays[1])
+            if scores.size <= _MOST_RESAMPLED:
+                found[f"{name}, {N_REPLICATES:,} bootstraps"] = partial(
+                    _of_draws, name, y, arrays[1], N_REPLICATES
+                )
     return found
 
 
+def _of_draws(name: str, y: Any, scores: Any, n_draws: int) -> Any:
+    return dmfroc.estimate(name, y, scores, method="bootstrap", n_draws=n_draws)
+
+
+def _of_torchmetrics(y: np.ndarray, scores: np.ndarray) -> Callable[[], Any] | None:
+    try:
+        import torch
+        from torchmetrics.functional.classification import multiclass_auroc
+    except ImportError:
+        return None
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    target, preds = torch.tensor(y, device=device), torch.tensor(scores, device=device)
+    k = scores.shape[1]
+    return lambda: float(multiclass_auroc(preds, target, num_classes=k, validate_args=False))
+
+
+def differences(device: Any) -> None:
+    """Print how far JAX on a CPU and on the device is from NumPy."""
+    y, scores = scores_of(2000, 8)
+    scores = np.round(scores, 2)
+    print("\n| measure | device | value | standard error | draws against the CPU |")
+    print("| --- | --- | ---: | ---: | ---: |")
+    jax.config.update("jax_enable_x64", True)
+    for name in (*_AREAS, "accuracy", "log_loss", "one_vs_one_auc"):
+        measure, drawn = getattr(functional, name), {}
+        exact = dmfroc.estimate(name, y, scores)
+        for place in dict.fromkeys((jax.devices("cpu")[0], device)):
+            with jax.default_device(place):
+                found = functional.estimate(
+                    measure, jnp.asarray(y), jnp.asarray(scores), n_classes=8
+                )
+                if name in ("hand_till", "dmf_auc", "average_precision"):
+                    model = functional.bootstrap_model(dmfroc.get_measure(name), y, scores)
+                    tree = functional.resample(model, n_draws=_DRAWS)
+                    drawn[place] = np.asarray(tree["posterior/value"])
+            drawn_by = list(drawn.values())
+            off = max((abs(x - drawn_by[0]).max() for x in drawn_by), default=0.0)
+            print(
+                f"| {name} | {place.platform} | {abs(float(found.value) - exact.value):.1e} | "
+                f"{abs(float(found.standard_error) / exact.standard_error - 1):.1e} | {off:.1e} |",
+                flush=True,
+            )
+    jax.config.update("jax_enable_x64", False)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", nargs="+", default=SIZES, metavar="ROWSxCLASSES")
     parser.add_argument("--quick", action="store_true", help="one task at a small size")
     options = parser.parse_args()
-    sizes = ["300x3"] if options.quick else options.sizes
-    print("| device | size | task | first call, s | median, s |")
-    print("| --- | --- | --- | ---: | ---: |")
-    devices = {device.platform: device for device in (*jax.devices(), *jax.devices("cpu"))}
-    for device in devices.values():
-        jax.config.update("jax_default_device", device)
-        for size in sizes:
-            y, scores = scores_of(*map(int, size.split("x")))
-            named = tasks(y, scores.astype(np.float32))
-            for name, function in list(named.items())[: 1 if options.quick else None]:
+    device = jax.devices()[0]
+    print(f"{device.device_kind}, JAX {jax.__version__}")
+    print("| size | task | first call, s | median, ms |")
+    print("| --- | --- | ---: | ---: |")
+    for size in ["300x3"] if options.quick else options.sizes:
+        y, scores = scores_of(*map(int, size.split("x")))
+        named = tasks(y.astype(np.int32), scores.astype(np.float32))
+        for name, function in list(named.items())[: 1 if options.quick else None]:
+            try:
                 first, median = times_of(function)
-                print(f"| {device.device_kind} | {size} | {name} | {first:.3f} | {median:.4f} |")
+                print(f"| {size} | {name} | {first:.2f} | {1e3 * median:.2f} |", flush=True)
+            except Exception as error:  # the table goes on
+                print(
+                    f"| {size} | {name} | {type(error).__name__}: {str(error)[:200]} | |",
+                    flush=True,
+                )
+    if not options.quick:
+        differences(device)
 
 
 if __name__ == "__main__":

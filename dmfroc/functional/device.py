@@ -20,6 +20,7 @@ from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc.functional.measures import summarise
 from dmfroc.functional.resamples import drawn_values
 from dmfroc.functional.roc import area_program
+from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, WithOptions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import arviz_base
@@ -13,7 +14,7 @@ import numpy as np
 import numpyro
 import xarray
 from jax import lax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
@@ -101,27 +102,25 @@ def bootstrap_model(
         raise ValueError(
             f"{measure.name} has no form in JAX: take dmfroc.estimate with method={kind!r}"
         )
-    numbers = predictions.true, predictions.class_counts, predictions.sample_weight
-    return _weights_model(bound, *numbers, kind, predictions.scores.size)
+    return _weights_model(bound, predictions, kind)
 
 
-def _weights_model(
-    bound: BoundMeasures,
-    true: Int[np.ndarray, " n"],
-    class_counts: Int[np.ndarray, " k"],
-    base: Float[np.ndarray, " n"],
-    kind: str,
-    n_scores: int,
-) -> Callable[[], None]:
-    # Not of 64 bits, whose conversion to 32 JAX keeps for both
-    place_of_row = np.argsort(np.argsort(true, kind="stable")).astype(np.int32)
-    tree = as_tree(bound)
+@dataclass(frozen=True)
+class _WeightsModel:
+    """A model of weights drawn within classes; equal to others that need the same program."""
 
-    def model() -> None:
+    kind: str
+    sizes: tuple[tuple[int, int], ...]  # of the classes that occur, by place
+    n_scores: int
+    structure: Any  # of the data, and their shapes
+    shapes: tuple[Any, ...]
+    data: Any = field(compare=False)  # places of the rows by class, their weights, the measure
+
+    def __call__(self) -> None:
+        place_of_row, base, bound = self.data
         by_class = []
-        for place in np.flatnonzero(class_counts):
-            m = int(class_counts[place])
-            if kind == "bootstrap":
+        for place, m in self.sizes:
+            if self.kind == "bootstrap":
                 # A multinomial vector of counts; NumPyro's Multinomial takes the square of the time
                 drawn = numpyro.sample(
                     f"rows_{place}", dist.DiscreteUniform(0, m - 1).expand([m]).to_event(1)
@@ -136,10 +135,17 @@ def _weights_model(
         # Stored, since XLA would compute them anew wherever they are used
         weights = lax.optimization_barrier(jnp.concatenate(by_class)[place_of_row].astype(float))
         numpyro.deterministic("weights", weights)
-        numpyro.deterministic("value", run(_weighted_values, weights, base, tree))
+        numpyro.deterministic("value", run(_weighted_values, weights, base, bound))
 
-    vars(model)["n_scores"] = n_scores
-    return model
+
+def _weights_model(bound: BoundMeasures, predictions: Predictions, kind: str) -> _WeightsModel:
+    # Not of 64 bits, whose conversion to 32 JAX keeps for both
+    place_of_row = np.argsort(np.argsort(predictions.true, kind="stable")).astype(np.int32)
+    data = as_tree((place_of_row, predictions.sample_weight, bound), bound)
+    leaves, structure = jax.tree.flatten(data)
+    shapes = tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in leaves)
+    sizes = tuple((int(k), int(predictions.class_counts[k])) for k in predictions.present)
+    return _WeightsModel(kind, sizes, predictions.scores.size, structure, shapes, data)
 
 
 def _weighted_values(
@@ -150,15 +156,10 @@ def _weighted_values(
 
 
 def drawn_values(
-    bound: BoundMeasures,
-    predictions: Predictions,
-    kind: str,
-    n_draws: int,
-    seed: int,
+    bound: BoundMeasures, predictions: Predictions, kind: str, n_draws: int, seed: int
 ) -> Float[np.ndarray, "draws values"]:
     """Return the values of bound measures under weights that are drawn as by `resample`."""
-    numbers = predictions.true, predictions.class_counts, predictions.sample_weight
-    model = _weights_model(bound, *numbers, kind, predictions.scores.size)
+    model = _weights_model(bound, predictions, kind)
     tree = resample(model, n_draws=n_draws, random_state=seed)
     return np.asarray(tree["posterior/value"])[0].reshape(n_draws, -1)
 
@@ -247,34 +248,40 @@ def rates_model(
 class _Program(NamedTuple):
     """What draws from a model: so many draws at a time of the sites with these names."""
 
-    draw: Callable[[Array], dict[str, Array]]
+    draw: Callable[[Array, Any], dict[str, Array]]
     n_at_once: int
     names: list[str]
 
 
 @functools.lru_cache(maxsize=32)
 def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
-    def sites() -> dict[str, Array]:
-        trace = numpyro.handlers.trace(numpyro.handlers.seed(model, 0)).get_trace()
+    def filled(data: Any) -> Callable[[], None]:
+        return replace(model, data=data) if isinstance(model, _WeightsModel) else model
+
+    def sites(data: Any) -> dict[str, Array]:
+        trace = numpyro.handlers.trace(numpyro.handlers.seed(filled(data), 0)).get_trace()
         return {name: site["value"] for name, site in trace.items()}
 
-    shapes = jax.eval_shape(sites)  # to run the model, each of its operations would be compiled
-    at_once = _NUMBERS_AT_ONCE // max(site.size for site in shapes.values())
-    if jax.default_backend() != "cpu":
-        at_once = _SCORES_AT_ONCE // getattr(model, "n_scores", _SCORES_AT_ONCE >> 5)
+    abstract = None
+    at_once = _SCORES_AT_ONCE >> 20
+    if isinstance(model, _WeightsModel):
+        abstract = jax.tree.unflatten(model.structure, model.shapes)
+        at_once = _SCORES_AT_ONCE // model.n_scores
+    # To run the model, each of its operations would be compiled
+    shapes = jax.eval_shape(sites, abstract)
+    if jax.default_backend() == "cpu":
+        at_once = _NUMBERS_AT_ONCE // max(site.size for site in shapes.values())
     n_at_once = min(max(at_once, 1), 256)
     names = [name for name in shapes if with_weights or name in ("value", "fpr", "tpr")]
-    predictive = Predictive(model, num_samples=n_at_once, return_sites=names, parallel=True)
-    # Data are arguments, not constants, which XLA would compute with while it compiles
-    closed, out = jax.make_jaxpr(predictive, return_shape=True)(jax.random.key(0))
-    tree = jax.tree.structure(out)
 
-    def draw(key: Array, data: list[Any]) -> dict[str, Array]:
-        found = jax.core.eval_jaxpr(closed.jaxpr, data, key)
-        sites: dict[str, Array] = jax.tree.unflatten(tree, found)
-        return sites
+    def draw(keys: Array, data: Any) -> dict[str, Array]:
+        predictive = Predictive(filled(data), num_samples=1, return_sites=names)
+        return jax.vmap(lambda key: jax.tree.map(lambda x: x[0], predictive(key)))(keys)
 
-    return _Program(functools.partial(compiled(draw), data=closed.consts), n_at_once, names)
+    return _Program(compiled(draw), n_at_once, names)
+
+
+_keys = compiled(jax.vmap(jax.random.fold_in, (None, 0)))
 
 
 def resample(
@@ -319,10 +326,14 @@ def resample(
     is_key = isinstance(random_state, jax.Array)
     seed = 0 if is_key else integer("random_state", random_state, 0, most=1 << 63)
     with in_double_precision():
-        draw, n_at_once, names = _program(model, with_weights=with_weights)
+        data, key_of_program = None, model
+        if isinstance(model, _WeightsModel):  # a program must not keep the data
+            data, key_of_program = model.data, replace(model, data=None)
+        draw, n_at_once, names = _program(key_of_program, with_weights=with_weights)
         key = random_state if is_key else jax.random.key(seed)
-        keys = jax.random.split(key, -(-n_draws // n_at_once))
-        parts = [draw(key) for key in keys]
+        # Each draw has a key of its own, however many are computed at a time
+        starts = range(0, n_draws, n_at_once)
+        parts = [draw(_keys(key, first + jnp.arange(n_at_once)), data) for first in starts]
     draws: dict[str, Float[np.ndarray, "chain draw *shape"]] = {
         name: np.concatenate([np.asarray(part[name]) for part in parts])[None, :n_draws]
         for name in names

@@ -30,8 +30,11 @@ jax.tree_util.register_dataclass(
 _known: set[type] = set()
 
 
-def as_tree(bound: BoundMeasures) -> BoundMeasures:
-    """Hand a bound measure's arrays to JAX; its other fields are part of the program."""
+def as_tree[T](tree: T, bound: BoundMeasures) -> T:
+    """Hand the arrays in a tree, with a bound measure, to JAX.
+
+    Other fields of the measure are part of the program.
+    """
     if isinstance(bound, SummariesOfCounts):
         kind: Any = type(bound.statistic)
         if kind not in _known:
@@ -44,7 +47,8 @@ def as_tree(bound: BoundMeasures) -> BoundMeasures:
                 meta_fields=[name for name in fields if not is_data[name]],
             )
             _known.add(kind)
-    return jax.tree.map(share, bound)
+    found: T = jax.tree.map(share, tree)
+    return found
 
 
 def replicates_of(
@@ -54,7 +58,7 @@ def replicates_of(
 
     With ``units`` also the infinitesimal jackknife's standard error in each replicate.
     """
-    tree, shared_base = as_tree(bound), share(base)
+    tree, shared_base = as_tree(bound, bound), share(base)
     if isinstance(bound, SummariesOfCounts):
         n_scores = max(n_scores, bound.statistic.n_numbers)
     if units is None:
