@@ -23,6 +23,7 @@ import numpy as np
 import dmfroc
 from benchmarks._case import N_REPLICATES, scores_of
 from dmfroc import functional
+from dmfroc.analyses.catalogue import get_measure
 
 SIZES = ("1000x5", "100000x10", "1000000x10", "50000x100", "20000x1000")
 _REPEATS = 5
@@ -98,7 +99,7 @@ def differences(device: Any) -> None:
                     measure, jnp.asarray(y), jnp.asarray(scores), n_classes=8
                 )
                 if name in ("hand_till", "dmf_auc", "average_precision"):
-                    model = functional.bootstrap_model(dmfroc.get_measure(name), y, scores)
+                    model = functional.bootstrap_model(get_measure(name), y, scores)
                     tree = functional.resample(model, n_draws=_DRAWS)
                     drawn[place] = np.asarray(tree["posterior/value"])
             drawn_by = list(drawn.values())
