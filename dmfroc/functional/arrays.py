@@ -29,6 +29,18 @@ class Observations(NamedTuple):
     y: Int[Array, " n"]
     scores: Float[Array, "n k"] | None
     weights: Float[Array, " n"] | None
+    check: Callable[[], None] | None = None  # what has not been checked yet
+
+
+def run_on(function: Callable[..., Any], data: Observations, *others: Any) -> Any:
+    """Call `run` on a data set, whose values are checked if a result is NaN.
+
+    Wrong values make it so. Thus a call has one program, and one answer from the device.
+    """
+    found = run(function, *data[:3], *others)
+    if data.check is not None and np.isnan(getattr(found, "auc", found)):
+        data.check()
+    return found
 
 
 def run(function: Callable[..., Any], *arrays: Any) -> Any:
@@ -38,8 +50,14 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     `dmfroc.measures.measure.WithOptions` is.
     """
     program = WithOptions(_of_type, function=function, dtype=jnp.result_type(float))
+    is_traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(arrays))
     with in_double_precision():
-        return _program(program)(*arrays)
+        return (_program if is_traced else _without_derivatives)(program)(*arrays)
+
+
+@functools.lru_cache(maxsize=256)
+def _without_derivatives(function: Callable[..., Any]) -> Callable[..., Any]:
+    return compiled(function)
 
 
 @functools.lru_cache(maxsize=256)  # a program may hold the data of a bootstrap
@@ -115,8 +133,12 @@ def observations(
     needs_all_classes: bool = True,
     are_probabilities: bool = False,
     names: tuple[str, str] = ("y", "weights"),
+    is_checked_later: bool = False,
 ) -> Observations:
-    """Check one data set: shapes always, values where they are not traced."""
+    """Check one data set: shapes always, values where they are not traced.
+
+    Those on a device may be checked after `run_on` instead.
+    """
     n_classes = number_of_classes(n_classes)
     of_y, of_weights = names
     rows = Rows(y, of_y)
@@ -162,19 +184,25 @@ def observations(
         needs_all_classes=needs_all_classes,
         are_probabilities=are_probabilities,
     )
+    is_traced = any(isinstance(x, jax.core.Tracer) for x in (y, scores, weights))
     known = [None if isinstance(x, jax.core.Tracer) else x for x in (y, scores, weights)]
-    if any(isinstance(x, jax.Array) for x in known):
-        # On the device, with one answer; also while other arrays are traced
-        with in_double_precision(), jax.ensure_compile_time_eval():
-            is_right = bool(_program(check)(*known))
-    else:
-        is_right = False
-    if not is_right:
-        known = [None if x is None else np.asarray(x) for x in known]
-        _check_values(names, *known, n_classes=n_classes, needs_all_classes=needs_all_classes)
-        wrong = wrong_probabilities(known[1]) if are_probabilities and known[1] is not None else 0
+
+    def check_values() -> None:
+        host = [None if x is None else np.asarray(x) for x in known]
+        _check_values(names, *host, n_classes=n_classes, needs_all_classes=needs_all_classes)
+        wrong = wrong_probabilities(host[1]) if are_probabilities and host[1] is not None else 0
         if wrong:
             raise ValueError(f"scores: a measure of probabilities {wrong}")
+
+    if not any(isinstance(x, jax.Array) for x in known):
+        check_values()
+    elif is_checked_later and not is_traced:
+        return Observations(y, scores, weights, check_values)
+    else:  # on the device, with one answer, while other arrays are traced
+        with in_double_precision(), jax.ensure_compile_time_eval():
+            is_right = bool(_without_derivatives(check)(*known))
+        if not is_right:
+            check_values()
     return Observations(y, scores, weights)
 
 

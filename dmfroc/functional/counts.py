@@ -28,7 +28,7 @@ from dmfroc.measures.statistics.projections import ProjectedPairTable
 from dmfroc.multiclass.rates import RateTable, above_with_ties, ordered_pairs
 from dmfroc.multiclass.thresholds import grid_levels
 
-_AT_ONCE = 1 << 20, 1 << 23  # scores, by a CPU and by others, which bounds the memory
+_AT_ONCE = 1 << 20, 1 << 25  # scores, by a CPU and by others, which bounds the memory
 _FEW_CLASSES = 16  # whose sums are faster one by one than by adding each number to its own
 _DECIMALS = {4: 1e6, 8: 1e12}  # denominators of scores that are added, by their bytes
 _LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
@@ -315,14 +315,19 @@ def sorted_runs(x: Float[Array, "rows n"]) -> Runs:
 def _runs(order: Int[Array, "*rows n"], changes: Bool[Array, "*rows n_minus_1"]) -> Runs:
     """Return where the runs of ties start and end, given whether each place but the first does."""
     order, changes = checkpoint_name(order, "order"), checkpoint_name(changes, "changes")
-    axis, n = order.ndim - 1, order.shape[-1]
-    places = jnp.arange(n, dtype=np.int32)
-    edge = [(0, 0)] * axis
-    is_first = jnp.pad(changes, [*edge, (1, 0)], constant_values=True)
-    is_last = jnp.pad(changes, [*edge, (0, 1)], constant_values=True)
-    first = lax.cummax(jnp.where(is_first, places, 0), axis=axis)
-    last = lax.cummin(jnp.where(is_last, places, n), axis=axis, reverse=True)
-    return Runs(order, first, last + 1)
+    # Runs are numbered, and each number has the place of its start; the rows lie one after another
+    size, n = order.size, order.shape[-1]
+    edge = [(0, 0)] * (order.ndim - 1)
+    is_first = jnp.pad(changes, [*edge, (1, 0)], constant_values=True).ravel()
+    run = cumulative_sum(is_first.astype(np.float64), jnp)[:-1].astype(np.int32) - ~is_first
+    places = jnp.arange(size, dtype=np.int32)
+    starts = jnp.full(size + 1, size, np.int32)
+    starts = starts.at[jnp.where(is_first, run, size + 1 + places)].set(
+        places, mode="drop", unique_indices=True
+    )
+    offsets = places - places % n
+    first, end = (starts[x] - offsets for x in (run, run + 1))
+    return Runs(order, first.reshape(order.shape), end.reshape(order.shape))
 
 
 @jax.custom_vjp

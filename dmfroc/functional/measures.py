@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from dmfroc.functional.arrays import observations, run, usable, wide
+from dmfroc.functional.arrays import observations, run_on, usable, wide
 from dmfroc.functional.counts import (
     by_columns,
     confusion_matrix,
@@ -109,6 +109,7 @@ def value(
         n_classes,
         needs_all_classes=not is_hard and statistic is not probability_losses,
         are_probabilities=statistic is probability_losses,
+        is_checked_later=True,
     )
     if y_pred is not None:
         y_pred = observations(
@@ -119,7 +120,7 @@ def value(
     function = WithOptions(
         summarise, statistic=statistic, summary=measure.summary, n_classes=n_classes
     )
-    return run(function, *data, y_pred)
+    return run_on(function, data, y_pred)
 
 
 def summarise(

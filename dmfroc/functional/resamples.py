@@ -29,7 +29,7 @@ from dmfroc.measures.measure import Measure, bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE, ordered_pairs
 
 _NUMBERS_AT_ONCE = 1 << 16  # weights of the draws that are computed as one by a CPU
-_SCORES_AT_ONCE = 1 << 25  # and scores of those by any other device
+_SCORES_AT_ONCE = 1 << 26  # and scores of those by any other device
 
 
 def bootstrap_model(
@@ -263,7 +263,7 @@ def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
         return {name: site["value"] for name, site in trace.items()}
 
     abstract = None
-    at_once = _SCORES_AT_ONCE >> 20
+    at_once = _SCORES_AT_ONCE >> 21
     if isinstance(model, _WeightsModel):
         abstract = jax.tree.unflatten(model.structure, model.shapes)
         at_once = _SCORES_AT_ONCE // model.n_scores

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc.functional.arrays import number_of_classes, observations, run, usable, wide
+from dmfroc.functional.arrays import number_of_classes, observations, run, run_on, usable, wide
 from dmfroc.functional.counts import class_totals, pair_table, rate_table
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.ranking import mean_pairwise_area
@@ -269,7 +269,8 @@ def dmf_auc(
     program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
     if n_classes == 2:
         _check_range("shrinkage", shrinkage)
-        return run(_area_of_two, *observations(y, scores, weights, n_classes))
+        data = observations(y, scores, weights, n_classes, is_checked_later=True)
+        return run_on(_area_of_two, data)
     return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
@@ -303,7 +304,7 @@ def _run(
     shrinkage: Any,
     threshold_weights: Any,
 ) -> Any:
-    data = observations(y, scores, weights, n_classes)
+    data = observations(y, scores, weights, n_classes, is_checked_later=True)
     _check_range("shrinkage", shrinkage)
     if threshold_weights is not None:
         names = "y", "threshold_weights"
@@ -321,7 +322,7 @@ def _run(
                 )
             if not isinstance(matrix, jax.core.Tracer):
                 _check_range("pair_weights", np.where(np.eye(n_classes), 0.0, matrix))
-    return run(program, *data, threshold_weights, matrices, shrinkage)
+    return run_on(program, data, threshold_weights, matrices, shrinkage)
 
 
 def _summarise_rates(

@@ -21,11 +21,13 @@ from dmfroc.inference.limits import quantile_in_standard_errors, scale_of
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
+from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCounts
 
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
 _MOST_TRIES = 1000
+_MOST_BY_NUMPY = 160_000_000  # numbers of all draws; measured against the first call of JAX
+_NUMBERS_OF_COUNTS = 16_000  # as many as a draw without a fit counts
 _ROUNDING = 1e-12
 
 
@@ -55,7 +57,7 @@ def replicate_values(
         on_device = bound.drawn(predictions, kind, n_draws, seed)
         if on_device is not None:
             return Replicates(on_device)
-    evaluate = _evaluator(bound, predictions, units, standard_errors)
+    evaluate = _evaluator(bound, predictions, units, n_draws, standard_errors=standard_errors)
     per_task = max(min(_NUMBERS_PER_TASK // predictions.n_observations, 256), 1)
     starts = range(0, n_draws, per_task)
 
@@ -121,13 +123,29 @@ def _dirichlet_weights(
     return exponential / np.repeat(means, sizes)
 
 
+def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int) -> bool:
+    """Whether NumPy evaluates all draws before JAX has compiled what evaluates them.
+
+    Draws of fits take NumPy much longer, in proportion to the rates that are fitted; of all other
+    statistics hardly. It does not depend on earlier calls, which would change the last digit.
+    """
+    if not isinstance(bound, SummariesOfCounts):
+        return False
+    return n_draws * max(bound.statistic.n_numbers, _NUMBERS_OF_COUNTS) <= _MOST_BY_NUMPY
+
+
 def _evaluator(
-    bound: BoundMeasures, predictions: Predictions, units: Units, standard_errors: bool
+    bound: BoundMeasures,
+    predictions: Predictions,
+    units: Units,
+    n_draws: int,
+    *,
+    standard_errors: bool,
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     base, n_scores = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
-        return _evaluator_of_folds(bound, predictions, units, standard_errors)
-    if not bound.is_compiled:
+        return _evaluator_of_folds(bound, predictions, units, n_draws, standard_errors)
+    if not bound.is_compiled or (not standard_errors and _is_numpy_cheaper(bound, n_draws)):
         if standard_errors:
             raise ValueError(
                 "interval_type='studentized' needs the derivative in every replicate, which this "
@@ -149,12 +167,16 @@ def _evaluator(
 
 
 def _evaluator_of_folds(
-    bound: MeanOverFolds, predictions: Predictions, units: Units, standard_errors: bool
+    bound: MeanOverFolds,
+    predictions: Predictions,
+    units: Units,
+    n_draws: int,
+    standard_errors: bool,
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     if standard_errors:
         raise ValueError("interval_type='studentized' knows no folds: use 'bca' or 'percentile'")
     parts = [
-        (rows, _evaluator(of_fold, predictions.rows(rows), units, standard_errors=False))
+        (rows, _evaluator(of_fold, predictions.rows(rows), units, n_draws, standard_errors=False))
         for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
     ]
 
