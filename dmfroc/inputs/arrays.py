@@ -49,6 +49,17 @@ class OnDevice:
         self.values, self.shape, self.ndim = values, values.shape, values.ndim
         self.dtype, self.size, self.itemsize = values.dtype, values.size, values.dtype.itemsize
 
+    @classmethod
+    def of(cls, values: Any) -> OnDevice | None:
+        """Return a matrix of finite floats on a device; what is wrong with others NumPy finds."""
+        found = on_device(values)
+        if found is None or found.ndim != 2 or found.shape[1] < 2 or found.dtype.kind in "biuc":
+            return None
+        with _in_double_precision():
+            if not (abs(found) < np.inf).all():
+                return None
+            return cls(found if found.dtype.itemsize >= 4 else found.astype(np.float32))
+
     @cached_property
     def host(self) -> NDArray[Any]:
         """The copy."""
@@ -61,7 +72,10 @@ class OnDevice:
         return np.array(self.host, dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> Any:
-        return OnDevice(self.values[key]) if isinstance(key, np.ndarray) else self.host[key]
+        if not isinstance(key, np.ndarray):
+            return self.host[key]
+        with _in_double_precision():
+            return OnDevice(self.values[key])
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # as of copies that are not built yet
@@ -70,7 +84,14 @@ class OnDevice:
 
     def argmax(self, axis: int) -> NDArray[np.int32]:
         """Return the place of the largest number, the first of equals."""
-        return np.asarray(self.values.argmax(axis))
+        with _in_double_precision():
+            return np.asarray(self.values.argmax(axis))
+
+
+def _in_double_precision() -> Any:
+    from dmfroc._kit.compiled import in_double_precision
+
+    return in_double_precision()
 
 
 def is_on_device(values: Any) -> bool:
@@ -84,9 +105,7 @@ def on_device(values: Any) -> Any:
     """Return an array that lies on a device as one of JAX, without a copy; None for any other."""
     if not is_on_device(values):
         return None
-    from dmfroc._kit.compiled import in_double_precision
-
-    with in_double_precision():
+    with _in_double_precision():
         import jax
 
         return values if isinstance(values, jax.Array) else jax.dlpack.from_dlpack(values)

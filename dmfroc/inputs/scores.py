@@ -21,7 +21,6 @@ from dmfroc.inputs.arrays import (
     check_length,
     from_library,
     is_table,
-    on_device,
     score_matrix,
     series_values,
 )
@@ -76,14 +75,12 @@ def class_scores(
     Minus infinity, and the least float that stands for it, become a number below all others:
     one that these decide, or, unless these are all scores, the least float.
     """
-    found = None if hasattr(y_score, "__array_interface__") else on_device(y_score)
-    if found is not None and _stays_on_device(found):
-        check_length(source.scores, len(found), n, source)
-        classes = positional_classes(found.shape[1], distinct, order, source)
+    there: Any = OnDevice.of(y_score)
+    if there is not None:
+        check_length(source.scores, len(there), n, source)
+        classes = positional_classes(there.shape[1], distinct, order, source)
         _check_stated(classes, stated, source)
-        short = found if found.dtype.itemsize >= 4 else found.astype(np.float32)
-        scores_there: Any = OnDevice(short)
-        return ClassScores(classes, scores_there, False, None)
+        return ClassScores(classes, there, False, None)
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
     names: list[Hashable] | None
@@ -128,12 +125,6 @@ def class_scores(
     same_values = same_values_message(scores, labels if names is None else names, source)
     warn([same_values, outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
-
-
-def _stays_on_device(scores: Any) -> bool:
-    """Whether scores are a matrix of finite floats; what is wrong with others NumPy finds out."""
-    is_matrix = scores.ndim == 2 and scores.shape[1] > 1 and scores.dtype.kind not in "biuc"
-    return is_matrix and bool((abs(scores) < np.inf).all())
 
 
 def _check_stated(labels: list[Label], stated: Sequence[Label], source: Source) -> None:

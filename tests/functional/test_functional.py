@@ -1,5 +1,7 @@
 """Functions of arrays by JAX: equal to the measures, and right in every derivative."""
 
+import math
+import re
 from functools import partial
 
 import jax
@@ -11,6 +13,7 @@ from numpyro import distributions, infer
 
 import dmfroc
 from dmfroc import functional, measures
+from dmfroc.functional import counts
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.measure import bind
 
@@ -441,3 +444,35 @@ def test_errors_of_other_functions():
         )
     with pytest.raises(ValueError, match="shapes"):
         functional.estimate_many(functional.dmf_auc, Y, SCORES, n_classes=K)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_sorts", "most"),
+    [("hand_till", 1, 2), ("one_vs_rest_auc", 1, 2), ("auc_mu", 2, 2), ("dmf_auc", 1, 9)],
+)
+def test_programs_sort_once_and_hold_few_numbers_for_each_score(name, n_sorts, most):
+    n, n_classes = 6000, 40
+    program = jax.jit(partial(getattr(functional, name), n_classes=n_classes))
+    shapes = [jax.ShapeDtypeStruct(s, t) for s, t in (((n,), "i4"), ((n, n_classes), "f4"))]
+    text = program.lower(*shapes).as_text()
+    assert text.count("stablehlo.sort") == n_sorts
+    sizes = [
+        math.prod(map(int, re.findall(r"(\d+)x", found)))
+        for found in re.findall(r"tensor<((?:\d+x)+)", text)
+    ]
+    assert max(sizes) <= most * n * n_classes
+
+
+@pytest.mark.parametrize("name", ["one_vs_rest_auc", "average_precision"])
+def test_many_scores_are_counted_in_parts(monkeypatch, name):
+    y, scores = Y[1:], TIED[1:]  # of which no program has been compiled
+    monkeypatch.setattr(counts, "_AT_ONCE", (2 * N, 2 * N))
+    with jax.enable_x64(True):
+        found = functional.estimate(getattr(functional, name), y, scores, n_classes=K)
+    bound = bind(getattr(measures, name)(), as_predictions(y, scores))
+    [value], [slope] = bound.values_and_gradients(np.ones(N - 1))
+    np.testing.assert_allclose(found.value, value)
+    assert found.standard_error > 0
+    with jax.enable_x64(True):
+        weighted = partial(getattr(functional, name), y, scores, n_classes=K)
+        np.testing.assert_allclose(jax.grad(weighted)(jnp.ones(N - 1)), slope, atol=1e-14)

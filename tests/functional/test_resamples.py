@@ -132,3 +132,9 @@ def test_errors_name_the_argument(call, match):
 def test_a_function_is_no_measure():
     with pytest.raises(TypeError, match=r"measures\.hand_till\(\)"):
         bootstrap_model(functional.hand_till, Y, SCORES)
+
+
+def test_keys_of_jax_are_seeds():
+    model = bootstrap_model(measures.hand_till(), [0, 0, 1, 1, 1], [0.1, 0.6, 0.4, 0.9, 0.2])
+    by_seed, by_key = (resample(model, n_draws=20, random_state=x) for x in (3, jax.random.key(3)))
+    np.testing.assert_array_equal(by_seed["posterior/value"], by_key["posterior/value"])

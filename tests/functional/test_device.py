@@ -1,0 +1,96 @@
+"""Scores on a device give the numbers of NumPy, and are counted where they lie."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import dmfroc
+from dmfroc import functional
+from dmfroc.inputs import arrays
+from dmfroc.inputs.arrays import OnDevice
+from dmfroc.measures import hand_till
+
+K = 4
+
+
+@pytest.fixture(autouse=True)
+def arrays_of_jax_are_on_a_device(monkeypatch):
+    monkeypatch.setattr(arrays, "is_on_device", lambda x: isinstance(x, jax.Array))
+
+
+def data(dtype=np.float32, n=200):
+    generator = np.random.default_rng(3)
+    y = np.arange(n) % K
+    scores = np.round(generator.normal(size=(n, K)) + np.eye(K)[y], 2).astype(dtype)
+    with jax.enable_x64(True):
+        return y, scores, jnp.asarray(scores), generator.choice([0.5, 1, 1.5], n)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "name", ["hand_till", "one_vs_rest_auc", "auc_mu", "average_precision", "dmf_auc", "accuracy"]
+)
+def test_estimates_are_those_of_numpy(name, dtype):
+    y, scores, there, weights = data(dtype)
+    for w in (None, weights):
+        expected = dmfroc.estimate(name, y, scores, sample_weight=w)
+        found = dmfroc.estimate(name, y, there, sample_weight=w)
+        np.testing.assert_allclose(
+            [found.value, found.standard_error, *found.interval],
+            [expected.value, expected.standard_error, *expected.interval],
+            rtol=1e-10,
+        )
+
+
+def test_scores_stay_where_they_are():
+    y, scores, there, _ = data()
+    predictions = dmfroc.Predictions.from_arrays(y, there)
+    assert isinstance(predictions.scores, OnDevice)
+    dmfroc.estimate("hand_till", predictions)
+    dmfroc.estimate("dmf_auc", predictions, method="bootstrap", n_draws=100)
+    assert "host" not in vars(predictions.scores)
+    np.testing.assert_array_equal(predictions.scores, scores)
+    assert "host" in vars(predictions.scores)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
+def test_bootstraps_are_those_of_resample(method):
+    y, scores, there, _ = data()
+    found = dmfroc.estimate("hand_till", y, there, method=method, n_draws=100, random_state=5)
+    model = functional.bootstrap_model(hand_till(), y, scores, kind=method)
+    tree = functional.resample(model, n_draws=100, random_state=5)
+    np.testing.assert_allclose(found.standard_error, np.std(tree["posterior/value"], ddof=1))
+
+
+def test_tables_and_comparisons_are_those_of_numpy():
+    y, scores, there, _ = data()
+    assert str(dmfroc.evaluate(y, there)) == str(dmfroc.evaluate(y, scores))
+    other = scores[:, ::-1].copy()
+    found = dmfroc.compare(y, {"a": there, "b": jnp.asarray(other)})
+    assert str(found) == str(dmfroc.compare(y, {"a": scores, "b": other}))
+
+
+def test_wrong_scores_have_the_message_of_numpy():
+    y, _, there, _ = data()
+    with pytest.raises(ValueError, match="row 3"):
+        dmfroc.estimate("hand_till", y, there.at[3, 1].set(jnp.nan))
+    with pytest.raises(ValueError, match="200 rows but y_score has 199"):
+        dmfroc.estimate("hand_till", y, there[1:])
+
+
+def test_half_precision_is_taken_as_single():
+    y, scores, _, _ = data(np.float16)
+    predictions = dmfroc.Predictions.from_arrays(y, jnp.asarray(scores))
+    assert predictions.scores.dtype == np.float32
+    expected = dmfroc.hand_till_score(y, scores)
+    np.testing.assert_allclose(dmfroc.estimate("hand_till", predictions).value, expected)
+
+
+@pytest.mark.filterwarnings("ignore:1 class has a column")
+def test_a_missing_class_is_counted_by_the_host():
+    y, scores, there, _ = data()
+    y[y == 3] = 2
+    found = dmfroc.estimate("hand_till", y, there, labels=range(K))
+    expected = dmfroc.estimate("hand_till", y, scores, labels=range(K))
+    np.testing.assert_allclose(found.standard_error, expected.standard_error)
