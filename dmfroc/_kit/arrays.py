@@ -22,15 +22,15 @@ from dmfroc._kit.threads import parallel
 AnyArray = Any
 """An array of NumPy, of JAX, or one that is being differentiated."""
 
-_BLOCK = 8, 64  # on a CPU, and on other devices
+_BLOCK = 8
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 
 
 def cumulative_sum(x: Shaped[AnyArray, "*rows m"], xp: Any) -> Num[AnyArray, "*rows m_plus_1"]:
     """Return the sums of the first 0, 1, ..., m numbers of each row.
 
-    By JAX in blocks and matrix products, which XLA compiles and runs in half the time of its own
-    cumulative sum. Sums of whole and half numbers are exact; by NumPy those of integers are
+    By JAX on a CPU in blocks and matrix products, which XLA compiles and runs in half the time of
+    its own cumulative sum. Sums of whole and half numbers are exact; by NumPy those of integers are
     integers.
     """
     if xp is np:
@@ -40,19 +40,22 @@ def cumulative_sum(x: Shaped[AnyArray, "*rows m"], xp: Any) -> Num[AnyArray, "*r
     widths = [(0, 0)] * (x.ndim - 1) + [(1, 0)]
     import jax
 
-    return _up_to_each(xp.pad(x, widths), xp, _BLOCK[jax.default_backend() != "cpu"])
+    padded = xp.pad(x, widths)
+    if jax.default_backend() == "cpu":
+        return _up_to_each(padded, xp)
+    return jax.lax.cumsum(padded, axis=x.ndim - 1)
 
 
-def _up_to_each(x: Float[AnyArray, "*rows m"], xp: Any, block: int) -> Float[AnyArray, "*rows m"]:
+def _up_to_each(x: Float[AnyArray, "*rows m"], xp: Any) -> Float[AnyArray, "*rows m"]:
     m = x.shape[-1]
     if m <= _FEW:
         return x @ xp.triu(xp.ones((m, m)))
-    n_blocks = -(-m // block)
-    widths = [(0, 0)] * (x.ndim - 1) + [(0, n_blocks * block - m)]
-    blocks = xp.pad(x, widths).reshape(*x.shape[:-1], n_blocks, block)
-    within = blocks @ xp.triu(xp.ones((block, block)))
+    n_blocks = -(-m // _BLOCK)
+    widths = [(0, 0)] * (x.ndim - 1) + [(0, n_blocks * _BLOCK - m)]
+    blocks = xp.pad(x, widths).reshape(*x.shape[:-1], n_blocks, _BLOCK)
+    within = blocks @ xp.triu(xp.ones((_BLOCK, _BLOCK)))
     sums = within[..., -1]
-    before = _up_to_each(sums, xp, block) - sums
+    before = _up_to_each(sums, xp) - sums
     return (within + before[..., None]).reshape(*x.shape[:-1], -1)[..., :m]
 
 

@@ -222,10 +222,10 @@ class _Pools(NamedTuple):
         keys = _ordered_integers(values.ravel())
         places = jnp.arange(keys.size, dtype=np.int32)
         if keys.dtype.itemsize == 4:
-            packed = (pair.astype(np.int64) << 32) + (keys.astype(np.int64) - np.iinfo("i4").min)
+            packed = (pair.astype(np.uint64) << np.uint64(32)) | keys.astype(np.uint64)
             packed, order = lax.sort((packed, places), num_keys=1)
             changes = packed[1:] != packed[:-1]
-            pair = (packed >> 32).astype(np.int32)
+            pair = (packed >> np.uint64(32)).astype(np.int32)
         else:  # by the values, then by the pairs
             keys, order = lax.sort((keys, places), num_keys=1)
             pair, again = lax.sort((pair[order], places), num_keys=1, is_stable=True)
@@ -361,8 +361,14 @@ def _at(x: Float[Array, "*rows m"], places: Int[Array, "*rows k"]) -> Float[Arra
 
 
 def _ordered_integers(x: Float[Array, "*shape"]) -> Int[Array, "*shape"]:
-    """Turn numbers into integers of the same order, which XLA sorts in half the time."""
+    """Turn numbers into unsigned integers of the same order.
+
+    XLA sorts them in half the time on a CPU. On a GPU it has a radix sort for them alone if they
+    have 64 bits, and takes nine times as long for others.
+    """
     x = x if x.dtype.itemsize >= 4 else x.astype(np.float32)
     kind = np.int64 if x.dtype.itemsize == 8 else np.int32
     bits = lax.bitcast_convert_type(jnp.where(x == 0, 0.0, x), kind)
-    return bits ^ ((bits >> (8 * x.dtype.itemsize - 1)) & np.iinfo(kind).max)
+    # All bits of a negative number are turned, of another the sign alone
+    turned = bits ^ ((bits >> (8 * x.dtype.itemsize - 1)) | np.iinfo(kind).min)
+    return lax.bitcast_convert_type(turned, f"u{x.dtype.itemsize}")
