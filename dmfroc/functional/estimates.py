@@ -92,7 +92,7 @@ def estimate(
     program = _hashable(function, options)
     is_array = (x is None or hasattr(x, "__dlpack__") for x in arrays)
     if program is not None and all(is_array) and y is not None and scores is not None:
-        # As one program; it gives NaN where an array has wrong values, of which words follow
+        # As one program, which returns NaN if an array has wrong values; then the slow path raises
         known = [None if x is None else array("scores", x) for x in arrays]
         if not any(isinstance(x, jax.core.Tracer) for x in known):
             found: ValueWithError = run(program, *known)

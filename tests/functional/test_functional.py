@@ -465,7 +465,7 @@ def test_programs_sort_once_and_hold_few_numbers_for_each_score(name, n_sorts, m
 
 @pytest.mark.parametrize("name", ["one_vs_rest_auc", "average_precision"])
 def test_many_scores_are_counted_in_parts(monkeypatch, name):
-    y, scores = Y[1:], TIED[1:]  # of which no program has been compiled
+    y, scores = Y[1:], TIED[1:]  # a shape without a compiled program
     monkeypatch.setattr(counts, "_AT_ONCE", (2 * N, 2 * N))
     with jax.enable_x64(True):
         found = functional.estimate(getattr(functional, name), y, scores, n_classes=K)
