@@ -404,7 +404,7 @@ def test_forest_plots_are_seen_and_their_caps_are_of_one_height(browser, long_na
     browser.get(long_names)
     resize(browser, width)
     boxes = browser.execute_script(BOXES, ".bar svg")
-    assert len(boxes) == 6
+    assert len(boxes) == 9  # three values, ranks and differences
     assert {round(bottom - top) for _, top, _, bottom in boxes} == {20}
     assert all(right - left > 150 for left, _, right, _ in boxes)
 
