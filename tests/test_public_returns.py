@@ -20,7 +20,7 @@ from dmfroc.results.result import Result
 HOMES = (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.results, dmfroc.measures)
 NO_RESULTS = {  # samples, measures, estimators, and parts of results
     *("Accumulator", "Predictions", "Scan", "Measure", "MeasureScorer", "Table", "Cells"),
-    *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV", "Hypothesis"),
+    *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV", "Hypothesis", "RunsTest"),
 }
 OF_SAMPLES = ("Accumulator", "Predictions", "Scan", "Measure")  # whose methods nobody prints
 
@@ -43,7 +43,7 @@ def public():
             elif name not in OF_SAMPLES:
                 for part, f in inspect.getmembers(x):
                     f = f.fget if isinstance(f, property) else f
-                    if part[0] != "_" and callable(f):
+                    if part[0] != "_" and (getattr(f, "__module__", "") or "").startswith("dmfroc"):
                         yield f"{name}.{part}", f
 
 
