@@ -52,6 +52,7 @@ from dmfroc.results.result import Result
 
 generator = np.random.default_rng(0)
 Y = generator.permutation(np.arange(45) % 3)
+SITES = np.argsort(Y, kind="stable").reshape(3, 5, 3).swapaxes(0, 1).reshape(5, 9)
 SCORES = generator.normal(size=(45, 3)) + 1.3 * np.eye(3)[Y]
 SCORES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
 LABELS = SCORES.argmax(axis=1)
@@ -131,9 +132,7 @@ CALLS = {
         f(Y, OTHER, measure="hand_till", simultaneous=True),
     ],
     "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
-    "pool": lambda f: f(
-        [dmfroc.evaluate(Y[k::5], SCORES[k::5], measures=["hand_till"]) for k in range(5)]
-    ),
+    "pool": lambda f: f([dmfroc.evaluate(Y[s], SCORES[s], measures=["hand_till"]) for s in SITES]),
     "compare_runs": lambda f: f(
         Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measure="dmf_auc"
     ),

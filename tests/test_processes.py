@@ -37,7 +37,7 @@ def many(_):
     return dmfroc.evaluate(y, s).estimates["hand_till"].value
 def by_jax(_):
     try:
-        return dmfroc.estimate("dmf_auc", y, s, **options).value
+        return dmfroc.estimate("dmf_auc", y, s, method="bayes").value
     except RuntimeError as error:
         return str(error)
 if __name__ == "__main__":

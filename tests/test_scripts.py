@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/items.py"], "| 20 | 95.9 | 97.6 |"),
         (["experiments/uses.py"], "| plain | ordinary | 20 |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),
-        (["-m", "benchmarks.gpu"], "| cpu | 300x3 | hand_till |"),
+        (["-m", "benchmarks.gpu"], "| 300x3 | hand_till |"),
     ],
 )
 def test_script_runs(command, expected):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
+from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.analyses.accumulation import Accumulator
@@ -223,6 +224,7 @@ def gate(
     ('pass', 0)
     """
     book, level, adjust = read_rules(rules, options.get("level", DEFAULT_LEVEL))
+    paired = flag("paired", paired)
     intervals, given = Options.from_user("gate", options, EvaluationOptions)
     if np.ndim(given.get("horizon", 0.0)) > 0:
         raise ValueError("horizon of a gate must be one number: write a gate for each horizon")
@@ -258,6 +260,8 @@ def gate(
             _check_named(rule, place, source.names[1:], columns)
             verdicts.append(_judged(rule, source, error))
         remarks += of_rule
+    if by is not None and all(rule.worst_of is None for rule in book):
+        raise ValueError("by has columns for worst_of, which no rule has: leave it out")
     warn(kept := tuple(dict.fromkeys(remarks)))
     gravest = min((v.verdict for v in verdicts), key=_GRAVEST.index)
     return Gate(gravest, tuple(verdicts), adjust, kept)

@@ -84,11 +84,12 @@ class Rule:
 def read_rules(given: Any, level: float = DEFAULT_LEVEL) -> tuple[list[Rule], float, bool]:
     """Return checked rules, their level, and whether it is adjusted."""
     if isinstance(given, str | PathLike):
-        check_readable(file := Path(given))
+        file = Path(given)
         try:
+            check_readable(file)
             given = tomllib.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ValueError(f"rules: {file} is no TOML: {error}") from error
+            raise ValueError(f"rules: {file} cannot be read as TOML: {error}") from error
     book = given if isinstance(given, Mapping) else {"rule": given}
     for key in book:
         if key not in _KEYS_OF_ALL:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from dmfroc._kit.files import written
 from dmfroc.cli.outputs import KINDS
 
 _PATH = click.Path(path_type=Path)
@@ -21,7 +22,8 @@ class _SavedPath(click.Path):
         if value == "-":
             folder = ctx.with_resource(TemporaryDirectory())
             value = Path(folder, "stdin.csv")
-            value.write_bytes(sys.stdin.buffer.read())
+            with written(value, "-") as stream:
+                stream.write(sys.stdin.buffer.read())
         return super().convert(value, param, ctx)
 
 

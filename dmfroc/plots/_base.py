@@ -257,7 +257,8 @@ class CurveDisplay(ClassifierDisplay):
         CurveDisplay
             This display.
         """
-        line_kwargs = {**(curve_kwargs or {}), **line_kwargs}
+        if curve_kwargs is not None:
+            line_kwargs = {**instance("curve_kwargs", curve_kwargs, Mapping), **line_kwargs}
         name = checked_name(name)
         ax = self._draws_on(
             ax,

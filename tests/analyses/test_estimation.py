@@ -182,7 +182,7 @@ def test_interval_options_have_the_documented_defaults():
     names += ["judge", "label_probability", "label_strata", "target_prevalence", "importance"]
     names += FOLLOW_UP
     defaults |= dict.fromkeys(names)
-    of_folds = {"target", "train_fraction", "folds", "pos_label", *names[6:11]}
+    of_folds = {"target", "train_fraction", "pos_label", *names[6:11]}
     for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
         assert set(option_names(function)) >= set(defaults) - without
         shown = inspect.signature(function).parameters

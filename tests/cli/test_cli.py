@@ -307,6 +307,7 @@ def test_compare_as_json(folder):
         "method": "jackknife",
         "level": 0.95,
         "alternative": "two-sided",
+        "scale": "difference",
         "margin": 0.0,
         "tested": "P-values are two-sided: A - B \u2260 0.",
         "simultaneous": False,

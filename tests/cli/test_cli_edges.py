@@ -103,7 +103,7 @@ def test_stdout_may_be_full_or_closed():
 @pytest.mark.slow
 def test_a_missing_device_is_said_in_one_line(scores):
     done = run(
-        f"evaluate {scores} --label y --measures dmf_auc --method bootstrap --n-draws 100",
+        f"evaluate {scores} --label y --measures dmf_auc --method bayes",
         env=os.environ | {"JAX_PLATFORMS": "cuda"},
     )
     assert done.returncode == 2

@@ -181,6 +181,7 @@ FREE = {
     ("scan", "checkpoint"),  # any text names a directory
     ("Accumulator.save", "path"),
     ("Predictions.from_file", "path"),  # its messages begin with it
+    ("Predictions.from_file", "drop_label"),  # any object may be a label
 }
 
 

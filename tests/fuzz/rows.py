@@ -80,6 +80,7 @@ WITHOUT = """
     algorithm alpha alternative at at_horizon at_least average ax ax_orders axes band benefits
     beta bias bounds c censored censoring checkpoint chunk_size classifier classifiers clip
     color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
+    curve_kwargs
     covariances coverage crossed curve cuts cv debiased decimal degree difference directory
     discrimination_scale drop_label encoding estimate estimator evaluation exact factor figure
     first fpr function gain given half_width highest_cost horizon hull inner_cv intercept_spread
@@ -93,10 +94,12 @@ WITHOUT = """
     plot_histogram plot_hull plot_intervals plot_isometrics plot_legend plot_pairs plot_regions
     plot_rug points population pos_label posterior power precision1 precision2 predicted preset
     prevalence prevalences priors pseudo_count random_state rank rates recall recall1 recall2
-    replication replications result rope rows rule s scale scheduler second seed sensitivity
-    separator setting settings shape_scale share shrinkage simultaneous skew slope smoothing
+    replication replications result rope rows rule rules s scale scheduler second seed sensitivity
+    sites
+    separator setting settings shape_scale share shrink shrinkage simultaneous skew slope smoothing
     source span specificity split_scale spread_log_scale spread_scale stratify strength
-    structure study table target target_prevalence tempering threshold threshold_pool
+    structure study table target target_prevalence tasks tau_scale tempering threshold
+    threshold_pool
     threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values
     weighting weights
 """
@@ -104,6 +107,7 @@ ELSEWHERE = {  # the same words for names of columns, for one word or number, an
     "scan": ("scores", "sample_weight", "groups"),
     "Predictions.from_file": ("scores", "y_pred", "sample_weight", "frequency_weight", "id"),
     "choose_threshold": ("by",),
+    "gate": ("by",),  # is for rules about groups, which take few other arguments
     "calibration_tests": ("time", "censoring_by"),  # refuses rows that are censored before
     "measures.weighted_kappa": ("by",),
     "summary_roc": CELLS,
@@ -117,8 +121,12 @@ OF_FUNCTION = {
         "measure": "accuracy",
     },
     "compare_runs": {"y_score": {"a": [S, OTHER], "b": [S**2, OTHER**3]}},
-    "compare_subgroups": {"measure": "accuracy", "min_class_size": 2},
-    "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5, "worst_of": "by"}]},
+    "compare_subgroups": {
+        "measure": "accuracy",
+        "min_class_size": 2,
+        "folds": np.random.default_rng(1).integers(2, size=N),  # all classes in all, at a horizon
+    },
+    "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5}]},
     "multilabel": {"y_true": LABELS, "y_score": OF_LABELS, "y_pred": HARD},
     "multilabel of labels": {"y_true": LABELS, "y_pred": HARD},
     "items": {"judge": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)}},

@@ -27,7 +27,7 @@ MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 OTHERS = {
     *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
     *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay", "ThresholdDisplay"),
-    "HorizonDisplay",
+    *("HorizonDisplay", "FunnelDisplay"),
 }
 DISPLAYS = {
     plots.AccuracyDisplay: curves.accuracy_curve,
