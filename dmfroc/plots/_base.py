@@ -222,7 +222,7 @@ class CurveDisplay(ClassifierDisplay):
         plot_baselines: bool = True,
         plot_hull: bool = False,
         plot_legend: bool = True,
-        curve_kwargs: Mapping[str, Any] | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
         **line_kwargs: Any,
     ) -> Self:
         """Draw the curves.
@@ -258,7 +258,7 @@ class CurveDisplay(ClassifierDisplay):
             This display.
         """
         if curve_kwargs is not None:
-            line_kwargs = {**instance("curve_kwargs", curve_kwargs, Mapping), **line_kwargs}
+            line_kwargs = instance("curve_kwargs", curve_kwargs, dict) | line_kwargs
         name = checked_name(name)
         ax = self._draws_on(
             ax,
