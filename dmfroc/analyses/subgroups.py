@@ -58,7 +58,8 @@ class ShrunkenGroups(NamedTuple):
         By group.
     largest_gap, smallest : Estimate
         Difference of the largest and the smallest true value, and the smallest true value. Both
-        account for not knowing which groups these are.
+        account for not knowing which groups these are, but of 60 groups they covered 92 and 87 %
+        where 95 are stated; the simultaneous intervals of differences hold.
     tau : float
         Standard deviation of the groups around their margins, on that scale.
     """
