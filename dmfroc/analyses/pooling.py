@@ -224,6 +224,7 @@ def pool(
     Examples
     --------
     >>> import numpy as np
+    >>> from dmfroc import evaluate
     >>> rng = np.random.default_rng(0)
     >>> found = {}
     >>> shifts = {"north": 1.0, "south": 1.2, "east": 0.8, "west": 1.5, "sea": 1.1}
@@ -274,7 +275,7 @@ def pool(
     others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
     without = {name: on.mean(_model(rest))[0] for name, rest in others.items()}
     groups, between = on.groups(kept, by) if by is not None else ({}, None)
-    statistic, freedom = float(model.statistic(0.0)[0]), len(kept) - 1
+    statistic, freedom = float(model.statistic(0.0)[0]), float(len(kept) - 1)
     q = OmnibusTest(statistic / freedom, (freedom, np.inf), float(chdtrc(freedom, statistic)))
     (fixed,), ((variance,),) = model.fit(0.0)
     precisions = 1 / model.covariance.diagonal()

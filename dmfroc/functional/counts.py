@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.ad_checkpoint import checkpoint_name
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Bool, Float, Int, UInt
 
 from dmfroc._kit.arrays import cumulative_sum, powers_of_two
 from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
@@ -360,7 +360,7 @@ def _at(x: Float[Array, "*rows m"], places: Int[Array, "*rows k"]) -> Float[Arra
     return jnp.take_along_axis(x, places, axis=-1)
 
 
-def _ordered_integers(x: Float[Array, "*shape"]) -> Int[Array, "*shape"]:
+def _ordered_integers(x: Float[Array, "*shape"]) -> UInt[Array, "*shape"]:
     """Turn numbers into unsigned integers of the same order.
 
     XLA sorts them in half the time on a CPU. On a GPU it has a radix sort for them alone if they

@@ -274,7 +274,7 @@ def dmf_auc(
     return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
-def _area_of_two(y: Array, scores: Array, weights: Array) -> Array:
+def _area_of_two(y: Array, scores: Array, weights: Array | None) -> Array:
     y, weights = usable(y, scores, weights, 2)
     return mean_pairwise_area(pair_table(y, scores, weights, np.array([1])), jnp)
 
@@ -328,7 +328,7 @@ def _run(
 def _summarise_rates(
     y: Array,
     scores: Array,
-    weights: Array,
+    weights: Array | None,
     threshold_weights: Array | None,
     matrices: tuple[Array, ...] | None,
     shrinkage: Array,

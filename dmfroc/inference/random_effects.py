@@ -56,7 +56,7 @@ class Mixture(NamedTuple):
     means: Float[np.ndarray, " j"]
     errors: Float[np.ndarray, " j"]
     weights: Float[np.ndarray, " j"]
-    freedom: float = np.inf
+    freedom: float | int = np.inf
 
     def quantile(self, probability: float) -> float:
         """Return the value below which this probability lies, by bisection."""
@@ -194,7 +194,7 @@ class RandomEffects:
         weights: Float[np.ndarray, " j"],
         *,
         of_new: bool,
-        freedom: float = np.inf,
+        freedom: float | int = np.inf,
     ) -> Mixture:
         """Return the distribution of the mean, or of a new site, over variances between sites."""
         means, covariances = self.fits(tau2)

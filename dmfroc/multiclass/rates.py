@@ -193,11 +193,11 @@ class CountsOfPlaces:
 
 
 def above_with_ties(
-    total: Shaped[AnyArray, "p 2 1"],
-    up_to: Shaped[AnyArray, "p 2 t"],
-    before: Shaped[AnyArray, "p 2 t"],
+    total: Shaped[AnyArray, "p c 1"],
+    up_to: Shaped[AnyArray, "p c t"],
+    before: Shaped[AnyArray, "p c t"],
     tied_share: Float[AnyArray, "p t"],
-) -> Float[AnyArray, "p 2 t"]:
+) -> Float[AnyArray, "p c t"]:
     """Return the weights above thresholds with a share of those at them.
 
     Given are the weights of the classes, of their scores up to, and of those before each threshold.

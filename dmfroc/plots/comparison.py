@@ -56,8 +56,8 @@ class ComparisonDisplay(Display):
     >>> scores = {name: rng.normal(size=(300, 3)) + effect * np.eye(3)[y]
     ...           for name, effect in {"strong": 2, "fair": 1.5, "weak": 1}.items()}
     >>> display = dmfroc.compare(y, scores).plot()
-    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
-    ['strong - fair', 'strong - weak', 'fair - weak']
+    >>> [text.get_text().split()[0] for text in display.ax_.get_yticklabels()]
+    ['strong', 'strong', 'fair']
     """
 
     differences_: Line2D

@@ -53,7 +53,10 @@ def rank_rows(ranks: Ranks) -> list[ForestRow]:
     """Return the ranks, best first; every other tier is filled."""
     is_filled = [place % 2 == 0 for place, tier in enumerate(ranks.tiers) for _ in tier]
     named = zip(ranks.intervals.items(), is_filled, strict=True)
-    return [ForestRow(x, i, ends, fill) for i, ((x, ends), fill) in enumerate(named, start=1)]
+    return [
+        ForestRow(x, float(i), (float(best), float(worst)), fill)
+        for i, ((x, (best, worst)), fill) in enumerate(named, start=1)
+    ]
 
 
 def group_rows(comparison: SubgroupComparison) -> list[ForestRow]:

@@ -135,7 +135,7 @@ Digits = Callable[[float, float], str]
 """Writes a number with as many digits as its standard error asks for."""
 
 
-def rounded(x: float, standard_error: float = math.nan, *, fewer: int = 0) -> str:
+def rounded(x: float | int, standard_error: float = math.nan, *, fewer: int = 0) -> str:
     """Return a number with two digits of its standard error, four decimals at least.
 
     A number without standard error that these would not show has three digits of its own.
@@ -212,12 +212,14 @@ def _interval(
     return Cell(text, ends=(_finite(ends[0]), _finite(ends[1])))
 
 
-def _number(value: float, error: float, digits: Digits, is_signed: bool = False) -> Cell:
+def _number(
+    value: float | int, error: float | int, digits: Digits, is_signed: bool = False
+) -> Cell:
     text = digits(value, error)
     return Cell(f"+{text}" if is_signed and value >= 0 else text, _finite(value))
 
 
-def _finite(value: float) -> float | None:
+def _finite(value: float | int) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 

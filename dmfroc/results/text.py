@@ -88,7 +88,7 @@ def format_interval(interval: tuple[float, float], write: Callable[[float], str]
     return f"at most {write(high)}" if low == -math.inf else f"{write(low)} to {write(high)}"
 
 
-def format_freedom(freedom: float) -> str:
+def format_freedom(freedom: float | int) -> str:
     """Return degrees of freedom: whole ones without a point, others with one digit."""
     if math.isinf(freedom):
         return "\N{INFINITY}"
