@@ -15,6 +15,7 @@ from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
+from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.interval_method import joint_t_estimates
 from dmfroc.results.estimate import Estimate
@@ -162,9 +163,12 @@ class _Mean(NamedTuple):
 
 
 def _means(of_tasks: list[list[Any]], level: float) -> list[_Mean]:
-    rows = [[(x.value, x.standard_error, *x.interval) for x in of_task] for of_task in of_tasks]
-    value, error, low, high = np.moveaxis(np.array(rows), 2, 0)
-    parts = np.stack([error, value - low, high - value])
-    spread = np.sqrt((parts**2).sum(axis=1)) / len(of_tasks)
-    means = np.stack([value.mean(axis=0), *spread, np.full(value.shape[1], level)], axis=1)
-    return [_Mean(*map(float, mean)) for mean in means]
+    """Return the mean of each value over the tasks, which are independent."""
+    shares, means = [1 / len(of_tasks)] * len(of_tasks), []
+    for of_value in zip(*of_tasks, strict=True):
+        values = [x.value for x in of_value]
+        mean = float(np.multiply(shares, values).sum())
+        error = math.hypot(*(x.standard_error for x in of_value)) / len(of_tasks)
+        ends = interval_of_contrast(shares, values, [Interval(*x.interval) for x in of_value])
+        means.append(_Mean(mean, error, mean - ends.low, ends.high - mean, level))
+    return means
