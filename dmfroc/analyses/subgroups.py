@@ -33,6 +33,7 @@ from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
+from dmfroc.inputs.folds import lacks_class
 from dmfroc.inputs.horizon import predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed
@@ -386,10 +387,9 @@ def _lacks_in_fold(predictions: Predictions, rows: Bool[np.ndarray, " n"]) -> An
     """Return a class that the rows lack in one of the folds, if there are folds."""
     if predictions.folds is None:
         return None
-    counts = np.zeros((predictions.folds.max() + 1, predictions.n_classes), int)
-    np.add.at(counts, (predictions.folds[rows], predictions.true[rows]), 1)
-    lacking = (counts[:, predictions.present] == 0).any(axis=0)
-    return predictions.labels[predictions.present[lacking.argmax()]] if lacking.any() else None
+    whole = predictions.folds, predictions.true, predictions.n_classes
+    lacking = lacks_class(*whole, rows).any(axis=0)
+    return predictions.labels[int(lacking.argmax())] if lacking.any() else None
 
 
 def _estimated(

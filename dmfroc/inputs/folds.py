@@ -11,6 +11,15 @@ from numpy.typing import NDArray
 from dmfroc.inputs.messages import listing
 
 
+def lacks_class(
+    codes: NDArray[Any], true: NDArray[Any], n_classes: int, counted: NDArray[np.bool]
+) -> NDArray[np.bool]:
+    """Return by fold and class which folds lack a class that other folds have in counted rows."""
+    counts = np.zeros((int(codes.max()) + 1, n_classes), int)
+    np.add.at(counts, (codes, true), counted)
+    return (counts == 0) & (counts.sum(axis=0) > 0)
+
+
 def fold_codes(
     folds: NDArray[Any],
     true: NDArray[np.int32],
@@ -24,12 +33,10 @@ def fold_codes(
             f"folds has one fold only, {names.tolist()[0]!r}: leave it out where all scores come "
             "from one fit"
         )
-    counts = np.zeros((len(names), len(labels)), int)
-    np.add.at(counts, (codes, true), weight > 0)
-    lacks = (counts == 0) & (counts.sum(axis=0) > 0)
+    lacks = lacks_class(codes, true, len(labels), weight > 0)
     if lacks.any():
         fold, label = np.argwhere(lacks)[0]
-        total = counts[:, label].sum()
+        total = int(((true == label) & (weight > 0)).sum())
         raise ValueError(
             f"fold {names.tolist()[fold]!r} lacks class {labels[label]!r}, so that the "
             f"measure has no value there: stratify the folds by class, and have at most as many "
