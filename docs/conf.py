@@ -25,7 +25,7 @@ extensions = [
     "measure_tables",
     "option_table",
     "paper_table",
-    "public_names",
+    "public_directive",
     "stale_pages",
 ]
 exclude_patterns = ["_build"]

@@ -1,4 +1,4 @@
-"""Lists of public names for the reference, from the package itself: a directive of Sphinx.
+"""Lists of public names for the reference, from the package itself, for the directive ``public``.
 
 ``public: analyses.comparison analyses.subgroups`` lists what these modules define of `dmfroc` and
 `dmfroc.results`, ``public: measures: measures.ranking`` of `dmfroc.measures`. ``analyses.*`` stands
@@ -12,12 +12,6 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
-
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 PAGES = Path(__file__).parent / "api"
 _DIRECTIVE = re.compile(r"^\.\. public:: (.*)$", re.MULTILINE)
@@ -77,23 +71,3 @@ def write_all(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = [line for call in calls() for line in lines_of(call, "../api/generated")]
     path.write_text("\n".join(lines), encoding="utf-8")
-
-
-class PublicDirective(SphinxDirective):
-    """List what some modules make public."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-
-    def run(self) -> list[nodes.Node]:
-        """Parse the lists where the directive is."""
-        container = nodes.container()
-        lines: Any = StringList(lines_of(self.arguments[0]), "public")
-        self.state.nested_parse(lines, self.content_offset, container)
-        return container.children
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the directive."""
-    app.add_directive("public", PublicDirective)
-    return {"parallel_read_safe": True}
