@@ -304,7 +304,8 @@ def items(
     -----
     Intervals are exact binomial limits of as many observations as the mean is worth. Of zeros and
     ones these are Clopper and Pearson's, which cover at least as often as they say for any true
-    rate and any number of items; clusters, grades, repeats and judges change the number.
+    rate and any number of items; clusters, grades, repeats and judges change the number. No limit
+    is closer than a one-sided one that counts one more item at that end of the range.
 
     References
     ----------

@@ -9,7 +9,6 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from dmfroc.inference.interval import Interval
 
-_PSEUDO = 2.0  # units of the largest variance, added to a variance that few units have shown
 _ROUNDING = 1e-12
 
 
@@ -50,26 +49,28 @@ class BoundedMean:
         exact limits (Clopper and Pearson 1934; Korn and Graubard 1998 for samples with weights and
         clusters). Zeros and ones have the largest variance that their mean allows, and no
         correction. Any smaller variance is estimated: it is raised by the squared ratio of the t
-        to the normal quantile, and by two units of the largest variance.
+        to the normal quantile. It does not show rare units at an end of the range either. So each
+        limit is at least as wide as a one-sided limit with one more unit at that end.
         """
         low, high = self.bounds
         if not np.isfinite(high - low):
             half = -stdtrit(max(self.n_units - 1, 1), error / 2) * self.standard_error
             return Interval(max(self.value - half, low), min(self.value + half, high))
         mean = float(np.clip((self.value - low) / (high - low), 0, 1))
-        largest = mean * (1 - mean)
-        n = self.n_effective
+        n, largest, share = self.n_effective, mean * (1 - mean), 1.0
         if largest > _ROUNDING:
-            share = min(self.variance / (high - low) ** 2 * n / largest, 1.0)
-            freedom = max(self.n_units - 1, 1)
             tail = min(error, 0.999) / 2  # both quantiles become 0, and their ratio does not
-            factor = (stdtrit(freedom, tail) / ndtri(tail)) ** 2
-            raised = factor * share * self.n_units / freedom
-            n /= min(raised + _PSEUDO / self.n_units * (1 - share), 1.0)
-        successes = mean * n
-        lower = betaincinv(successes, n - successes + 1, error / 2) if mean > 0 else 0.0
+            factor = (stdtrit(max(self.n_units - 1, 1), tail) / ndtri(tail)) ** 2
+            observed = min(self.variance / (high - low) ** 2 * n / largest, 1.0)
+            raised = factor * observed * self.n_units / max(self.n_units - 1, 1)
+            share = min(max(raised, _ROUNDING), 1.0)
+        trials = n / share
+        successes = mean * trials
+        lower = betaincinv(successes, trials - successes + 1, error / 2) if mean > 0 else 0.0
         lower = np.nan_to_num(lower)  # SciPy has no value near 0 for errors below 1e-91
-        upper = betaincinv(successes + 1, n - successes, 1 - error / 2) if mean < 1 else 1.0
+        upper = betaincinv(successes + 1, trials - successes, 1 - error / 2) if mean < 1 else 1.0
+        lower = min(lower, 1 - _with_one_more(1 - mean, share * largest, n, error))
+        upper = max(upper, _with_one_more(mean, share * largest, n, error))
         return Interval(low + (high - low) * float(lower), low + (high - low) * float(upper))
 
     def units_for(self, half_width: float, error: float) -> int:
@@ -93,3 +94,17 @@ class BoundedMean:
             middle = (low + high) // 2
             low, high = (low, middle) if suffices(middle) else (middle, high)
         return high
+
+
+def _with_one_more(mean: float, variance: float, n: float, error: float) -> float:
+    """Return a one-sided upper limit in (0, 1), as if one of the n + 1 units had the value 1.
+
+    The units have random weights with a flat Dirichlet distribution. A beta distribution with the
+    moments of the weighted mean gives the limit.
+    """
+    if mean == 1:
+        return 1.0
+    centre = (n * mean + 1) / (n + 1)
+    spread = n * ((n + 1) * variance + (1 - mean) ** 2) / ((n + 1) ** 2 * (n + 2))
+    total = centre * (1 - centre) / spread - 1
+    return float(betaincinv(total * centre, total * (1 - centre), 1 - error))

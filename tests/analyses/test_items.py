@@ -51,6 +51,36 @@ def test_limits_of_zeros_and_ones_are_clopper_pearson(n, data):
     assert found.standard_error == pytest.approx(error, abs=1e-12)
 
 
+def test_one_small_loss_is_no_better_than_none():
+    n = 100
+    perfect = BoundedMean(1.0, 0.0, n, float(n), (0.0, 1.0))
+    loss = np.eye(1, n)[0] * 0.2
+    nearly = BoundedMean(1 - loss.mean(), float(loss.var() / n), n, float(n), (0.0, 1.0))
+    constant = BoundedMean(0.5, 0.0, n, float(n), (0.0, 1.0))
+    one_sided = BoundedMean(1.0, 0.0, n, float(n), (0.0, 1.0)).interval_at(0.1)
+    assert nearly.interval_at(0.05).low < one_sided.low
+    assert perfect.interval_at(0.05).low == pytest.approx(0.025 ** (1 / n))
+    low, high = constant.interval_at(0.05)[:2]
+    # The moments of weights with a flat Dirichlet distribution, of n values 0.5 and one of 1
+    drawn = np.random.default_rng(0).dirichlet([n, 1], 100_000) @ [0.5, 1]
+    assert (high, low) == pytest.approx((np.quantile(drawn, 0.95), 1 - high), abs=2e-3)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.98])
+def test_coverage_of_rare_and_unlike_failures(rate):
+    # Rates of items from Beta(rate, 1 - rate): few items differ from the others, and unlike ones
+    rng, n, m, covers = np.random.default_rng(7), 100, 10, []
+    p = rng.beta(rate, 1 - rate, (400, n))
+    right = rng.binomial(m, p)
+    both = right * (right - 1) / (m * (m - 1))  # both of two attempts
+    for x in both if rate < 0.5 else both + 2 * right * (m - right) / (m * (m - 1)):
+        mean = BoundedMean(float(x.mean()), float(x.var() / n), n, float(n), (0.0, 1.0))
+        low, high = mean.interval_at(0.05)[:2]
+        of_both = rate * (rate + 1) / 2
+        covers.append(low <= (of_both if rate < 0.5 else 2 * rate - of_both) <= high)
+    assert np.mean(covers) > 0.93  # 0.84 to 0.90 without one more item
+
+
 def test_tool_use(external_directory):
     table = pd.read_csv(external_directory / "tool_use.csv")
     found = dmfroc.items(table)
