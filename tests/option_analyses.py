@@ -104,6 +104,16 @@ def scores_of_all(c):
     return against_all(c, np.tile(np.eye(2)[place], (len(c["y_true"]), 1)))
 
 
+def gate(c, **rule):
+    [judged] = dmfroc.gate([{"measure": MEASURE} | rule], **c).rules
+    return {"value": judged.value, "interval": judged.interval}
+
+
+def gated(found):
+    """Return what a gate holds against a rule."""
+    return {"value": found.value, "interval": found.interval}
+
+
 def only_values(function):
     return lambda c: values(numbers(function(c)))
 
@@ -166,6 +176,22 @@ SAME = [
         ARRAYS,
         OF_ALL,
         of_numbers(lambda c: dmfroc.evaluate(measures=[MEASURE], **c)),
+    ),
+    (
+        "gate",
+        "arrays",
+        lambda c: gate(c, at_least=0.5),
+        ARRAYS,
+        OF_ALL,
+        of_numbers(lambda c: gated(estimate(c))),
+    ),
+    (
+        "gate",
+        "a baseline",
+        lambda c: gate(c, better_than="two"),
+        TWO,
+        [*OF_ALL, "paired"],
+        of_numbers(lambda c: gated(compare(c).differences[0])),
     ),
     (
         "Accumulator.compute",

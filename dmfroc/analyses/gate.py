@@ -399,7 +399,7 @@ class _Rows:
             options = replace(whole.options, level=1 - error)
             return warned_estimates(replace(whole, options=options), [measure])[0]
 
-        return estimate(0.05).value, lambda error: Interval(*estimate(error).interval)
+        return estimate(1 - DEFAULT_LEVEL).value, lambda error: Interval(*estimate(error).interval)
 
     def parts(self, column: str) -> Iterator[tuple[str, Callable[[], _Rows]]]:
         """Yield the name of each group, and what makes its rows."""
