@@ -66,6 +66,7 @@ from dmfroc.cli.options import (
 )
 from dmfroc.cli.outputs import (
     KINDS,
+    chosen,
     collected_warnings,
     notes_of,
     open_picture,
@@ -99,8 +100,6 @@ def evaluate(
     target_prevalence: str | None,
     scan: bool,
     scheduler: str | None,
-    form: str | None,
-    table: str | None,
     plot: Path | None,
     receipt: Path | None,
     **options: Any,
@@ -145,7 +144,7 @@ def evaluate(
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
         write_receipt(result, receipt)
     facts = {"file": str(file), "pair_weights": pair_weights}
-    show_result(result, remarks, facts, plot, form=form, table=table)
+    show_result(result, remarks, facts)
 
 
 @app.command(
@@ -157,8 +156,6 @@ def evaluate(
 def compare(
     files: Sequence[Path],
     pair_weights: str,
-    form: str | None,
-    table: str | None,
     plot: Path | None,
     receipt: Path | None,
     **options: Any,
@@ -181,7 +178,7 @@ def compare(
         "pair_weights": pair_weights,
         **sample_facts(next(iter(predictions.values()))),
     }
-    show_result(result, remarks, facts, plot, form=form, table=table)
+    show_result(result, remarks, facts)
 
 
 @app.command(
@@ -287,9 +284,7 @@ def _comparison(
         *(MEASURE, *INTERVALS, *FORMATS, REPORT_TOO),
     ]
 )
-def subgroups(
-    file: Path, form: str | None, table: str | None, output: Path | None, **options: Any
-) -> None:
+def subgroups(file: Path, output: Path | None, **options: Any) -> None:
     """Compare subgroups of one classifier's observations.
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
@@ -303,7 +298,7 @@ def subgroups(
         write(result)
     facts = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
-    show_result(result, remarks, facts, output, form=form, table=table, what="report")
+    show_result(result, remarks, facts)
 
 
 @app.command(
@@ -318,8 +313,6 @@ def gate(
     baseline: Path | None,
     answers: Sequence[str],
     junit: Path | None,
-    form: str | None,
-    table: str | None,
     **options: Any,
 ) -> None:
     """Hold a classifier against written rules.
@@ -355,7 +348,7 @@ def gate(
             result = dmfroc.gate(rules, sample, by=parts or None, **units, **options)
         write(result.to_junit())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
-    show_result(result, remarks, named, None, form=form, table=table)
+    show_result(result, remarks, named)
     raise click.exceptions.Exit(result.exit_code)
 
 
@@ -369,8 +362,6 @@ def leaderboard(
     files: Sequence[Path],
     answers: Sequence[str],
     task: str | None,
-    form: str | None,
-    table: str | None,
     plot: Path | None,
     output: Path | None,
     **options: Any,
@@ -410,14 +401,12 @@ def leaderboard(
         ranks = result.ranks()
         if picture:
             picture.draw_result(ranks)
-    show_result(ranks, remarks, {"files": list(map(str, files))}, plot, form=form, table=table)
+    show_result(ranks, remarks, {"files": list(map(str, files))})
 
 
 @app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO])
 def plan(
     files: Sequence[Path],
-    form: str | None,
-    table: str | None,
     output: Path | None,
     **options: Any,
 ) -> None:
@@ -434,15 +423,13 @@ def plan(
         pilots = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
         result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
         write(result)
-    show_result(result, remarks, {}, output, form=form, table=table, what="report")
+    show_result(result, remarks, {})
 
 
 @app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])
 def pool(
     files: Sequence[Path],
     classifier: str | None,
-    form: str | None,
-    table: str | None,
     plot: Path | None,
     **options: Any,
 ) -> None:
@@ -456,43 +443,37 @@ def pool(
         result = dmfroc.pool(list(files), classifier=named, **options)
         if picture:
             picture.draw_result(result)
-    show_result(result, remarks, {}, plot, form=form, table=table)
+    show_result(result, remarks, {})
 
 
 @app.command(params=[FILE, *columns("time"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])
-def calibration(
-    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
-) -> None:
+def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     """Test whether probabilities are calibrated.
 
     Prints slopes, intercepts and tests of each class; --plot draws the reliability diagram.
     """
-    _show_of_one(file, dmfroc.calibration_tests, options, plot, form, table)
+    _show_of_one(file, dmfroc.calibration_tests, options, plot)
 
 
 @app.command(params=[FILE, *columns("time"), HORIZON, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
-def threshold(
-    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
-) -> None:
+def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     """Choose a threshold for the score of two classes, or of each class against the rest.
 
     Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
     """
     choose = partial(dmfroc.decisions.choose_threshold, by=options.pop("criterion"))
-    _show_of_one(file, choose, options, plot, form, table)
+    _show_of_one(file, choose, options, plot)
 
 
 @app.command(params=[FILE, *columns("groups", "time"), HORIZON, LEVEL, *FORMATS, PLOT])
-def decision(
-    file: Path, form: str | None, table: str | None, plot: Path | None, **options: Any
-) -> None:
+def decision(file: Path, plot: Path | None, **options: Any) -> None:
     """Say at which thresholds deciding by the score is of use.
 
     Prints the net benefit beside those of treating all and none; --plot draws the curves.
     """
     from dmfroc.analyses.decision_curve import decision_curve
 
-    _show_of_one(file, decision_curve, options, plot, form, table)
+    _show_of_one(file, decision_curve, options, plot)
 
 
 def _show_of_one(
@@ -500,8 +481,6 @@ def _show_of_one(
     analysis: Callable[..., Any],
     options: dict[str, Any],
     plot: Path | None,
-    form: str | None,
-    table: str | None,
 ) -> None:
     """Show an analysis of one classifier whose probabilities or scores are in a file."""
     _compile_quickly([file])
@@ -520,7 +499,7 @@ def _show_of_one(
             )
         if picture:
             picture.draw_result(result)
-    show_result(result, remarks, {"file": str(file)}, plot, form=form, table=table)
+    show_result(result, remarks, {"file": str(file)})
 
 
 @app.command(params=[KIND, FILE, *columns(), PICTURE])
@@ -543,10 +522,10 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
 
 @app.command(params=FORMATS[:1])
-def measures(form: str | None) -> None:
+def measures() -> None:
     """List the measures: range, value under chance, and how their intervals are found."""
     table = dmfroc.measures.measure_table().reset_index()
-    if form:
+    if chosen("form"):
         show_json({"measures": table.to_dict("records")})
         return
     columns = ["measure", "title", "family", "low", "high", "chance", "interval"]
@@ -581,7 +560,7 @@ def demo(plot: Path) -> None:
             if picture:
                 picture.draw(predictions, comparison.level, "equal", folds)
     show("\nCOMPARISON")
-    show_result(comparison, attributed(remarks), {}, plot)
+    show_result(comparison, attributed(remarks), {})
 
 
 @app.command()

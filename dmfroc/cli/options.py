@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dmfroc._kit.files import written
-from dmfroc.cli.outputs import KINDS
+from dmfroc.cli.outputs import KINDS, keep
 
 _PATH = click.Path(path_type=Path)
 
@@ -34,8 +34,8 @@ def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
     return click.Option(flag.split(), metavar=metavar, help=help, **others)
 
 
-def _flag(flag: str, help: str, name: str | None = None) -> click.Option:
-    return click.Option([flag, *filter(None, [name])], is_flag=True, help=help)
+def _flag(flag: str, help: str) -> click.Option:
+    return click.Option([flag], is_flag=True, help=help)
 
 
 FILE = click.Argument(
@@ -286,17 +286,18 @@ SCAN = [
 
 # What is written
 
+_KEPT: dict[str, Any] = {"expose_value": False, "callback": keep}
 FORMATS = [
-    click.Option(["--json", "form"], flag_value="json", help="Print JSON."),
     *(
-        click.Option([f"--{form.lower()}", "form"], flag_value=form.lower(), help=text)
+        click.Option([f"--{form}", "form"], flag_value=form, help=text, **_KEPT)
         for form, text in {
-            "CSV": "Print a table as comma-separated values, with all digits.",
-            "LaTeX": "Print a table for LaTeX's package booktabs.",
-            "Markdown": "Print a table in Markdown.",
+            "json": "Print JSON.",
+            "csv": "Print a table as comma-separated values, with all digits.",
+            "latex": "Print a table for LaTeX's package booktabs.",
+            "markdown": "Print a table in Markdown.",
         }.items()
     ),
-    _option("--table", "NAME", "Which table, such as differences. Default: the main one."),
+    _option("--table", "NAME", "Which table, such as differences. Default: the main one.", **_KEPT),
 ]
 PLOT = _option(
     "--plot", "PATH", "Draw the curves into this file (.png, .pdf, .svg, ...).", type=_PATH

@@ -82,20 +82,23 @@ def show(text: str) -> None:
     print(text.encode(encoding, "replace").decode(encoding), flush=True)
 
 
-def show_result(
-    result: Result,
-    remarks: Iterable[str],
-    facts: Mapping[str, Any],
-    file: Path | None,
-    *,
-    form: str | None = None,
-    table: str | None = None,
-    what: str = "picture",
-) -> None:
+def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
+    """Keep the value of an option of what is printed, for `chosen`."""
+    context.meta[option.name or ""] = value
+
+
+def chosen(name: str) -> Any:
+    """Return the value that an option of this command has; None without one."""
+    context = click.get_current_context()
+    return context.meta.get(name, context.params.get(name))
+
+
+def show_result(result: Result, remarks: Iterable[str], facts: Mapping[str, Any]) -> None:
     """Print a result with all warnings, and where the picture is, or the report.
 
     JSON begins with the facts. A table that other programs read has its warnings on stderr.
     """
+    form, table = chosen("form"), chosen("table")
     notes = notes_of([*result.warnings, *remarks])
     if form == "json":
         version = {"dmfroc_version": package_version()}
@@ -110,8 +113,9 @@ def show_result(
     text = result.as_text(warnings=False, all_rows=not sys.stdout.isatty())
     text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
     parts = [text, "\n".join(warning_lines(notes))]
-    if file is not None:
-        parts.append(f"The {what} is in {printable(file)}")
+    name = "plot" if "plot" in click.get_current_context().params else "output"
+    if (path := chosen(name)) is not None:
+        parts.append(f"The {'picture' if name == 'plot' else 'report'} is in {printable(path)}")
     show("\n\n".join(filter(None, parts)))
 
 
