@@ -15,7 +15,7 @@ import numpy as np
 from autograd.core import make_vjp
 from autograd.extend import defvjp, primitive
 from autograd.tracer import getval
-from jaxtyping import Float, Int, Num, Shaped
+from jaxtyping import Bool, Float, Int, Num, Shaped
 
 from dmfroc._kit.threads import parallel
 
@@ -57,6 +57,18 @@ def _up_to_each(x: Float[AnyArray, "*rows m"], xp: Any) -> Float[AnyArray, "*row
     sums = within[..., -1]
     before = _up_to_each(sums, xp) - sums
     return (within + before[..., None]).reshape(*x.shape[:-1], -1)[..., :m]
+
+
+def divide(numerator: Any, divisor: Any, xp: Any, otherwise: Any = 0.0) -> Any:
+    """Divide; a number of one's choice where the divisor is 0."""
+    # The inner `where` keeps NaN out of the derivative.
+    is_empty = divisor == 0
+    return xp.where(is_empty, otherwise, numerator / xp.where(is_empty, 1.0, divisor))
+
+
+def begins(values: Shaped[np.ndarray, " n"]) -> Bool[np.ndarray, " n"]:
+    """Return where values begin that differ from the ones before them."""
+    return np.append(True, values[1:] != values[:-1])
 
 
 def powers_of_two(

@@ -16,6 +16,12 @@ from dmfroc._kit.habits import OPTIONS
 _LARGEST_SIZE = int(np.iinfo(np.int64).max)  # of an array
 
 
+def refuse(what: str, obstacle: str | None) -> None:
+    """Raise an error if there is an obstacle, which completes a sentence that begins with what."""
+    if obstacle is not None:
+        raise ValueError(f"{what} {obstacle}")
+
+
 def number(name: str, value: Any) -> float:
     """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
     scalar = _scalar(value)

@@ -47,6 +47,11 @@ def width(text: str) -> int:
     )
 
 
+def on_one_line(text: object) -> str:
+    """Return a text, such as an error's, without its line breaks."""
+    return " ".join(str(text).split())
+
+
 def legend_text(value: Any) -> str:
     r"""Return a text that matplotlib draws as it is written.
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import integer, seed_of
+from dmfroc._kit.options import integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import sample_of
@@ -198,8 +198,7 @@ def calibration_tests(
     seed = seed_of(random_state)
     given = {"labels": labels, "needs": "probabilities", **follow_up}
     predictions, _ = predictions_at(y_true, y_score, given)
-    if (obstacle := no_probabilities(predictions)) is not None:
-        raise ValueError(f"calibration_tests {obstacle}")
+    refuse("calibration_tests", no_probabilities(predictions))
     if np.ptp(predictions.sample_weight) > 0:
         raise ValueError(
             "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "

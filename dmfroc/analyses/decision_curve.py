@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import function_of, numbers
+from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
@@ -220,8 +220,7 @@ def decision_curve(
     given |= {"needs": "probabilities", "by_fold": True, **follow_up}
     predictions, weights = predictions_at(y_true, y_score, given, pos_label)
     options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
-    if (obstacle := no_probabilities(predictions)) is not None:
-        raise ValueError(f"decision_curve {obstacle}")
+    refuse("decision_curve", no_probabilities(predictions))
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)
     if at.ndim != 1 or not len(at) or (np.diff(at) <= 0).any():
         raise ValueError("thresholds must be one or more numbers in rising order")
@@ -274,8 +273,7 @@ def _of_threshold(sample: Sample, t: float, prevalence: float | None, label: Has
 
 def _of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     measure, predictions = expected_utility(cost_matrix), sample.predictions
-    if (obstacle := measure.obstacle(predictions)) is not None:
-        raise ValueError(f"{measure.name} {obstacle}")
+    refuse(measure.name, measure.obstacle(predictions))
     costs, weights = np.array(checked_costs(cost_matrix)), predictions.sample_weight
     constant = -(weights @ costs[predictions.true]) / weights.sum()
     # Costs beyond those of one decision lead to the same decisions, and their mean is the lead.

@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
+from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import ONLY, Batch
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.inference import independent
@@ -293,8 +294,7 @@ def current_of_counts(
         return current_of_share(*share, n)
     if len(predictions.present) < 2:
         return not_yet_estimated(measure, n, "rows of one class only were seen")
-    if (obstacle := measure.obstacle(predictions)) is not None:
-        raise ValueError(f"{measure.name} {obstacle}")
+    refuse(measure.name, measure.obstacle(predictions))
     [facts] = evidence.facts_of([measure])
     if not np.isfinite(facts.value):
         return not_yet_estimated(measure, n, "it is not defined for these rows")

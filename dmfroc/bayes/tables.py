@@ -9,7 +9,7 @@ import arviz_base
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, choice, positive
+from dmfroc._kit.options import check_level, choice, positive, refuse
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import check_size
 from dmfroc.bayes.posterior import Posterior, summarize
@@ -51,9 +51,7 @@ def table_posterior(
             "hard labels, of the areas of the pairs, of the multiclass curve, and of one-vs-rest "
             f"curves with straight lines between their points; {ALTERNATIVES}"
         )
-    obstacle = measure.obstacle(predictions)
-    if obstacle is not None:
-        raise ValueError(f"{measure.name} {obstacle}")
+    refuse(measure.name, measure.obstacle(predictions))
     choice("given", given, get_args(Given))
     if pseudo_count is None:
         cells_of_errors = predictions.n_classes * (predictions.n_classes - 1)

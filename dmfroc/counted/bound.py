@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import value_and_derivatives
+from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts
@@ -159,9 +160,7 @@ class BoundCounts:
         ValueError
             If the measure is not defined for the sample, or cannot be computed from counts.
         """
-        obstacle = self.refusal(measure) or measure.obstacle(self.predictions)
-        if obstacle is not None:
-            raise ValueError(f"{measure.name} {obstacle}")
+        refuse(measure.name, self.refusal(measure) or measure.obstacle(self.predictions))
         options = curve_options_of(measure)
         if options is not None:
             if len(self.labels) == 2:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped, UInt
 
+from dmfroc._kit.arrays import begins
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import changed_error
 from dmfroc.counted.sample import RowSample
@@ -104,7 +105,7 @@ def _quantile_cuts(
 ) -> Shaped[np.ndarray, " cuts"]:
     order = sort_rows(to_ordered_integers(values[None].copy()))[0][0]
     values, up_to = values[order], np.cumsum(weights[order])
-    distinct = values[np.append(True, values[1:] != values[:-1])]
+    distinct = values[begins(values)]
     if 2 * len(distinct) <= n_bins:
         chosen = is_heavy = distinct
     else:

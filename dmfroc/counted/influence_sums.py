@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import begins
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.counts import Counts
 from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
@@ -39,7 +40,7 @@ class GroupSums:
         names, classes = names[order], classes[order]
         if not len(order):
             return cls(names, classes, weights, influences)
-        is_first = np.append(True, (names[1:] != names[:-1]) | (classes[1:] != classes[:-1]))
+        is_first = begins(names) | begins(classes)
         starts = np.flatnonzero(is_first)
         return cls(
             names[starts],

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import begins
 from dmfroc.counted.batches import Batch
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
@@ -96,7 +97,7 @@ class RowSample:
         """Add up equal rows, and keep the first of each class."""
         order = np.argsort(self.batch.hashes, kind="stable")  # merges what is sorted already
         hashes, true = self.batch.hashes[order], self.batch.true[order]
-        is_first = np.append(True, hashes[1:] != hashes[:-1])
+        is_first = begins(hashes)
         firsts = np.flatnonzero(is_first[: len(order)])
         if not len(firsts):
             return self

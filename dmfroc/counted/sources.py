@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dmfroc._kit.options import function_of
+from dmfroc._kit.text import on_one_line
 from dmfroc.counted.batches import Fields
 from dmfroc.inputs.messages import listing, repeated
 
@@ -101,7 +102,7 @@ class ParquetPart(SourcePart):
             yield
         except (ArrowException, OSError) as error:
             self._check_unchanged()
-            reason = " ".join(str(error).split())
+            reason = on_one_line(error)
             raise ValueError(
                 f"{self.path}: a part of this file is damaged ({reason}): write it again"
             ) from error
@@ -310,5 +311,5 @@ def _parquet_file(path: str, filesystem: Any) -> Any:
     try:
         return parquet.ParquetFile(path, filesystem=filesystem, page_checksum_verification=True)
     except ArrowException as error:
-        reason = " ".join(str(error).split())
+        reason = on_one_line(error)
         raise ValueError(f"{path}: this is no Parquet file ({reason}); convert it first") from error

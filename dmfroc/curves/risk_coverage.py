@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level
+from dmfroc._kit.options import check_level, refuse
 from dmfroc.curves.curve import wilson_intervals
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.operating_points import by_confidence, risk_area
@@ -98,8 +98,7 @@ def risk_coverage_curve(
     predictions = as_predictions(
         y_true, y_score, labels=labels, sample_weight=sample_weight, needs="probabilities"
     )
-    if (obstacle := no_probabilities(predictions)) is not None:
-        raise ValueError(f"risk_coverage_curve {obstacle}")
+    refuse("risk_coverage_curve", no_probabilities(predictions))
     counted = predictions.as_given.counted
     weights = counted.sample_weight
     statistic = by_confidence(counted)

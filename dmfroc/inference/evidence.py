@@ -23,6 +23,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import divide
 from dmfroc._kit.threads import parallel
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -588,5 +589,5 @@ def covariance_from_products(
     if units.sizes_are_random:
         covariance += (totals / units.drawn[1]) @ totals.T
     alike = np.sqrt(covariance.diagonal())
-    factor = np.array([m.spread.scale for m in moments]) / np.where(alike > 0, alike, 1.0)
+    factor = divide([m.spread.scale for m in moments], alike, np)
     return covariance * np.outer(factor, factor)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import divide
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -368,7 +369,7 @@ def size_exponents(
         weights = np.where(np.eye(n_classes, dtype=bool), 0.0, weights)
     total = weights.sum(axis=1)
     logs = np.log(sizes)
-    means = (weights @ logs) / np.where(total > 0, total, 1)
+    means = divide(weights @ logs, total, np)
     logs = logs - means[:, None]
     information = (weights * logs**2).sum(axis=1) / 2
     exponents = np.zeros(len(weights))
@@ -388,8 +389,7 @@ def _score(
 ) -> Float[np.ndarray, " r"]:
     """Return the derivative of the likelihood at an exponent of zero."""
     of_class = weights * variances
-    total = of_class.sum(axis=1)
-    mean = (of_class * logs).sum(axis=1) / np.where(total > 0, total, 1)
+    mean = divide((of_class * logs).sum(axis=1), of_class.sum(axis=1), np)
     return weights.sum(axis=1) / 2 * mean
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import numbers
+from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
 type Floats = NDArray[np.float32] | NDArray[np.float64]
@@ -131,7 +132,7 @@ def from_library(values: Any, what: str) -> Any:
     try:
         table = nw.from_native(values, eager_only=True, allow_series=True, pass_through=True)
     except DuplicateError as error:
-        reason = " ".join(str(error).split())
+        reason = on_one_line(error)
         raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
     if not isinstance(table, nw.DataFrame | nw.Series):
         return None
@@ -213,7 +214,7 @@ def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
     except ValueError as error:
         raise ValueError(f"{what} must be an array, not ragged lists") from error
     except (TypeError, RuntimeError) as error:  # as of tensors that require a gradient
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = on_one_line(error).rstrip(".")
         raise TypeError(
             f"{what} cannot be read as an array of NumPy ({reason}): pass a tensor as "
             "tensor.detach().float().cpu()"

@@ -12,6 +12,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
+from dmfroc._kit.arrays import divide
+
 
 class Stratum(NamedTuple):
     """Rows with one G, which falls at so many times of censoring before the horizon.
@@ -44,7 +46,7 @@ class Stratum(NamedTuple):
     def chances(self, weights: Float[np.ndarray, " r"]) -> Float[np.ndarray, " r"]:
         """Return G just before each row's time, or before the horizon."""
         stay, leave = self.staying(weights), self.leaving(weights)
-        steps = np.divide(stay, stay + leave, out=np.ones(self.n_times), where=leave > 0)
+        steps = divide(stay, stay + leave, np, 1.0)
         return np.append(1.0, steps.cumprod())[self.stays]
 
     def through(
@@ -56,7 +58,7 @@ class Stratum(NamedTuple):
         """
         stay, leave = self.staying(weights), self.leaving(weights)
         moved = self.staying(influences) / np.maximum(stay + leave, 1e-300)
-        lost = np.divide(moved * leave, stay, out=np.zeros(self.n_times), where=stay > 0)
+        lost = divide(moved * leave, stay, np)
         lowered = np.append(0.0, lost.cumsum())[self.stays]
         return weights * (np.append(moved, 0.0)[self.leaves] - lowered)
 

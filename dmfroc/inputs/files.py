@@ -20,6 +20,7 @@ import numpy as np
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
+from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
@@ -378,5 +379,5 @@ def _reading() -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
+        reason = on_one_line(error) or type(error).__name__
         raise ValueError(f"the file cannot be read: {reason}") from error

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import value_and_derivatives
+from dmfroc._kit.arrays import divide, value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.cross_fitting import folds_of, judgements
@@ -228,9 +228,7 @@ def _observed_and_expected(predictions: Predictions, pos_label: Hashable) -> Row
 
 
 def _ratio(table: Sums, xp: Any) -> Any:
-    observed, expected = table.values[..., 0], table.values[..., 1]
-    is_expected = expected > 0
-    return xp.where(is_expected, observed / xp.where(is_expected, expected, 1.0), np.nan)
+    return divide(table.values[..., 0], table.values[..., 1], xp, np.nan)
 
 
 @also_called("oe")

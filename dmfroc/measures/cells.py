@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, divide
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +97,12 @@ type Cell = Float[AnyArray, "*k"]
 
 def ratio(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
     """Divide, with NaN for an empty denominator: a rate among nobody."""
-    return _divide(numerator, denominator, xp.nan, xp)
+    return divide(numerator, denominator, xp, xp.nan)
 
 
 def odds(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
     """Divide, with infinity for a denominator that alone is empty and NaN for 0 / 0."""
-    return _divide(numerator, denominator, xp.where(numerator > 0, xp.inf, xp.nan), xp)
+    return divide(numerator, denominator, xp, xp.where(numerator > 0, xp.inf, xp.nan))
 
 
 def coefficient(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
@@ -111,7 +111,7 @@ def coefficient(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
     The numerator, the covariance of prediction and class, is then 0 too. Setting the missing rate
     to 0 instead would call a constant prediction worse than chance.
     """
-    return _divide(numerator, denominator, 0.0, xp)
+    return divide(numerator, denominator, xp)
 
 
 def root(x: Cell, xp: Any) -> Cell:
@@ -121,14 +121,7 @@ def root(x: Cell, xp: Any) -> Cell:
 
 def corrected_for_chance(error: Cell, expected_error: Cell, xp: Any) -> Cell:
     """Return (accuracy - expectation) / (1 - expectation); 0 if no error can be expected."""
-    is_possible = expected_error > 0
-    return xp.where(is_possible, 1 - error / xp.where(is_possible, expected_error, 1.0), 0.0)
-
-
-def _divide(numerator: Cell, denominator: Cell, otherwise: float | Cell, xp: Any) -> Cell:
-    # The inner `where` keeps NaN out of the derivative.
-    is_empty = denominator == 0
-    return xp.where(is_empty, otherwise, numerator / xp.where(is_empty, 1.0, denominator))
+    return 1 - divide(error, expected_error, xp, 1.0)
 
 
 @dataclass(frozen=True, eq=False)

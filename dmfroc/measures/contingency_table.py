@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import choice, nonnegative, numbers, proportion
+from dmfroc._kit.options import choice, nonnegative, numbers, proportion, refuse
 from dmfroc._kit.options import positive as check_positive
 
 # The functions of tables register themselves.
@@ -266,8 +266,7 @@ class ContingencyTable(Result):
         array([[1., 1.],
                [0., 1.]])
         """
-        if (obstacle := no_hard_labels(predictions)) is not None:
-            raise ValueError(f"a table {obstacle}")
+        refuse("a table", no_hard_labels(predictions))
         counts = confusion_counts(predictions).count(predictions.sample_weight, np)
         return cls(counts.cells, predictions.labels)
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, after, before, constant, last, take
+from dmfroc._kit.arrays import AnyArray, after, before, constant, divide, last, take
 from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurvePoints
 
@@ -51,12 +51,6 @@ def _steps(points: CurvePoints) -> _Steps:
 def _total(parts: Float[AnyArray, "*curves steps"], divisor: Any = 1.0) -> Any:
     """Add up what the steps contribute, then divide: whole numbers have exact sums."""
     return (parts.sum(-1, keepdims=True) / divisor)[..., 0]
-
-
-def divide(numerator: Any, divisor: Any, xp: Any) -> Any:
-    """Divide; 0 where the divisor is 0."""
-    is_empty = divisor == 0
-    return xp.where(is_empty, 0.0, numerator / xp.where(is_empty, 1.0, divisor))
 
 
 def roc_area(points: CurvePoints, xp: Any, ties: float = 0.5) -> Any:

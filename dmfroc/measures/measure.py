@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.options import function_of
+from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -426,9 +426,7 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     if first.in_given_order:
         predictions = predictions.as_given
     for measure in measures:
-        obstacle = measure.obstacle(predictions)
-        if obstacle is not None:
-            raise ValueError(f"{measure.name} {obstacle}")
+        refuse(measure.name, measure.obstacle(predictions))
     if isinstance(predictions.scores, OnDevice) and OnDevice.binder is not None:
         on_device: BoundMeasures | None = OnDevice.binder(measures, predictions)
         if on_device is not None:

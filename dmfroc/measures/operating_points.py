@@ -18,6 +18,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import bdtrik
 
+from dmfroc._kit.arrays import divide
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
@@ -103,9 +104,7 @@ class AtPoint:
             after = (x < limit if is_below else x <= limit).sum(-1, keepdims=True)
         first, second = xp.clip(after - 1, 0, last), xp.clip(after, 0, last)
         start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
-        width = end - start
-        part = xp.where(width > 0, (target - start) / xp.where(width > 0, width, 1), 0.0)
-        return first, second, part
+        return first, second, divide(target - start, end - start, xp)
 
     def _read(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> Any:
         if self.value == "tpr":
@@ -493,7 +492,7 @@ def risk_area(points: CurvePoints, xp: Any) -> Any:
     """Return the mean over the observations of the error rate down to their confidence."""
     accepted = points.tp + points.fp
     step = accepted[..., 1:] - accepted[..., :-1]
-    errors = points.fp[..., 1:] / xp.where(accepted[..., 1:] > 0, accepted[..., 1:], 1.0)
+    errors = divide(points.fp[..., 1:], accepted[..., 1:], xp)
     return (step * errors).sum() / accepted[..., -1].sum()
 
 

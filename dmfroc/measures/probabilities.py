@@ -16,12 +16,11 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, divide
 from dmfroc._kit.options import flag, integer
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.bound import Summary
-from dmfroc.measures.curve_summaries import divide
 from dmfroc.measures.measure import (
     ALL_ALIKE,
     POSITIVE,

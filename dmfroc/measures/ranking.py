@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, divide
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
@@ -89,9 +89,7 @@ def _area_against_the_rest(table: PairTable, xp: Any, weighting: Weighting = "ma
         return (table.totals * areas).sum() / table.totals.sum()
     predicted = table.predicted.sum()
     # Where every prediction is of a class that does not occur, all count evenly.
-    is_empty = predicted == 0
-    shares = xp.where(is_empty, 1 / len(areas), table.predicted / xp.where(is_empty, 1, predicted))
-    return (shares * areas).sum()
+    return (divide(table.predicted, predicted, xp, 1 / len(areas)) * areas).sum()
 
 
 def _mean_projected_area(table: ProjectedPairTable, xp: Any) -> Any:

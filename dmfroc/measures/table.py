@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, divide
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
@@ -198,10 +198,8 @@ def accuracy(table: Proportions) -> Float[AnyArray, ""]:
 
 def _f1_of_classes(table: Proportions) -> Float[AnyArray, " k"]:
     """Return the F1 of each class; 0 of one that is neither observed nor predicted."""
-    cells, xp = table.cells, table.xp
-    is_empty = cells.prevalence + cells.bias == 0
-    right = 2 * cells.tp
-    return xp.where(is_empty, 0.0, right / xp.where(is_empty, 1.0, right + cells.fp + cells.fn))
+    cells, right = table.cells, 2 * table.cells.tp
+    return divide(right, right + cells.fp + cells.fn, table.xp)
 
 
 @also_called("f1_macro")
@@ -244,10 +242,8 @@ def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
         In [0, 1]; 1 / K for guessing among K classes. For two classes it is the area under the
         ROC curve through the one point. It is scikit-learn's ``balanced_accuracy_score``.
     """
-    cells, xp = table.cells, table.xp
-    occurs = cells.prevalence > 0
-    recalls = xp.where(occurs, cells.tp / xp.where(occurs, cells.prevalence, 1.0), 0.0)
-    return recalls.sum() / occurs.sum()
+    prevalence = table.cells.prevalence
+    return divide(table.cells.tp, prevalence, table.xp).sum() / (prevalence > 0).sum()
 
 
 @also_called(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, integer
+from dmfroc._kit.options import check_level, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -107,8 +107,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         n_draws: int = 200,
         random_state: int = 0,
     ) -> None:
-        if (obstacle := no_events(pos_label, predictions)) is not None:
-            raise ValueError(f"a reliability diagram {obstacle}")
+        refuse("a reliability diagram", no_events(pos_label, predictions))
         self.predictions, self.pos_label = predictions.counted, pos_label
         self.name = checked_name(name)
         self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)

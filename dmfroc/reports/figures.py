@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib.ticker import LogLocator
 
+from dmfroc._kit.arrays import divide
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.inference.units import Sample
 from dmfroc.measures.statistics.forecasts import no_probabilities
@@ -227,7 +228,7 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         if numbers.confusion is None:
             continue
         totals = numbers.confusion.sum(axis=1, keepdims=True)
-        shares = np.where(totals > 0, numbers.confusion / np.where(totals > 0, totals, 1), np.nan)
+        shares = divide(numbers.confusion, totals, np, np.nan)
         texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
         summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
         if len(shares) == 2:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import divide
 from dmfroc._kit.files import written
 from dmfroc._kit.options import integer
 from dmfroc._kit.version import package_version
@@ -71,8 +72,7 @@ def receipt_of(
 ) -> Receipt:
     """Return a receipt; each variance is the square of the standard error that is reported."""
     errors = np.array([e.standard_error for e in estimates.values()])
-    own = np.sqrt(covariance.diagonal())
-    factor = errors / np.where(own > 0, own, 1.0)
+    factor = divide(errors, np.sqrt(covariance.diagonal()), np)
     joint = covariance * np.outer(factor, factor)
     np.fill_diagonal(joint, errors**2)
     return Receipt(dict(estimates), joint, dict(zip(map(str, labels), counts, strict=True)))

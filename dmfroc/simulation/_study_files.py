@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dmfroc._kit.files import written_whole
+from dmfroc._kit.text import on_one_line
 from dmfroc.simulation._study_workers import Rows
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def checked_schema(columns: Mapping[str, list[Any]], what: str) -> Any:
             if pa.types.is_integer(array.type) and array.null_count:
                 array.cast("float64")  # as readers do, where large integers change
         except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-            reason = " ".join(str(error).split())
+            reason = on_one_line(error)
             raise ValueError(f"{what}, in the column {name!r}: {reason}") from error
     return schema
 
@@ -57,7 +58,7 @@ class DamagedError(ValueError):
     """A file of a study that cannot be read."""
 
     def __init__(self, path: Path, reason: object) -> None:
-        super().__init__(f"{path} is damaged: {' '.join(str(reason).split())}")
+        super().__init__(f"{path} is damaged: {on_one_line(reason)}")
         self.path = path
 
 

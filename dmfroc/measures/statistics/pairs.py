@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at
+from dmfroc._kit.arrays import AnyArray, begins, cumulative_sum, map_rows, powers_of_two, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, run_ends
@@ -224,7 +224,7 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
 
     parallel(sort, range(len(present)), n)
     own_ends = run_ends(own, starts)
-    firsts = np.flatnonzero(np.append(True, own_ends[1:] != own_ends[:-1])).astype(np.int32)
+    firsts = np.flatnonzero(begins(own_ends)).astype(np.int32)
     ends = own_ends[firsts]
     of_own = np.repeat(firsts + ends, ends - firsts)
     parallel(rank, range(len(columns)), entry.size)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, powers_of_two
+from dmfroc._kit.arrays import AnyArray, begins, cumulative_sum, powers_of_two
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import rows_by_class, run_ends, scores_to_add
 from dmfroc.measures.statistics.pairs import segment_sum
@@ -140,7 +140,7 @@ def projected_pair_counts(
         sizes += (len(own) + counts).tolist()
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     ends = run_ends(np.concatenate(projections), starts[:-1])
-    firsts = np.flatnonzero(np.append(True, ends[1:] != ends[:-1])).astype(np.int32)
+    firsts = np.flatnonzero(begins(ends)).astype(np.int32)
     return ProjectedPairCounts(
         rows=np.concatenate(rows),
         pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
