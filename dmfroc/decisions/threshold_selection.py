@@ -7,6 +7,7 @@ the merged out-of-fold scores of an internal cross-validation, and then fit on a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any
 
@@ -236,6 +237,7 @@ def checked(X: Any, y: Any, sample_weight: Any = None) -> tuple[Any, Any]:
     return X, y
 
 
+@dataclass(eq=False, repr=False)
 class IsoPerformanceClassifierCV(_SelectingClassifier):
     """A binary classifier with the threshold of least expected cost on its ROC curve.
 
@@ -301,32 +303,18 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        prevalence: Any = None,
-        cost_fp: Any = 1.0,
-        cost_fn: Any = 1.0,
-        pos_label: Any = None,
-        tie_break: Any = "highest",
-        placement: Any = "score",
-        response_method: Any = "auto",
-        cv: Any = 10,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.prevalence = prevalence
-        self.cost_fp = cost_fp
-        self.cost_fn = cost_fn
-        self.pos_label = pos_label
-        self.tie_break = tie_break
-        self.placement = placement
-        self.response_method = response_method
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    prevalence: Any = None
+    cost_fp: Any = 1.0
+    cost_fn: Any = 1.0
+    pos_label: Any = None
+    tie_break: Any = "highest"
+    placement: Any = "score"
+    response_method: Any = "auto"
+    cv: Any = 10
+    n_jobs: Any = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> IsoPerformanceClassifierCV:
         """Select the threshold and fit the estimator.
@@ -420,6 +408,7 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class ClassWeightsClassifierCV(_SelectingClassifier):
     """A classifier whose probabilities are multiplied by class weights before the largest wins.
 
@@ -473,24 +462,14 @@ class ClassWeightsClassifierCV(_SelectingClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        cost_matrix: Any = None,
-        prevalences: Any = None,
-        cv: Any = 10,
-        n_starts: Any = 20,
-        n_jobs: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.cost_matrix = cost_matrix
-        self.prevalences = prevalences
-        self.cv = cv
-        self.n_starts = n_starts
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any
+    _: KW_ONLY
+    cost_matrix: Any = None
+    prevalences: Any = None
+    cv: Any = 10
+    n_starts: Any = 20
+    n_jobs: Any = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ClassWeightsClassifierCV:
         """Select the class weights and fit the estimator.
