@@ -218,10 +218,8 @@ class JudgedEvidence(EvidenceInMemory):
         if of_judge:
             on_all, on_verified = of_judge
             value += weight * (on_all.value - on_verified.value)
-            phi, sums = (
-                phi - weight * on_verified.influences,
-                weight * self._sums(on_all.influences),
-            )
+            phi = phi - weight * on_verified.influences
+            sums = weight * self._sums(on_all.influences)
         sums[self.has_verified] += self.sample.units.sums(phi)
         sums *= judge.inflation
         rest = self.stratum[~self.has_verified]

@@ -20,8 +20,7 @@ class _SavedPath(click.Path):
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
         if value == "-":
-            folder = ctx.with_resource(TemporaryDirectory())
-            value = Path(folder, "stdin.csv")
+            value = Path(ctx.with_resource(TemporaryDirectory()), "stdin.csv")
             with written(value, "-") as stream:
                 stream.write(sys.stdin.buffer.read())
         return super().convert(value, param, ctx)

@@ -65,8 +65,7 @@ class Counts:
         self.sizes[:] += np.bincount(batch.true, minlength=k)
         weights = batch.weights
         for sums, power in ((self.totals, 1), (self.squares, 2)):
-            of_rows = None if weights is None else weights**power
-            sums += np.bincount(batch.true, of_rows, k)
+            sums += np.bincount(batch.true, None if weights is None else weights**power, k)
         for name, grid in grids.items():
             scores, predicted = batch.scores[name], batch.predicted[name]
             for column in range(k):

@@ -95,8 +95,7 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
         weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
         return _quantile_cuts(scores[column], weight, n_bins)
 
-    columns = parallel_map(of_column, range(sample.n_classes))
-    return grid_of_columns(columns, scores.dtype)
+    return grid_of_columns(parallel_map(of_column, range(sample.n_classes)), scores.dtype)
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number

@@ -197,8 +197,7 @@ class CountedEvidence:
     @property
     def bound(self) -> BoundCounts:
         """The counts, ready for all measures."""
-        name = self.classifier
-        return self.counted.bound[name]
+        return self.counted.bound[self.classifier]
 
     @cached_property
     def predictions(self) -> Predictions:

@@ -97,8 +97,7 @@ class RowSample:
         """Add up equal rows, and keep the first of each class."""
         order = np.argsort(self.batch.hashes, kind="stable")  # merges what is sorted already
         hashes, true = self.batch.hashes[order], self.batch.true[order]
-        is_first = begins(hashes)
-        firsts = np.flatnonzero(is_first[: len(order)])
+        firsts = np.flatnonzero(begins(hashes)[: len(order)])
         if not len(firsts):
             return self
         count = np.add.reduceat(self.count[order], firsts)

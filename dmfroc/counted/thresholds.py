@@ -75,8 +75,7 @@ def find_thresholds(
     numerators, denominator = grid_levels(options.n_thresholds)
     levels = numerators / denominator
     totals = cells[0].sum(axis=0)
-    is_balanced = options.threshold_pool == "balanced"
-    factor = 1 / totals if is_balanced else np.ones(n_classes)
+    factor = 1 / totals if options.threshold_pool == "balanced" else np.ones(n_classes)
     edges = _edges(grid, extent)
     is_atom = grid.is_atom()
     shape = n_classes, n_classes - 1, len(levels)
@@ -180,7 +179,6 @@ def _open_between(
     column: _Column, x: _AtEdges, first: Int[np.ndarray, " t"], second: Int[np.ndarray, " t"]
 ) -> Float[np.ndarray, " t"]:
     """Return the mass of bins of different scores that the two edges touch."""
-    is_open = np.where(column.is_atom, 0.0, column.mass)
-    up_to = np.append(0.0, np.cumsum(is_open))
+    up_to = np.append(0.0, np.cumsum(np.where(column.is_atom, 0.0, column.mass)))
     last = x.bins[second] + (x.share[second] < 1)  # the bin of the second edge only if it cuts it
     return np.maximum(up_to[np.maximum(last, x.bins[first] + 1)] - up_to[x.bins[first]], 0)

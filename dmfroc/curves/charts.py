@@ -70,9 +70,12 @@ def line(x: tuple[Number, Number], y: tuple[Number, Number]) -> Line:
     return Line(np.array(x, np.float64), np.array(y, np.float64))
 
 
-def _auc_above_chance(points: OperatingPoints) -> float:
-    """Return AUC - 1/2, half of the Gini coefficient."""
-    return points.summarise(curve_summaries.gini) / 2
+def _draw_informedness(kind: str, cases: Cases, projection: Projection, x_name: str) -> Curve:
+    """Return a curve of informedness, whose area is AUC - 1/2, half of the Gini coefficient."""
+    points = count_points(cases)
+    area = points.summarise(curve_summaries.gini) / 2
+    chance = (0, 1), (0, 0)
+    return draw(kind, points, projection, x_name, _INFORMEDNESS, chance=chance, area=area)
 
 
 # The maps
@@ -267,9 +270,7 @@ def boc_curve(cases: Cases) -> Curve:
     >>> round(best.value, 4), best.thresholds
     (0.6667, array([0.6]))
     """
-    points = count_points(cases)
-    area = _auc_above_chance(points)
-    return draw("boc", points, _BOC, _FPR, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return _draw_informedness("boc", cases, _BOC, _FPR)
 
 
 @compute_by_class
@@ -451,9 +452,7 @@ def bift_curve(cases: Cases) -> Curve:
     >>> round(curve.area, 4)
     0.3333
     """
-    points = count_points(cases)
-    area = _auc_above_chance(points)
-    return draw("bift", points, _BIFT, _SHARE, _INFORMEDNESS, chance=((0, 1), (0, 0)), area=area)
+    return _draw_informedness("bift", cases, _BIFT, _SHARE)
 
 
 @compute_by_class

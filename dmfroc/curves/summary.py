@@ -52,8 +52,7 @@ def certainty_consistency(points: OperatingPoints, *, hull: bool = False) -> Cer
     instance("points", points, OperatingPoints)
     area_of = curve_summaries.hull_area if flag("hull", hull) else curve_summaries.roc_area
     certainty = (1 + points.summarise(curve_summaries.max_informedness)) / 2
-    area = points.summarise(area_of)
-    return CertaintyConsistency(certainty, area - certainty)
+    return CertaintyConsistency(certainty, points.summarise(area_of) - certainty)
 
 
 def area_under_kappa(

@@ -178,8 +178,7 @@ class Facts(ABC):
         if n_effective is None or bias_of_chance is None:
             return 0.0
         n_of_each = float(n_effective.sum()) / (1 if folds is None else len(np.unique(folds)))
-        n_classes = len(self.predictions.present)
-        return bias_of_chance(self.value, n_classes) / n_of_each
+        return bias_of_chance(self.value, len(self.predictions.present)) / n_of_each
 
     @property
     def _bias_beside_another(self) -> float:
@@ -353,8 +352,7 @@ def has_many_small_classes(
 def has_halves(predictions: Predictions, units: Units) -> bool:
     """Whether halves of each class can be evaluated in little time."""
     n_scores = predictions.n_observations * len(predictions.present)
-    is_small = n_scores <= _MOST_SCORES
-    return units.n_complete_sets >= 2 and is_small and predictions.folds is None
+    return units.n_complete_sets >= 2 and n_scores <= _MOST_SCORES and predictions.folds is None
 
 
 def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
@@ -376,8 +374,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
     if not len(halves):
         return 0.0
     of_halves = bind(measure, predictions).values_of_each(halves)
-    factor = _HALVES_OF if is_small else 1.0
-    bias = factor * (float(np.mean(of_halves)) - value)
+    bias = (_HALVES_OF if is_small else 1.0) * (float(np.mean(of_halves)) - value)
     # A half may lack a prediction without which the measure is not defined.
     return bias if np.isfinite(bias) else 0.0
 

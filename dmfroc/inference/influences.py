@@ -12,9 +12,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -219,18 +219,15 @@ class Moments:
 
     def beside(self, other: Moments) -> Moments:
         """Return the moments of a difference between two independent samples."""
-        return Moments(
-            np.concatenate([self.sizes, other.sizes]),
-            np.concatenate([self.variances, other.variances]),
-            np.concatenate([self.kurtoses, other.kurtoses]),
-            min(self.n_complete_sets, other.n_complete_sets),
-            np.concatenate([self.variances_of_sizes, other.variances_of_sizes]),
-            np.concatenate([self.freedom_of_sizes, other.freedom_of_sizes]),
-            np.concatenate([np.broadcast_to(m.n_means, m.sizes.shape) for m in (self, other)]),
-            np.concatenate([self.variances_of_parts, other.variances_of_parts]),
-            np.concatenate([self.freedom_of_parts, other.freedom_of_parts]),
-            min(self.most_freedom, other.most_freedom),
-        )
+        both = [
+            replace(m, n_means=np.broadcast_to(m.n_means, m.sizes.shape)) for m in (self, other)
+        ]
+        joined: dict[str, Any] = {}
+        for name in (x.name for x in fields(self)):
+            values = [getattr(moments, name) for moments in both]
+            is_array = isinstance(values[0], np.ndarray)
+            joined[name] = np.concatenate(values) if is_array else min(values)
+        return Moments(**joined)
 
     @property
     def given_sizes(self) -> Moments:

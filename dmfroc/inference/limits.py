@@ -238,11 +238,9 @@ def _rare_errors(
         return None
     # Errors in the class of the smallest size, in the heaviest class, or in all alike. They are
     # predicted as the lightest or the heaviest of the other classes.
-    n_effective, weights, places = (
-        np.array(sizes),
-        np.array(classes.weights),
-        np.arange(len(sizes)),
-    )
+    n_effective = np.array(sizes)
+    weights = np.array(classes.weights)
+    places = np.arange(len(sizes))
     missed_classes = [places == n_effective.argmin(), places == weights.argmax(), places >= 0]
     orders = [weights, -weights]
     if measure.family == _DECISIONS and len(places) <= _FEW_TO_TRY:  # any error may be the dearest

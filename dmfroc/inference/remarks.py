@@ -211,10 +211,8 @@ def no_variation_message(facts: Facts) -> str:
     state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
     sets = f"{count(moments.n_complete_sets)} independent sets of one observation per class"
     if abs(facts.value - best) <= PERFECT:
-        state, n_effective = (
-            f"{measure.name} is perfect in this sample",
-            facts.units.effective_sizes,
-        )
+        state = f"{measure.name} is perfect in this sample"
+        n_effective = facts.units.effective_sizes
         if rare is not None and n_effective is not None and len(facts.units.sizes) == 1:
             of_all = rare.best + (rare.worst - rare.best) * (1 - 0.05 ** (1 / n_effective.sum()))
             if abs(rare.limit - of_all) <= PERFECT:

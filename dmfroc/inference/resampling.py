@@ -190,10 +190,8 @@ class Resampling(IntervalMethod):
         for name, bound in bound_to.items():
             [facts[name]] = facts_of([measure], bound, samples[name])
             check_finite(measure, {name: facts[name].value})
-        paired, is_random = (
-            are_paired(samples),
-            any(x.class_sizes == "random" for x in facts.values()),
-        )
+        paired = are_paired(samples)
+        is_random = any(x.class_sizes == "random" for x in facts.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else replace(self, seed=self.seed + place)

@@ -351,10 +351,8 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
                 shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
             else:
                 shape, _, dtype = np.lib.format.read_array_header_2_0(stream)
-            declared, held = (
-                math.prod(shape) * max(dtype.itemsize, 1),
-                entry.file_size - stream.tell(),
-            )
+            declared = math.prod(shape) * max(dtype.itemsize, 1)
+            held = entry.file_size - stream.tell()
         if declared != held and not dtype.hasobject:
             raise ValueError(
                 f"the array {name!r} should have shape {shape}, which takes {declared:,} bytes, "

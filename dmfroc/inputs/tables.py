@@ -97,8 +97,7 @@ def spelled_labels(columns: Sequence[Any], classes: Collection[str] = ()) -> lis
     columns = [pc.if_else(pc.is_in(column, missing), None, column) for column in columns]
     trimmed = [pc.utf8_trim_whitespace(column) for column in columns]
     columns = trimmed if len(_distinct(trimmed)) == len(_distinct(columns)) else list(columns)
-    texts = _distinct(columns)
-    kind = _kind_of(texts)
+    kind = _kind_of(_distinct(columns))
     return [column if kind is None else column.cast(kind) for column in columns]
 
 

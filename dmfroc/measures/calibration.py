@@ -335,10 +335,8 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     >>> round(spiegelhalter_z()([0, 1, 0, 1, 1], [0.2, 0.6, 0.4, 0.7, 0.5]), 4)
     -1.2039
     """
-    statistic, obstacle = (
-        WithOptions(_excesses, pos_label=pos_label),
-        partial(_no_excess, pos_label),
-    )
+    statistic = WithOptions(_excesses, pos_label=pos_label)
+    obstacle = partial(_no_excess, pos_label)
     return _of_sums("Spiegelhalter's z", statistic, _z, target=0.0, obstacle=obstacle)
 
 

@@ -64,12 +64,8 @@ class AtPoint:
     counts_half: bool = False
 
     def __call__(self, points: CurvePoints, xp: Any) -> Any:
-        tp, fp, positives, negatives = (
-            points.tp,
-            points.fp,
-            points.tp[..., -1:],
-            points.fp[..., -1:],
-        )
+        tp, fp = points.tp, points.fp
+        positives, negatives = tp[..., -1:], fp[..., -1:]
         x, total = self._along(tp, fp, positives, negatives)
         share = self._share_of(x)
         if self.counts_half:
@@ -233,8 +229,7 @@ def _with_threshold(make: Callable[..., Measure], *args: Any, **attributes: Any)
 def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
     summary = AtPoint(given, share, value)
     if given == "tpr":
-        halfway = replace(summary, counts_half=True)
-        less_biased = _operating_point(title, whole_curves, halfway)
+        less_biased = _operating_point(title, whole_curves, replace(summary, counts_half=True))
         attributes["interval"] = IntervalProperties(less_biased=less_biased)
     return _with_threshold(_operating_point, title, whole_curves, summary, **attributes)
 

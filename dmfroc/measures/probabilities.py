@@ -403,8 +403,7 @@ def expected_calibration_error(
     )
     if flag("debiased", debiased):
         return corrected
-    name = "expected_calibration_error(debiased=True)"
-    less_biased = replace(corrected, name=name)
+    less_biased = replace(corrected, name="expected_calibration_error(debiased=True)")
     return replace(plain, interval=IntervalProperties(less_biased=less_biased))
 
 

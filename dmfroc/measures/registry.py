@@ -103,8 +103,7 @@ def also_called[F: Callable[..., Any]](names: str, of: str | None = None) -> Cal
 
 
 def _is_same(value: Any, default: Any) -> bool:
-    is_plain = isinstance(value, str | int | float)
-    return value is default or bool(is_plain and value == default)
+    return value is default or (isinstance(value, str | int | float) and value == default)
 
 
 def _with_options(name: str, title: str, options: Mapping[str, Any]) -> tuple[str, str]:

@@ -337,8 +337,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     >>> round(integrated_calibration_index()(y, p), 3)
     0.172
     """
-    cross_fit = WithOptions(_on_other_sides, pos_label=pos_label)
-    interval = IntervalProperties(cross_fit=cross_fit)
+    interval = IntervalProperties(cross_fit=WithOptions(_on_other_sides, pos_label=pos_label))
     title = "Integrated calibration index"
     return _distance(title, pos_label, 0, is_smooth=False, interval=interval)
 

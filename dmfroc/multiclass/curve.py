@@ -454,7 +454,11 @@ def curve_of(
     predictions = predictions.counted
     if predictions.n_classes == 2:
         weight_matrices(options.pair_weights, predictions)  # refuses what is none
-        return _binary_roc(predictions, link)
+        # With one column the factorization is saturated: the curve is the empirical one.
+        points = one_curve(predictions.scores[:, 1], predictions.true == 1)
+        counts = points.count(predictions.sample_weight, np)
+        ends = points.ends(0)[1:]  # of the runs of equal scores
+        return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
     table = options(predictions).count(predictions.sample_weight, np)
     classes = [predictions.labels[index] for index in predictions.present]
     return curve_of_rates(table, classes, link, options.rank)
@@ -497,14 +501,6 @@ def curve_of_rates(
         converged=bool(converged),
         n_iter=int(n_iter),
     )
-
-
-def _binary_roc(predictions: Predictions, link: Link) -> MulticlassROC:
-    """Return the empirical curve: with one column the factorization is saturated."""
-    curve = one_curve(predictions.scores[:, 1], predictions.true == 1)
-    counts = curve.count(predictions.sample_weight, np)
-    ends = curve.ends(0)[1:]  # of the runs of equal scores
-    return binary_curve(counts.tp[0, ends], counts.fp[0, ends], predictions.labels, link)
 
 
 def binary_curve(

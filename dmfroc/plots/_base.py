@@ -459,8 +459,7 @@ class CurveDisplay(ClassifierDisplay):
         text = legend_text(", ".join(part for part in (name, class_name) if part))
         if look.area is None or curve.area is None:
             return text
-        is_rate = 0 <= curve.area <= 1
-        area = rate_texts([curve.area], 3)[0] if is_rate else f"{curve.area:.4g}"
+        area = rate_texts([curve.area], 3)[0] if 0 <= curve.area <= 1 else f"{curve.area:.4g}"
         return f"{text}: {look.area} {area}"
 
     def _draw_isometrics(self, ax: Axes) -> None:

@@ -209,8 +209,7 @@ class DecisionDisplay(ClassifierDisplay):
             self.baselines_.append(line)
 
     def _label(self, axes: Axes, difference: bool, highest: float) -> None:
-        first = next(iter(self.curves.values()))
-        is_benefit = "treat all" in first.baselines
+        is_benefit = "treat all" in next(iter(self.curves.values())).baselines
         what = "Net benefit" if is_benefit else "Expected utility"
         axes.set_xlabel("Threshold probability" if is_benefit else "Costs at")
         axes.set_ylabel(f"{what} beyond the better baseline" if difference else what)

@@ -252,9 +252,8 @@ class ForestDisplay(Display):
         for row in np.flatnonzero(size > 0):
             ax.plot([low[row], high[row]], [row, row], color=COLORS[-1], linewidth=1)
             ax.plot(correct[row] / size[row], row, "s", color=COLORS[-1], markersize=4)
-            text = f"{correct[row]:.0f}/{size[row]:.0f}"
             ax.annotate(
-                text,
+                f"{correct[row]:.0f}/{size[row]:.0f}",
                 (1, row),
                 (3, 0),
                 xycoords=("axes fraction", "data"),

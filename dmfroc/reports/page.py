@@ -171,8 +171,7 @@ def _page(
         numbers = {}
         if len(predictions.counted.present) > 1:
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
-    estimates = list(result.estimates.values())
-    provenance = _provenance(first, estimates, curve_options, seed)
+    provenance = _provenance(first, list(result.estimates.values()), curve_options, seed)
     # Of two classes the areas are one
     areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)

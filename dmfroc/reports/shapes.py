@@ -107,5 +107,4 @@ def picture(rgb: UInt8[np.ndarray, "rows columns 3"]) -> str:
     """Return a picture of one pixel per cell as the address of a PNG that it holds itself."""
     stream = io.BytesIO()
     imsave(stream, rgb, format="png")
-    png = stream.getvalue()
-    return "data:image/png;base64," + base64.b64encode(png).decode("ascii")
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode("ascii")

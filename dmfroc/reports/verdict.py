@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -12,6 +13,7 @@ from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.inference.options import OF_ALGORITHM
+from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.reports.numbers import Numbers
 from dmfroc.results.difference import Difference
@@ -281,10 +283,7 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def listed(items: Sequence[str], most: int = 8) -> str:
-    """Return names with commas, and how many more there are."""
-    more = len(items) - most
-    return ", ".join(items[:most]) + (f" and {more} more" if more > 0 else "")
+listed = partial(shortened, limit=8)
 
 
 def _value(estimate: Estimate) -> str:
