@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from autograd.core import make_vjp
 from jaxtyping import Float
 from scipy.special import bdtrik
 
@@ -124,7 +125,8 @@ class AtPoint:
         ends = [self._around(x, share * total, np) for share in (high, low)]
         # The counts at the threshold change by themselves and with the threshold. The threshold
         # moves by the change of what is given: its own count, less its share of the total.
-        by = self._gradient(_between(tp, at, np), _between(fp, at, np), positives, negatives)
+        counts = _between(tp, at, np), _between(fp, at, np), positives, negatives
+        by = make_vjp(lambda x: self._read(*x), counts)[0](np.ones_like(positives))
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
         if self.is_fixed:
@@ -184,17 +186,6 @@ class AtPoint:
             for x in ([value - end for end in ends], [end - value for end in ends])
         )
         return below + max(-bias, 0.0), above + max(bias, 0.0)
-
-    def _gradient(
-        self, tp: Any, fp: Any, positives: Any, negatives: Any
-    ) -> tuple[Any, Any, Any, Any]:
-        if self.value == "tpr":
-            return 1 / positives, 0.0, -tp / positives**2, 0.0
-        if self.value in ("fpr", "tnr"):
-            sign = 1 if self.value == "fpr" else -1
-            return 0.0, sign / negatives, 0.0, -sign * fp / negatives**2
-        predicted = tp + fp
-        return fp / predicted**2, -tp / predicted**2, 0.0, 0.0
 
 
 def _between(counts: Any, at: tuple[Any, Any, Any], xp: Any) -> Any:
