@@ -439,21 +439,15 @@ class _Rows:
 
     def plan(self, rule: Rule, gap: float, error: float) -> str:
         """Say how many rows of each class would decide, where `dmfroc.plan` can say so."""
-        predictions = self._predictions
-        chosen = [*[*predictions][:1], *filter(None, [rule.other])]
-        folds_or_groups = [p.folds for p in predictions.values()]
-        folds_or_groups += [self.whole.options.groups] if predictions else []
-        if not predictions or any(x is not None for x in folds_or_groups):
+        predictions, measure = self._predictions, rule.measure
+        units = [p.folds for p in predictions.values()]
+        if not predictions or any(x is not None for x in [*units, self.whole.options.groups]):
             return ""
-        pilot = {name: predictions[name] for name in chosen}
-        measure: Any = rule.measure
+        assert isinstance(measure, Measure)
+        pilot = {x: p for x, p in predictions.items() if x in (next(iter(predictions)), rule.other)}
         planned = plan(pilot, measure=measure, difference=gap, level=1 - error)
         sizes = ", ".join(f"{x} {n:,}" for x, n in planned.class_counts.items())
-        best = ", ".join(f"{x} {share:.0%}" for x, share in planned.optimal_prevalence.items())
-        return (
-            f"about {planned.n:,} rows ({sizes}) would decide, or {planned.n_optimal:,} with the "
-            f"shares {best}"
-        )
+        return f"about {planned.n:,} rows ({sizes}) would decide"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import betaln, comb, gammaln
+from jaxtyping import Float, Int
+from scipy.special import betaln, comb
 
 from dmfroc._kit.options import check_level, integer, nonnegative, positive, seed_of
 from dmfroc._kit.remarks import warn
@@ -180,21 +181,18 @@ class ItemScores(Comparison):
             What a new item costs, counted in attempts.
         """
         total, k = integer("n_attempts", n_attempts, 2 * k), integer("k", k, 1)
-        cost, budgets = nonnegative("item_cost", item_cost), {}
+        attempts = np.arange(k, min(total // 2, max(_MOST_ATTEMPTS, k)) + 1)
+        n_items = (total / (attempts + nonnegative("item_cost", item_cost))).astype(int)
+        budgets = {}
         for name, (within, between) in self.spread().items():
-            is_binary = np.isin(self.items.attempts[name], (0, 1)).all()
-            if k > 1 and not is_binary:
+            x, variances = self.items.attempts[name], between**2 + within**2 / attempts
+            if k > 1 and not np.isin(x, (0, 1)).all():
                 raise ValueError(f"k above 1 is for zeros and ones, but {name!r} has grades")
-            best = Budget(0, 0, np.inf)
-            for m in range(k, min(total // 2, max(_MOST_ATTEMPTS, k)) + 1):
-                n = int(total / (m + cost))
-                variance = between**2 + within**2 / m
-                if is_binary and k > 1:
-                    mean = self.items.attempts[name].mean()
-                    variance = _variance_of_pass(k, m, float(mean), between**2)
-                if n > 1 and (error := float((variance / n) ** 0.5)) < best.standard_error:
-                    best = Budget(n, m, error)
-            budgets[name] = best
+            if k > 1:
+                variances = _variances_of_pass(k, attempts, float(x.mean()), between**2)
+            errors = np.where(n_items > 1, np.sqrt(variances / np.maximum(n_items, 1)), np.inf)
+            best = int(errors.argmin())
+            budgets[name] = Budget(int(n_items[best]), int(attempts[best]), float(errors[best]))
         return budgets
 
     def tables(self) -> list[Table]:
@@ -350,18 +348,19 @@ def items(
     return scores_of_items
 
 
-def _variance_of_pass(k: int, m: int, mean: float, between: float) -> float:
-    """Return the variance of an item's estimate of pass@k from m attempts."""
-    share = np.clip(between / max(mean * (1 - mean), _TINY), _TINY, 1 - _TINY)
-    a, b = np.clip(mean, _TINY, 1 - _TINY) * (1 / share - 1), 0.0
-    b = max((1 / share - 1) - a, _TINY)
-    right = np.arange(m + 1)
-    chance = np.exp(
-        gammaln(m + 1) - gammaln(right + 1) - gammaln(m - right + 1)
-        + betaln(right + a, m - right + b) - betaln(a, b)
-    )  # fmt: skip
-    passes = 1 - comb(m - right, k) / comb(m, k)
-    return float(chance @ passes**2 - (chance @ passes) ** 2)
+def _variances_of_pass(
+    k: int, attempts: Int[np.ndarray, " a"], mean: float, between: float
+) -> Float[np.ndarray, " a"]:
+    """Return the variance of an item's estimate of pass@k, for several numbers of attempts."""
+    mean = float(np.clip(mean, _TINY, 1 - _TINY))
+    share = np.clip(between / (mean * (1 - mean)), _TINY, 1 - _TINY)
+    right, wrong = np.array([mean, 1 - mean]) * (1 / share - 1)  # of the beta distribution
+    shared = np.arange(k + 1)  # attempts that two choices of k have in common
+    chances = comb(k, shared) * comb(attempts[:, None] - k, k - shared)
+    chances /= comb(attempts, k)[:, None]
+    none_right = np.exp(betaln(right, wrong + 2 * k - shared) - betaln(right, wrong))
+    variances: Float[np.ndarray, " a"] = chances @ none_right - none_right[k] ** 2
+    return variances
 
 
 def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:

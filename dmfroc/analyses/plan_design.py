@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import reduce
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, ndtri, stdtrit
 
 from dmfroc._kit.options import number, positive
-from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
+from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_of, moments_of
 from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import uses_sign_flips
 from dmfroc.inference.units import units_of
@@ -18,10 +18,6 @@ from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.simulation.published import PublishedFigures
-
-if TYPE_CHECKING:
-    pass
-
 
 _AREAS = ("hand_till", "dmf_auc")  # of two classes the same
 _MOST_CASES = 10**9
@@ -205,27 +201,23 @@ def make_design(
 
     With a judge of many more rows the influences are those that its labels leave unexplained.
     """
-    influences_of_each, by_judge = [], []
+    of_each, by_judge = [], []
     for pilot in pilots:
         target = np.zeros(pilot.n_classes)
         target[pilot.present] = shares
         weighted = in_class_shares(pilot.counted, target)
-        [influences] = influences_of([measure], bind(measure, weighted), weighted)
-        influences_of_each.append(influences)
+        of_each += influences_of([measure], bind(measure, weighted), weighted)
         if judge is not None:
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
-            by_judge.append(influences_of([measure], bind(measure, judged), judged)[0].influences)
+            by_judge += influences_of([measure], bind(measure, judged), judged)
     units = units_of(pilots[0].counted)
     range_of_sizes = kurtosis = None
-    phi = influences_of_each[0].influences
-    if len(influences_of_each) > 1:
-        phi = phi - influences_of_each[1].influences
+    value, phi, _ = reduce(Influences.minus, of_each)
     if by_judge:
-        psi = by_judge[0] if len(by_judge) == 1 else by_judge[0] - by_judge[1]
+        psi = reduce(Influences.minus, by_judge).influences
         phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
     moments = moments_of(phi, units)
-    if len(influences_of_each) == 1:
-        value = influences_of_each[0].value
+    if len(pilots) == 1:
         is_pooled, on_line = pools_classes(measure, weighted), True
         if is_pooled:
             kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
@@ -234,7 +226,6 @@ def make_design(
         range_of_sizes = measure.range_in(weighted)
     else:
         low, high = measure.bounds
-        value = influences_of_each[0].value - influences_of_each[1].value
         bounds, on_line = (low - high, high - low), False
     if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
         raise ValueError(
