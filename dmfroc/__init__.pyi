@@ -42,6 +42,9 @@ from .analyses.gate import (
 from .analyses.items import (
     items as items,
 )
+from .analyses.judged_shares import (
+    judged_shares as judged_shares,
+)
 from .analyses.leaderboard import (
     leaderboard as leaderboard,
 )

@@ -170,6 +170,7 @@ CALLS = {
         f({"a": TWO, "b": LABELS > 0}, by=np.arange(45) % 2).subgroups,
         f({"a": np.where(np.arange(45) % 3, np.nan, TWO)}, judge=LABELS > 0).estimates,
     ],
+    "judged_shares": lambda f: f(np.where(np.arange(45) % 3, np.nan, TWO), LABELS > 0).estimates,
     "leaderboard": lambda f: (
         f({x: dmfroc.compare(Y, OTHER, measure=x) for x in ("dmf_auc", "accuracy")}).differences
     ),

@@ -195,6 +195,7 @@ def test_json_of_a_comparison(comparison):
             "name": winner.name,
             "value": winner.value,
             "interval": list(winner.interval),
+            "limit": winner.limit,
             "level": comparison.level,
             "rivals": list(winner.rivals),
         }

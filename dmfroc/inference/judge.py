@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from dmfroc.inference.influences import Influences
 
@@ -120,5 +120,59 @@ def selection_message(
     return (
         f"verified and other rows differ in {name} (p = {p_value:.2g}): if rows were not drawn at "
         "random, the value is biased. Give the probability with which each row was drawn as "
-        "label_probability="
+        "label_probability=; if so many rows of each true class were verified, judged_shares finds "
+        "the shares of the classes"
     )
+
+
+class InvertedShares(NamedTuple):
+    """Class shares by the judge's confusion matrix, with errors and intervals in [0, 1]."""
+
+    shares: Float[np.ndarray, " k"]
+    standard_errors: Float[np.ndarray, " k"]
+    intervals: Float[np.ndarray, "k 2"]
+    is_outside: Bool[np.ndarray, " k"]
+
+
+def inverted_shares(
+    verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
+) -> InvertedShares:
+    """Return the class shares that explain how often the judge says each class.
+
+    With C the shares of the judge's labels in each true class, and q those in all other rows, the
+    class shares p solve ``q = p C``. Rows of each class and the other rows are independent
+    multinomial samples. Intervals are those of Lang and Reiczigel for two classes: counts are
+    increased, by 2 in each class and the squared quantile in the others, divided evenly among the
+    labels, and the centre is moved because the variance depends on the share. With more classes
+    the others give up equally what a class gains.
+
+    Parameters
+    ----------
+    verified : numpy.ndarray of int, shape (K, K)
+        Number of verified rows by true class and the judge's label.
+    others : numpy.ndarray of int, shape (K,)
+        Number of other rows by the judge's label.
+    level : float
+        Nominal coverage of each interval.
+
+    References
+    ----------
+    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Lang and
+    Reiczigel (2014), Confidence limits for prevalence of disease adjusted for estimated sensitivity
+    and specificity.
+    """
+    n_classes, z = len(others), float(ndtri((1 + level) / 2))
+    raw = (others / others.sum()) @ np.linalg.inv(verified / verified.sum(axis=1, keepdims=True))
+    shares = np.clip(raw, 0, None)
+    of_class, said = verified + 2 / n_classes, others + z**2 / n_classes
+    sizes, n = of_class.sum(axis=1), said.sum()
+    confusion, said = of_class / sizes[:, None], said / n
+    inverse = np.linalg.inv(confusion)
+    centre = said @ inverse
+    of_classes = (confusion @ inverse**2 - np.eye(n_classes)) / sizes[:, None]  # by class, share
+    errors = np.sqrt((said @ inverse**2 - centre**2) / n + centre**2 @ of_classes)
+    gains = np.eye(n_classes) - (1 - np.eye(n_classes)) / (n_classes - 1)
+    moved = 2 * z**2 * (centre @ (gains * of_classes)) / np.ptp(inverse, axis=0) ** 2
+    ends = (centre + moved)[:, None] + z * np.outer(errors, [-1, 1])
+    is_outside = (ends[:, 1] < 0) | (ends[:, 0] > 1)
+    return InvertedShares(shares / shares.sum(), errors, np.clip(ends, 0, 1), is_outside)

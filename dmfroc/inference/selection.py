@@ -28,6 +28,9 @@ class Winner:
         Its value in the sample, which selection makes look better than it is.
     interval : tuple of float
         Holds its true value with probability `level`, selection included.
+    limit : float
+        Its true value is at least as good with probability `level`, selection included: a one-sided
+        limit, lower if greater values are better, else upper.
     level : float
         Nominal coverage.
     rivals : tuple of str
@@ -38,6 +41,7 @@ class Winner:
     name: str
     value: float
     interval: tuple[float, float]
+    limit: float
     level: float
     rivals: tuple[str, ...]
 
@@ -134,12 +138,19 @@ def winner_of(
     could_win = qualities[best] - qualities <= 2 * half_widths
     could_win[best] = True
     of_them = joint.covariance[np.ix_(could_win, could_win)]
-    among = largest_statistic(of_them, np.eye(len(of_them)), seed)
-    level_of_value = among.level_of_each(1 - (1 - _SHARE_FOR_RIVALS) * error)
+    two_sided, one_sided = (
+        largest_statistic(of_them, np.eye(len(of_them)), seed, two_sided=both).level_of_each(
+            1 - (1 - _SHARE_FOR_RIVALS) * error
+        )
+        for both in (True, False)
+    )
+    interval_at = joint.intervals_of_values[names[best]]
+    low, high = interval_at(min(2 * (1 - one_sided), 1))[:2]
     return Winner(
         names[best],
         joint.estimates[names[best]].value,
-        joint.intervals_of_values[names[best]](1 - level_of_value)[:2],
+        interval_at(1 - two_sided)[:2],
+        low if greater_is_better else high,
         level,
         tuple(names[place] for place in np.flatnonzero(could_win) if place != best),
     )

@@ -62,26 +62,7 @@ def judged_rows(
         If the judge's labels are missing in some row, too few rows are verified, of a stratum
         none, probabilities are not above 0 and at most 1, or as for `as_predictions`.
     """
-    if isinstance(y_true, Predictions):
-        raise TypeError(
-            "judge= goes with arrays: pass y_true with missing labels where nobody verified"
-        )
-    true, said = labels_of(y_true, "y_true"), labels_of(judge, "judge")
-    rows = Rows(y_true)
-    said = rows.arranged(said, judge, "judge")
-    check_length("judge", len(said), len(true), IN_MEMORY)
-    lacking = np.array([is_missing(x) for x in said.tolist()])
-    if lacking.any():
-        raise ValueError(
-            f"judge has a missing label at {IN_MEMORY.row(int(lacking.argmax()))}: a judge must "
-            "label all rows"
-        )
-    is_verified = np.array([not is_missing(x) for x in true.tolist()])
-    if is_verified.sum() < _FEWEST_VERIFIED:
-        raise ValueError(
-            f"y_true has {int(is_verified.sum())} verified labels: at least {_FEWEST_VERIFIED} are "
-            "needed, and some hundred are of use"
-        )
+    true, said, is_verified, rows = verified_labels(y_true, judge)
     # Labels of others say nothing of the scores: warnings are about those that are verified
     filled = np.where(is_verified, true, np.resize(true[is_verified], len(true)))
     if others.get("labels") is None:
@@ -110,6 +91,33 @@ def judged_rows(
         drawn_unlike,
         given,
     )
+
+
+def verified_labels(
+    y_true: Any, judge: Any
+) -> tuple[NDArray[np.object_], NDArray[np.object_], Bool[np.ndarray, " n"], Rows]:
+    """Return labels, some of them missing, the judge's, and which rows are verified."""
+    if isinstance(y_true, Predictions):
+        raise TypeError(
+            "judge= goes with arrays: pass y_true with missing labels where nobody verified"
+        )
+    true, said = labels_of(y_true, "y_true"), labels_of(judge, "judge")
+    rows = Rows(y_true)
+    said = rows.arranged(said, judge, "judge")
+    check_length("judge", len(said), len(true), IN_MEMORY)
+    lacking = np.array([is_missing(x) for x in said.tolist()])
+    if lacking.any():
+        raise ValueError(
+            f"judge has a missing label at {IN_MEMORY.row(int(lacking.argmax()))}: a judge must "
+            "label all rows"
+        )
+    is_verified = np.array([not is_missing(x) for x in true.tolist()])
+    if is_verified.sum() < _FEWEST_VERIFIED:
+        raise ValueError(
+            f"y_true has {int(is_verified.sum())} verified labels: at least {_FEWEST_VERIFIED} are "
+            "needed, and some hundred are of use"
+        )
+    return true, said, is_verified, rows
 
 
 def _drawn_in_strata(

@@ -5,6 +5,7 @@ from ..analyses.evaluation import Evaluation as Evaluation
 from ..analyses.gate import Gate as Gate
 from ..analyses.horizons import HorizonCurves as HorizonCurves
 from ..analyses.items import ItemScores as ItemScores
+from ..analyses.judged_shares import JudgedShares as JudgedShares
 from ..analyses.leaderboard import Leaderboard as Leaderboard
 from ..analyses.multilabel import MultilabelComparison as MultilabelComparison
 from ..analyses.planning import Plan as Plan

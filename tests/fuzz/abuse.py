@@ -70,6 +70,7 @@ OF_FUNCTION = {
     "compare_subgroups": {"by": np.arange(60) // 30},
     "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5}]},
     "items": {"scores": {"a": RNG.uniform(size=60), "b": RNG.uniform(size=60)}},
+    "judged_shares": {"y_true": [0, 0, 1, 1] + [None] * 56, "judge": B},
     "leaderboard": {"tasks": dict.fromkeys("st", dmfroc.compare(Y, {"a": S, "b": S[::-1]}))},
     "lc_index": {"y_true": B, "first_score": P, "second_score": P[::-1]},
     "multilabel": {"y_true": np.stack([B, 1 - B], axis=1), "y_score": np.stack([P, 1 - P], axis=1)},

@@ -107,6 +107,23 @@ def test_winner_among_equals_pays_for_all_of_them():
     assert np.diff(found.winner.interval)[0] > 1.1 * (high - low)
 
 
+def test_limit_of_a_winner_without_rivals_is_that_of_a_classifier_named_beforehand():
+    y, scores = samples(4, lambda j: 2.5 if j == 2 else 0.2, 2)
+    winner = compare(y, scores, measure="hand_till", simultaneous=True).winner
+    level = 1 - 2 * 0.9 * 0.05  # a tenth of the error is spent on who could have won
+    alone = compare(y, scores, measure="hand_till", level=level).estimates["m2"].interval
+    np.testing.assert_allclose(winner.limit, alone[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("greater_is_better", [True, False])
+def test_limit_of_the_winner_is_inside_of_its_interval_on_the_worse_side(greater_is_better):
+    y, scores = samples(5, lambda j: 1.0, 3)
+    measure = replace(get_measure("hand_till"), name="m", greater_is_better=greater_is_better)
+    winner = compare(y, scores, measure=measure, simultaneous=True).winner
+    worse = winner.interval[0 if greater_is_better else 1]
+    assert 0.1 < (winner.limit - worse) / (winner.value - worse) < 0.3
+
+
 def test_errors_have_their_smallest_value_as_the_best():
     rng = np.random.default_rng(4)
     y = np.arange(200) % 2
