@@ -192,7 +192,7 @@ def compare_runs(
     *,
     measure: str | Measure = "dmf_auc",
     crossed: bool = True,
-    covariances: Literal["influences", "leave_one_out"] = "influences",
+    covariances: Literal["influences", "leave_one_out", "delong", "unbiased"] = "influences",
     labels: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
@@ -212,9 +212,11 @@ def compare_runs(
         Whether run j of one classifier belongs to run j of every other: the same training sample
         or fold, or the same reader. False if all runs are independent. True is right for
         independent runs too, with fewer degrees of freedom.
-    covariances : {"influences", "leave_one_out"}
-        Where the covariances of the errors come from: from influences (DeLong's), or from leaving
-        out one case (or group) after the other, as most programs for studies with readers do.
+    covariances : {"influences", "leave_one_out", "delong", "unbiased"}
+        Where the covariances of the errors come from: from influences, or from leaving out one case
+        (or group) after the other, as most programs for studies with readers do. Of ``"hand_till"``
+        with two classes also DeLong's as printed, whose classes do not borrow from each other as
+        those of influences do, and the covariances from all pairs of cases, without bias.
     labels, sample_weight
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
@@ -258,7 +260,7 @@ def compare_runs(
     measure = get_measure(measure)
     check_level(level)
     crossed = flag("crossed", crossed)
-    choice("covariances", covariances, ("influences", "leave_one_out"))
+    choice("covariances", covariances, ("influences", "leave_one_out", "delong", "unbiased"))
     n_runs = _n_runs(y_score)
     rows, values, of_rows, left = Rows(y_true), {}, [], []
     rows.order(groups, "groups")
@@ -280,7 +282,11 @@ def compare_runs(
             of_rows.append((facts.influences, facts.units))
             if covariances == "leave_one_out":
                 left.append(_values_without_each(bound, sample))
-    covariance = _jackknife_covariance(left) if left else joint_covariance(*common_sums(of_rows))
+            elif covariances != "influences":
+                left.append(_wins(measure, sample.predictions, groups, covariances))
+    covariance = (
+        _COVARIANCES[covariances](left) if left else joint_covariance(*common_sums(of_rows))
+    )
     blocks = covariance.reshape(len(values), n_runs, len(values), n_runs)
     components = _mean_covariances(blocks, crossed=crossed)
     squares, freedom = _mean_squares(np.stack(list(values.values())), crossed=crossed)
@@ -346,10 +352,53 @@ def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarr
     return np.array([bound.values(np.where(unit_of_row == x, 0.0, weights))[0] for x in units])
 
 
+def _wins(
+    measure: Measure, predictions: Predictions, groups: Any, covariances: str
+) -> Float[np.ndarray, "p q"]:
+    """Return for each pair of a positive and a negative case whether it is ordered rightly."""
+    weights = predictions.sample_weight
+    is_of_two = measure.name == "hand_till" and predictions.n_classes == 2
+    if not is_of_two or groups is not None or np.ptp(weights) > 0:
+        raise ValueError(
+            f"covariances={covariances!r} is for measure='hand_till' with two classes, without "
+            "weights and groups: use covariances='influences'"
+        )
+    scores = predictions.scores[:, 1]
+    is_positive = predictions.true == 1
+    if np.bincount(predictions.true).min() < 2:
+        raise ValueError(f"covariances={covariances!r} needs two cases of each class")
+    return (1 + np.sign(np.subtract.outer(scores[is_positive], scores[~is_positive]))) / 2
+
+
+def _delong_covariance(wins: Sequence[Float[np.ndarray, "p q"]]) -> Float[np.ndarray, "v v"]:
+    positive, negative = (np.mean(wins, axis=axis) for axis in (2, 1))
+    return np.cov(positive) / positive.shape[1] + np.cov(negative) / negative.shape[1]
+
+
+def _unbiased_covariance(wins: Sequence[Float[np.ndarray, "p q"]]) -> Float[np.ndarray, "v v"]:
+    """Return products of areas less their means over pairs that share no case (Gallas 2006)."""
+    of_pairs, (p, q) = np.stack(wins), wins[0].shape
+
+    def products(sums: Any) -> Any:
+        flat = sums.reshape(len(sums), -1)
+        return flat @ flat.T
+
+    areas = products(of_pairs.sum(axis=(1, 2)))
+    shared = products(of_pairs.sum(axis=2)) + products(of_pairs.sum(axis=1)) - products(of_pairs)
+    return areas / (p * q) ** 2 - (areas - shared) / (p * (p - 1) * q * (q - 1))
+
+
 def _jackknife_covariance(left: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:
     centred = np.stack(left) - np.mean(left, axis=1, keepdims=True)
     n = centred.shape[1]
     return (n - 1) / n * centred @ centred.T
+
+
+_COVARIANCES = {
+    "leave_one_out": _jackknife_covariance,
+    "delong": _delong_covariance,
+    "unbiased": _unbiased_covariance,
+}
 
 
 def _mean_squares(

@@ -37,9 +37,57 @@ def test_published_analysis_of_five_readers(external_directory):
     assert test.statistic == pytest.approx(4.456319, abs=5e-7)
     assert test.degrees_of_freedom == pytest.approx((1, 15.25967), abs=5e-6)
     assert test.p_value == pytest.approx(0.05166569, abs=5e-9)
+    assert found.fixed_runs.statistic == pytest.approx(5.475953, abs=5e-7)
     [difference] = test.differences
     assert difference.value == pytest.approx(-0.04380032, abs=5e-9)
     assert difference.standard_error == pytest.approx(0.02074862, abs=5e-9)
+
+
+@pytest.mark.parametrize(
+    ("covariances", "statistic", "freedom", "p_value"),
+    [("delong", 4.484854, 15.06611, 0.05123303), ("unbiased", 4.489614, 15.03418, 0.0511618)],
+)
+def test_published_covariances_of_pairs(
+    external_directory, covariances, statistic, freedom, p_value
+):
+    """Van Dyke et al. by MRMCaov's other covariances."""
+    table = pd.read_csv(external_directory / "van_dyke.csv").sort_values("case")
+    by = {key: part for key, part in table.groupby(["treatment", "reader"])}
+    y = by[1, 1]["truth"].to_numpy()
+    scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}
+    found = compare_runs(y, scores, measure="hand_till", covariances=covariances)
+    test = found.random_runs
+    assert test.statistic == pytest.approx(statistic, abs=5e-7)
+    assert test.degrees_of_freedom[1] == pytest.approx(freedom, abs=5e-6)
+    assert test.p_value == pytest.approx(p_value, abs=5e-8)
+    if covariances == "delong":
+        [difference] = test.differences
+        assert difference.standard_error == pytest.approx(0.0206825, abs=5e-8)
+
+
+def test_unbiased_covariances_are_those_of_all_samples():
+    """Their mean over all draws with replacement is the covariance of the areas in these draws."""
+    positive, negative = np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[0.0, 1.0], [2.0, 3.0]])
+    y, values, estimates = np.array([0, 0, 1, 1]), [], []
+    for rows in np.ndindex(2, 2, 2, 2):
+        runs = np.concatenate([negative[[*rows[:2]]], positive[[*rows[2:]]]])
+        scores = {"A": [runs[:, 0]] * 3, "B": [runs[:, 1]] * 3}
+        found = compare_runs(y, scores, measure="hand_till", covariances="unbiased")
+        values.append([found.values["A"][0], found.values["B"][0]])
+        estimates.append([found.covariances.different, found.covariances.variance])
+    covariance = np.cov(np.transpose(values), bias=True)
+    expected = covariance[0, 1], np.trace(covariance) / 2
+    np.testing.assert_allclose(np.mean(estimates, axis=0), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"measure": "accuracy"}, {"groups": np.arange(40) // 2}])
+def test_unbiased_covariances_are_those_of_two_classes_without_groups(options):
+    y, scores = np.arange(40) % 2, np.random.default_rng(0).random((6, 40))
+    by = {"A": [*scores[:3]], "B": [*scores[3:]]}
+    if options.get("measure"):
+        by = {name: [np.stack([1 - s, s], axis=1) for s in of] for name, of in by.items()}
+    with pytest.raises(ValueError, match="covariances='unbiased' is for"):
+        compare_runs(y, by, **{"measure": "hand_till"} | options, covariances="unbiased")
 
 
 @pytest.mark.parametrize("crossed", [True, False])
