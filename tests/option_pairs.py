@@ -182,8 +182,8 @@ def values(found):
 
 
 def but_intervals(found):
-    return {path: x for path, x in found.items()
-            if not re.search("interval|level|n_draws|best|exact|quantiles", path)}  # fmt: skip
+    others = "interval|limit|level|n_draws|best|exact|quantiles"
+    return {path: x for path, x in found.items() if not re.search(others, path)}
 
 
 # The options by hand: from the call and what it returned to the numbers that it has to return
