@@ -231,23 +231,24 @@ def planned(generator: np.random.Generator, measure: str) -> dict:
 
 def studies() -> dict[str, Study]:
     common = {"seed": 1, "directory": RESULTS}
-    few = {"learner": list(LEARNERS), "n": [300, 1000], "n_folds": [5, 10]}
+    few = grid(learner=list(LEARNERS), n=[300, 1000], n_folds=[5])
+    few += grid(learner=list(LEARNERS), n=[300], n_folds=[10])
     many = grid(n_models=[5, 20], design=["equal"])
     many += grid(n_models=[50], design=["and a worse one", "and a better one"])
     learned = grid(learner=["logistic", "25 neighbours"], n=[300], n_folds=[5])
     return {
-        "models": Study("designs_models", models, many, replications=1000, **common),
-        "folds": Study("designs_folds", folds, grid(**few), replications=400, **common),
+        "models": Study("designs_models", models, many, replications=200, **common),
+        "folds": Study("designs_folds", folds, few, replications=200, **common),
         "algorithm": Study("designs_algorithm", algorithm, learned, replications=200, **common),
         "subgroups": Study(
-            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=2000, **common
+            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=200, **common
         ),
-        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=1000, **common),
+        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=200, **common),
         "plans": Study(
             "designs_plans",
             planned,
             grid(measure=MEASURES_OF_DESIGNS),
-            replications=1000,
+            replications=200,
             **common,
         ),
     }

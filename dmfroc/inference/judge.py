@@ -141,10 +141,10 @@ def inverted_shares(
 
     With C the shares of the judge's labels in each true class, and q those in all other rows, the
     class shares p solve ``q = p C``. Rows of each class and the other rows are independent
-    multinomial samples. Intervals are those of Lang and Reiczigel for two classes: counts are
-    increased, by 2 in each class and the squared quantile in the others, divided evenly among the
-    labels, and the centre is moved because the variance depends on the share. With more classes
-    the others give up equally what a class gains.
+    multinomial samples. For two classes the intervals are those of Lang and Reiczigel. Counts are
+    increased, by 2 in each class and by the squared quantile in the others, divided evenly among
+    the labels. The centre is moved because the variance depends on the share. With more classes the
+    others give up equally what a class gains.
 
     Parameters
     ----------
