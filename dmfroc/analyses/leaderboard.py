@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -109,7 +109,7 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
             measure=first.measure if is_one else METHOD,
             title=title,
             value=mean.value,
-            standard_error=mean.error,
+            standard_error=mean.standard_error,
             interval=mean.interval_at(1 - first.level)[:2],
             level=first.level,
             method=METHOD,
@@ -118,10 +118,7 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
     }
     joint = joint_t_estimates(
         estimates,
-        {
-            (d.first, d.second): Contrast(mean.value, mean.error, mean.interval_at, mean.tail)
-            for d, mean in zip(first.differences, pairs, strict=True)
-        },
+        {(d.first, d.second): x for d, x in zip(first.differences, pairs, strict=True)},
         np.sum([x.covariance for x in tasks.values()], axis=0) / len(tasks) ** 2,
         math.inf,
         {name: mean.interval_at for name, mean in zip(names, values, strict=True)},
@@ -141,28 +138,7 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
     )
 
 
-class _Mean(NamedTuple):
-    """A mean over tasks, its error, and how far its interval of a level reaches on each side."""
-
-    value: float
-    error: float
-    below: float
-    above: float
-    level: float
-
-    def interval_at(self, error: float) -> Interval:
-        times = float(ndtri(error / 2) / ndtri((1 - self.level) / 2))
-        return Interval(self.value - times * self.below, self.value + times * self.above)
-
-    def tail(self, threshold: float) -> float:
-        """Return the probability of a true mean beyond a threshold, by the side that faces it."""
-        side = self.below if threshold < self.value else self.above
-        if side == 0:
-            return float(self.value == threshold) / 2
-        return float(ndtr(ndtri((1 - self.level) / 2) * abs(self.value - threshold) / side))
-
-
-def _means(of_tasks: list[list[Any]], level: float) -> list[_Mean]:
+def _means(of_tasks: list[list[Any]], level: float) -> list[Contrast]:
     """Return the mean of each value over the tasks, which are independent."""
     shares, means = [1 / len(of_tasks)] * len(of_tasks), []
     for of_value in zip(*of_tasks, strict=True):
@@ -170,5 +146,24 @@ def _means(of_tasks: list[list[Any]], level: float) -> list[_Mean]:
         mean = float(np.multiply(shares, values).sum())
         error = math.hypot(*(x.standard_error for x in of_value)) / len(of_tasks)
         ends = interval_of_contrast(shares, values, [Interval(*x.interval) for x in of_value])
-        means.append(_Mean(mean, error, mean - ends.low, ends.high - mean, level))
+        means.append(_contrast_of_sides(mean, error, mean - ends.low, ends.high - mean, level))
     return means
+
+
+def _contrast_of_sides(
+    value: float, error: float, below: float, above: float, level: float
+) -> Contrast:
+    """Return what is known of a value whose interval reaches so far, normal on either side."""
+    reach = float(ndtri((1 - level) / 2))
+
+    def interval_at(error: float) -> Interval:
+        times = float(ndtri(error / 2)) / reach
+        return Interval(value - times * below, value + times * above)
+
+    def tail(threshold: float) -> float:
+        side = below if threshold < value else above
+        if side == 0:
+            return float(value == threshold) / 2
+        return float(ndtr(reach * abs(value - threshold) / side))
+
+    return Contrast(value, error, interval_at, tail)
