@@ -8,7 +8,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test test-fast doctest seen fuzz mutants compat lint docs bench experiments clean
+.PHONY: demo test test-fast doctest seen fuzz mutants lint docs bench experiments validate release clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -49,10 +49,6 @@ fuzz: $(VENV)/.installed-test
 mutants: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/mutants.py $(MUTANTS_ARGS)
 
-# The lowest and the newest dependencies that pyproject.toml allows, each in its own environment.
-compat: $(VENV)/pyvenv.cfg
-	$(BIN)/python .ci/compat.py $(VENV)-compat
-
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -71,8 +67,13 @@ experiments: $(VENV)/.installed
 		$(BIN)/python $$study || exit; \
 	done
 
+# Both archives, built twice, then used with the lowest and newest libraries on each Python that is
+# there: some ten minutes. RELEASE_ARGS="--python python3.12" for one.
+release: $(VENV)/.installed-dev
+	$(BIN)/python .ci/release.py $(RELEASE_ARGS)
+
 clean:
-	rm -rf $(VENV) $(VENV)-compat build dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/_build docs/api/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # One stamp per extra, renewed when pyproject.toml changes.
 $(VENV)/.installed: pyproject.toml | $(VENV)/pyvenv.cfg

@@ -1,7 +1,13 @@
-"""Use the installed command on files made here, and hold its numbers against scikit-learn's."""
+"""Use the installed package: its command, and three examples from the docstrings of each room.
 
+The command computes from files made here; its numbers are compared with scikit-learn's.
+"""
+
+import doctest
+import importlib
 import json
 import math
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
+
+import dmfroc as package
 
 CLASSES = ["ash", "birch", "cedar"]
 
@@ -39,6 +47,19 @@ def numbers(tree: object) -> list[float]:
     return [tree] if isinstance(tree, int | float) else []
 
 
+def examples_of_rooms(n: int) -> dict[str, list[doctest.DocTest]]:
+    """Return the first docstrings with examples of each room."""
+    rooms: dict[str, list[doctest.DocTest]] = {}
+    for module in pkgutil.walk_packages(package.__path__, "dmfroc."):
+        room = rooms.setdefault(module.name.split(".")[1], [])
+        if len(room) < n and not module.name.endswith("__main__"):
+            found = doctest.DocTestFinder(exclude_empty=True).find(
+                importlib.import_module(module.name)
+            )
+            room += [x for x in found if x.examples][: n - len(room)]
+    return rooms
+
+
 good, poor = Path("good.csv"), Path("poor.csv")
 expected = write_scores(good, separation=2.0)
 write_scores(poor, separation=1.0)
@@ -51,3 +72,11 @@ assert any(math.isclose(number, expected, abs_tol=1e-9) for number in found), (e
 print(dmfroc("compare", str(good), str(poor), "--label", "tree"))
 dmfroc("report", str(good), str(poor), "--label", "tree", "--output", "report.html")
 assert "good is better than poor" in Path("report.html").read_text(encoding="utf-8")
+dmfroc("demo", "--plot", "demo.png")
+assert Path("demo.png").stat().st_size > 10_000
+
+runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+for room, examples in examples_of_rooms(3).items():
+    failed = sum(runner.run(example).failed for example in examples)
+    assert failed == 0, room
+    print(f"{room}: {len(examples)} examples")
