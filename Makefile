@@ -67,6 +67,10 @@ experiments: $(VENV)/.installed
 		$(BIN)/python $$study || exit; \
 	done
 
+# What guarantees name: tests, golden values, and a short study of coverage; a quarter of an hour.
+validate: $(VENV)/.installed-test
+	$(BIN)/python tests/validate.py $(VALIDATE_ARGS)
+
 # Both archives, built twice, then used with the lowest and newest libraries on each Python that is
 # there: some ten minutes. RELEASE_ARGS="--python python3.12" for one.
 release: $(VENV)/.installed-dev

@@ -28,7 +28,7 @@ extensions = [
     "public_directive",
     "stale_pages",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "paper"]
 templates_path = ["_templates"]
 default_role = "autolink"  # of docstrings: a link where the name is one
 

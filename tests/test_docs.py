@@ -124,6 +124,16 @@ def test_the_first_lines_of_the_readme_print_what_they_show(capsys):
     assert capsys.readouterr().out == shown
 
 
+def test_the_record_of_validation_has_every_promise():
+    record = (DOCS / "validation.md").read_text(encoding="utf-8")
+    promises = load("../tests/validate").promises()
+    assert len(promises) > 40
+    missing = [x.text for x in promises if f"| {x.number}. {x.text.split('. ')[0]}" not in record]
+    assert missing == []
+    for passed, tests in re.findall(r": (\d+) of (\d+)", record):
+        assert passed == tests
+
+
 def dotted(node):
     """Return the name ``a.b.c`` of an attribute, if it is one."""
     if isinstance(node, ast.Name):
