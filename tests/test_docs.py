@@ -2,7 +2,9 @@
 
 import ast
 import importlib.util
+import os
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -107,6 +109,21 @@ def test_the_typed_program_runs(tmp_path, monkeypatch):
     path.write_text("y,a,b\na,0.9,0.1\nb,0.2,0.8\n")
     load("../tests/typed_program").main(truth, scores)
     assert (tmp_path / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_all_code_of_the_readme_runs_in_its_order(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", readme, re.S):
+        exec(compile(code, "README", "exec"), names)
+    commands = re.findall(r"^\$ dmfroc (.*)$", readme, re.M)
+    assert len(commands) == 4
+    for command in commands:
+        done = subprocess.run([sys.executable, "-m", "dmfroc", *command.split()], check=False)
+        assert done.returncode == 0, command
+    assert {"report.html", "roc.png", "dmfroc-overview.png"} <= set(os.listdir())
 
 
 def test_tests_that_pages_name_are_there():

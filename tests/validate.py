@@ -145,13 +145,17 @@ def git(*arguments: str) -> str:
     return done.stdout.strip()
 
 
-def run_tests(paths: Iterable[str], report: Path) -> dict[str, Counts]:
-    """Run tests, and count them by file."""
+def run_tests(paths: Iterable[str], report: Path) -> None:
+    """Run tests, and write a report of them."""
     report.parent.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-m", "not seen", f"--junitxml={report}"]
     if importlib.util.find_spec("xdist"):
         command += ["-n", os.environ.get("VALIDATE_PROCESSES", "auto"), "--dist", "loadfile"]
     subprocess.run([*command, *sorted(set(paths))], cwd=ROOT, check=False)
+
+
+def counts_of(report: Path) -> dict[str, Counts]:
+    """Count the tests of a report by file."""
     counts: dict[str, Counts] = {}
     for case in ElementTree.parse(report).iter("testcase"):
         path = re.match(r"tests(?:\.\w+)*?\.test_\w+", case.get("classname", ""))
@@ -230,7 +234,8 @@ def page(counts: dict[str, Counts], coverage: dict[tuple[str, str], float]) -> s
         f"{name} {importlib.metadata.version(name)}"
         for name in ("dmfroc", "numpy", "scipy", "jax", "numpyro", "scikit-learn")
     )
-    run = f"{datetime.date.today()}, commit {git('rev-parse', '--short=8', 'HEAD')}"
+    code = git("log", "-1", "--format=%h", "--", "dmfroc")
+    run = f"{datetime.date.today()}, code of commit {code}"
     lines = [PREFACE.format(run=run, python=platform.python_version(), versions=versions)]
     for promise in promises():
         if promise.number == 1:
@@ -304,7 +309,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="renew the page and the figures")
     is_written = parser.parse_args().write
     named = [path for promise in promises() for path in test_files(promise.evidence)]
-    counts = run_tests([*named, *GOLDEN], ROOT / "build" / "validation.xml")
+    report = ROOT / "build" / "validation.xml"
+    run_tests([*named, *GOLDEN], report)
+    counts = counts_of(report)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         coverage = short_coverage()
