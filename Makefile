@@ -67,7 +67,7 @@ experiments: $(VENV)/.installed
 		$(BIN)/python $$study || exit; \
 	done
 
-# What guarantees name: tests, golden values, and a short study of coverage; a quarter of an hour.
+# What guarantees name: tests, golden values, and a short study of coverage; half an hour.
 validate: $(VENV)/.installed-test
 	$(BIN)/python tests/validate.py $(VALIDATE_ARGS)
 

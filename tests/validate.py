@@ -3,7 +3,7 @@
 There are the tests that `docs/guarantees.md` names, golden values and oracles, and a short study of
 coverage whose figures are stored. Without options nothing in the repository changes: the page is
 written to `build/validation.md`, and the program ends with 1 if anything differs. ``--write``
-renews the page and the stored figures. It takes about fifteen minutes on two cores.
+renews the page and the stored figures. It takes about half an hour.
 """
 
 import argparse
