@@ -232,7 +232,7 @@ def page(counts: dict[str, Counts], coverage: dict[tuple[str, str], float]) -> s
     """Return the page."""
     versions = ", ".join(
         f"{name} {importlib.metadata.version(name)}"
-        for name in ("dmfroc", "numpy", "scipy", "jax", "numpyro", "scikit-learn")
+        for name in ("numpy", "scipy", "jax", "numpyro", "scikit-learn")
     )
     code = git("log", "-1", "--format=%h", "--", "dmfroc")
     run = f"{datetime.date.today()}, code of commit {code}"
@@ -293,6 +293,9 @@ experiments/trust.py`. Some take hours. The studies were computed at the commits
 the code of measures or intervals has changed since, the page of the study names the modules.
 
 ## Promises
+
+Programs in `tests/fuzz` without a number are run briefly by `tests/fuzz/test_fuzz.py`, and at
+length by `make fuzz`; `interrupt_calls.py` by `make fuzz` alone.
 """.replace("{tolerance}", f"{TOLERANCE:g}")
 GOLDEN_TEXT = """\
 Stored numbers with their recipes, computed in exact arithmetic or by other programs, and printed
