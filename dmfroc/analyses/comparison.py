@@ -159,7 +159,8 @@ def compare(
         has_scores = y_score is not None or options.get("y_pred") is None
         measure = "dmf_auc" if has_scores else "informedness"
     measure = get_measure(measure)
-    paired, hypothesis = flag("paired", paired), Hypothesis(alternative, margin, rope)
+    paired = flag("paired", paired)
+    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
     intervals, given = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     if given.get("y_pred") is not None:
@@ -207,7 +208,6 @@ def compare(
         **comparison_fields(
             joint,
             hypothesis,
-            greater_is_better=measure.greater_is_better,
             simultaneous=simultaneous,
             level=intervals.level,
             seed=intervals.seed,
@@ -249,7 +249,6 @@ def comparison_fields(
     joint: JointEstimates,
     hypothesis: Hypothesis,
     *,
-    greater_is_better: bool,
     simultaneous: bool,
     level: float,
     seed: int,
@@ -257,7 +256,7 @@ def comparison_fields(
 ) -> dict[str, Any]:
     """Return what a `Comparison` says of values that are jointly known, as its fields."""
     value_intervals, winner = None, None
-    unadjusted = hypothesis.differences(joint.contrasts, level, greater_is_better=greater_is_better)
+    unadjusted = hypothesis.differences(joint.contrasts, level)
     names = tuple(joint.estimates)
     differences = holm_adjusted(unadjusted)
     at_once: tuple[Difference, ...] = ()
@@ -266,7 +265,7 @@ def comparison_fields(
             at_once = _all_at_once(joint, unadjusted, level, seed, hypothesis)
     if simultaneous:
         differences = at_once
-        value_intervals, winner = _of_values(joint, greater_is_better, level, seed)
+        value_intervals, winner = _of_values(joint, hypothesis, level, seed)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
         differences = tuple(
@@ -286,7 +285,7 @@ def comparison_fields(
         "rope": hypothesis.rope,
         "n_draws": len(joint.qualities),
         "seed": seed,
-        "greater_is_better": greater_is_better,
+        "greater_is_better": hypothesis.greater_is_better,
         "covariance": joint.covariance,
         "simultaneous": simultaneous,
         "value_intervals": value_intervals,
@@ -318,15 +317,14 @@ def _all_at_once(
 
 
 def _of_values(
-    joint: JointEstimates, greater_is_better: bool, level: float, seed: int
+    joint: JointEstimates, hypothesis: Hypothesis, level: float, seed: int
 ) -> tuple[dict[str, tuple[float, float]], Winner]:
     """Return intervals of the values that hold all at once, and the winner."""
     n = len(joint.estimates)
     level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
     intervals = {x: at(1 - level_of_value)[:2] for x, at in joint.intervals_of_values.items()}
     largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
-    winner = winner_of(joint, largest, greater_is_better=greater_is_better, level=level, seed=seed)
-    return intervals, winner
+    return intervals, winner_of(joint, largest, hypothesis, level, seed)
 
 
 def _order_probabilities(

@@ -201,7 +201,7 @@ class Comparison(NamedEstimates):
     @property
     def hypothesis(self) -> Hypothesis:
         """What is tested of every difference."""
-        return Hypothesis(self.alternative, self.margin, self.rope)
+        return Hypothesis(self.alternative, self.margin, self.rope, self.greater_is_better)
 
     @property
     def kind_of_interval(self) -> str:
@@ -215,7 +215,7 @@ class Comparison(NamedEstimates):
         hypothesis = self.hypothesis
         if hypothesis.is_two_sided:
             return f"P-values are two-sided: {self._statement}."
-        claim = hypothesis.claim("A", "B", greater_is_better=self.greater_is_better)
+        claim = hypothesis.claim("A", "B")
         return f"P-values are one-sided: {self._statement}, that is, {claim}."
 
     @property

@@ -68,7 +68,10 @@ class Rule:
     def hypothesis(self) -> Hypothesis:
         """What the difference is held against."""
         side = "greater" if self.measure.greater_is_better else "less"
-        return Hypothesis("two-sided" if self.other is None else side, self.margin)  # type: ignore[arg-type]
+        alternative: Any = "two-sided" if self.other is None else side
+        return Hypothesis(
+            alternative, self.margin, greater_is_better=self.measure.greater_is_better
+        )
 
     def __str__(self) -> str:
         """Say what the rule asks for."""

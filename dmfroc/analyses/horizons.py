@@ -149,10 +149,7 @@ def over_horizons(
         for pair in joint[0]:
             families[-1].append(name := " - ".join(pair))
             measure, contrasts = first[pair[0]].measure, [x[pair] for x in joint]
-            up = {"greater_is_better": measure.greater_is_better}
-            points[name] = tuple(
-                hypothesis.difference(pair, x, options.level, **up) for x in contrasts
-            )
+            points[name] = tuple(hypothesis.difference(pair, x, options.level) for x in contrasts)
             sums[name] = sums[pair[0]] - sums[pair[1]]
             tested[name] = measure, hypothesis, [x.interval_at for x in contrasts]
     bands, critical, covariances, means = {}, {}, {}, {}

@@ -143,7 +143,6 @@ class ItemScores(Comparison):
         fields = comparison_fields(
             joint._replace(estimates=named),
             self.hypothesis,
-            greater_is_better=True,
             simultaneous=self.simultaneous,
             level=self.level,
             seed=self.seed,
@@ -338,7 +337,6 @@ def items(
         **comparison_fields(
             joint,
             hypothesis,
-            greater_is_better=True,
             simultaneous=simultaneous,
             level=level,
             seed=seed,
@@ -380,6 +378,7 @@ def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
         covariance,
         max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0),
         {name: mean.limits.interval_at for name, mean in means.items()},
+        Hypothesis(),
         seed,
     )
 

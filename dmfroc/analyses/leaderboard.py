@@ -116,19 +116,19 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
         )
         for name, mean in zip(names, values, strict=True)
     }
+    hypothesis = Hypothesis(greater_is_better=first.greater_is_better)
     joint = joint_t_estimates(
         estimates,
         {(d.first, d.second): x for d, x in zip(first.differences, pairs, strict=True)},
         np.sum([x.covariance for x in tasks.values()], axis=0) / len(tasks) ** 2,
         math.inf,
         {name: mean.interval_at for name, mean in zip(names, values, strict=True)},
+        hypothesis,
         first.seed,
-        greater_is_better=first.greater_is_better,
     )
     found = comparison_fields(
         joint,
-        Hypothesis(),
-        greater_is_better=first.greater_is_better,
+        hypothesis,
         simultaneous=False,
         level=first.level,
         seed=first.seed,

@@ -298,7 +298,7 @@ def multilabel(
     if measure.name == "hand_till":  # of two classes
         measure = replace(measure, title="AUC")
     level, seed = check_level(level), seed_of(random_state)
-    hypothesis = Hypothesis(alternative, margin, rope)
+    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
     hypothesis.check(level, measure.largest_difference)
     average = choice("average", average, ("macro", "micro"))
     rows = _labelled_rows(y_true, y_score, y_pred, labels, groups)
@@ -326,7 +326,6 @@ def multilabel(
         **comparison_fields(
             joint,
             hypothesis,
-            greater_is_better=measure.greater_is_better,
             simultaneous=simultaneous,
             level=level,
             seed=seed,
@@ -414,13 +413,10 @@ def _each_label(
     differences: dict[str, tuple[Difference, ...]] = {}
     with collected_remarks():
         for label, of_label in facts.items():
-            greater_is_better = next(iter(of_label.values())).measure.greater_is_better
             joint = method.paired_estimates(joint_facts(of_label), hypothesis)
             estimates[label] = joint.estimates
             if joint.contrasts:
-                unadjusted = hypothesis.differences(
-                    joint.contrasts, method.level, greater_is_better=greater_is_better
-                )
+                unadjusted = hypothesis.differences(joint.contrasts, method.level)
                 differences[label] = holm_adjusted(unadjusted)
     return estimates, differences
 

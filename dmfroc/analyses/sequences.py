@@ -476,7 +476,6 @@ def joint_of_streams(
         np.diag([error**2 for error in errors.values()]),
         hypothesis,
         seed,
-        greater_is_better=measure.greater_is_better,
     )
 
 

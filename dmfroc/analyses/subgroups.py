@@ -536,11 +536,9 @@ def _differences(
         vectors = np.concatenate([vectors, against])
     largest = largest_statistic(contrasts.covariance, vectors, options.seed)
     level = largest.level_of_each(options.level)
-    differences = []
+    hypothesis, differences = Hypothesis(greater_is_better=greater_is_better), []
     for pair, vector in zip(pairs, vectors, strict=True):
-        difference = Hypothesis().difference(
-            pair, contrasts.contrast(vector), level, greater_is_better=greater_is_better
-        )
+        difference = hypothesis.difference(pair, contrasts.contrast(vector), level)
         adjusted = largest.adjusted(difference.p_value)
         differences.append(replace(difference, adjusted_p_value=adjusted))
     return tuple(differences)

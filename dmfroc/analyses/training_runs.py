@@ -452,7 +452,8 @@ def _test(
         (first, second): contrast_of_t(means[first] - means[second], scale, freedom)
         for first, second in itertools.combinations(means, 2)
     }
-    differences = Hypothesis().differences(contrasts, level, greater_is_better=greater_is_better)
+    hypothesis = Hypothesis(greater_is_better=greater_is_better)
+    differences = hypothesis.differences(contrasts, level)
     freedoms = float(len(means) - 1), float(freedom)
     p_value = p_value_of_f(statistic, freedoms)
     return RunsTest(float(statistic), freedoms, p_value, holm_adjusted(differences))

@@ -134,8 +134,8 @@ class CorrectedResampling(IntervalMethod):
             self._factor(n_folds, sample) * np.atleast_2d(np.cov(table)),
             n_folds - 1,
             {name: partial(interval_of_value, name) for name in estimates},
+            hypothesis,
             self.seed,
-            greater_is_better=measure.greater_is_better,
         )
 
 

@@ -81,11 +81,14 @@ class Hypothesis:
         How much worse than the other the first may be, where it is not to be inferior.
     rope : float
         Half-width of the region of practical equivalence.
+    greater_is_better : bool
+        False for errors and other losses.
     """
 
     alternative: Alternative = "two-sided"
     margin: float = 0.0
     rope: float = 0.0
+    greater_is_better: bool = True
 
     def __post_init__(self) -> None:
         choice("alternative", self.alternative, get_args(Alternative))
@@ -131,9 +134,9 @@ class Hypothesis:
         relation = {0: "\N{NOT EQUAL TO}", 1: ">", -1: "<"}[self.sign]
         return f"A - B {relation} {self.threshold:g}"
 
-    def claim(self, first: str, second: str, *, greater_is_better: bool) -> str:
+    def claim(self, first: str, second: str) -> str:
         """Say in words what a one-sided test is to show."""
-        is_better = (self.sign > 0) == greater_is_better
+        is_better = (self.sign > 0) == self.greater_is_better
         if self.margin == 0:
             return f"{first} is {'better' if is_better else 'worse'} than {second}"
         opposite = "worse" if is_better else "better"
@@ -162,14 +165,7 @@ class Hypothesis:
             return min(2 * beyond, 1.0)
         return beyond if self.sign * (value - self.threshold) > 0 else 1 - beyond
 
-    def difference(
-        self,
-        names: tuple[str, str],
-        contrast: Contrast,
-        level: float,
-        *,
-        greater_is_better: bool = True,
-    ) -> Difference:
+    def difference(self, names: tuple[str, str], contrast: Contrast, level: float) -> Difference:
         """Return a difference with its interval at a level, its tests and its probabilities."""
         value, error, interval_at, tail, p_value, two_sided = contrast
 
@@ -182,7 +178,7 @@ class Hypothesis:
             p_value = two_sided if self.is_two_sided else self.p_value_of_tail(value, tail)
         if self.rope > 0:
             equivalent = max(probability_above(-self.rope) - probability_above(self.rope), 0.0)
-        is_better = (value > 0) == greater_is_better
+        is_better = (value > 0) == self.greater_is_better
         return Difference(
             *names,
             value=value,
@@ -196,17 +192,10 @@ class Hypothesis:
         )
 
     def differences(
-        self,
-        contrasts: Mapping[tuple[str, str], Contrast],
-        level: float,
-        *,
-        greater_is_better: bool = True,
+        self, contrasts: Mapping[tuple[str, str], Contrast], level: float
     ) -> list[Difference]:
         """Return the `difference` of every two; no p-value is adjusted yet."""
-        return [
-            self.difference(pair, contrast, level, greater_is_better=greater_is_better)
-            for pair, contrast in contrasts.items()
-        ]
+        return [self.difference(pair, contrast, level) for pair, contrast in contrasts.items()]
 
 
 def error_reaching(

@@ -94,8 +94,6 @@ def joint_estimates(
     covariance: Float[np.ndarray, "m m"],
     hypothesis: Hypothesis,
     seed: int,
-    *,
-    greater_is_better: bool,
 ) -> JointEstimates:
     """Return what is known of independent values with these ``intervals``.
 
@@ -106,7 +104,7 @@ def joint_estimates(
     return JointEstimates(
         estimates,
         contrasts(values, error_of, hypothesis),
-        draws if greater_is_better else -draws,
+        draws if hypothesis.greater_is_better else -draws,
         covariance,
         intervals,
     )

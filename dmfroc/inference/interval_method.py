@@ -150,9 +150,8 @@ def joint_t_estimates(
     covariance: Float[np.ndarray, "m m"],
     degrees_of_freedom: float,
     intervals: Mapping[str, IntervalAt],
+    hypothesis: Hypothesis,
     seed: int,
-    *,
-    greater_is_better: bool = True,
 ) -> JointEstimates:
     """Return what is known of values that have a joint t distribution, drawn from it."""
     values = np.array([estimate.value for estimate in estimates.values()])
@@ -163,5 +162,5 @@ def joint_t_estimates(
         chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
         noise /= np.sqrt(chi_squared / degrees_of_freedom)
     draws = values + noise
-    qualities = draws if greater_is_better else -draws
+    qualities = draws if hypothesis.greater_is_better else -draws
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)

@@ -121,8 +121,8 @@ class Jackknife(IntervalMethod):
             joint.covariance,
             min(freedoms, default=np.inf),
             {name: f.interval_at for name, f in facts.items()},
+            hypothesis,
             self.seed,
-            greater_is_better=measure.greater_is_better,
         )
 
     def _independent(
@@ -145,7 +145,6 @@ class Jackknife(IntervalMethod):
             np.diag([f.moments.spread.scale**2 for f in facts.values()]),
             hypothesis,
             self.seed,
-            greater_is_better=measure.greater_is_better,
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import ndtri
 
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.simultaneous import LargestStatistic, largest_statistic, square_root
 
@@ -110,8 +111,7 @@ def may_be_best(
 def winner_of(
     joint: JointEstimates,
     of_differences: LargestStatistic,
-    *,
-    greater_is_better: bool,
+    hypothesis: Hypothesis,
     level: float,
     seed: int,
 ) -> Winner:
@@ -127,7 +127,7 @@ def winner_of(
     McCloskey (2024), Inference on winners, for the problem.
     """
     names = list(joint.estimates)
-    sign = 1 if greater_is_better else -1
+    sign = 1 if hypothesis.greater_is_better else -1
     qualities = sign * np.array([estimate.value for estimate in joint.estimates.values()])
     best = int(np.argmax(qualities))
     error = 1 - level

@@ -181,9 +181,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
     adjusted = ", adjusted" if several else ""
     sentences = []
     for d in comparison.differences[:_MOST_UNDECIDED]:
-        claim = comparison.hypothesis.claim(
-            d.first, d.second, greater_is_better=comparison.greater_is_better
-        )
+        claim = comparison.hypothesis.claim(d.first, d.second)
         values = (_value(comparison.estimates[name]) for name in (d.first, d.second))
         is_shown = d.adjusted_p_value < significance
         sentences.append(

@@ -18,16 +18,16 @@ VALUE, ERROR, FREEDOM = 0.03, 0.02, 7.0
 MEASURE = get_measure("hand_till")
 
 
-def differences(hypothesis, *contrasts, **options):
+def differences(hypothesis, *contrasts):
     named = {("a", str(place)): contrast for place, contrast in enumerate(contrasts)}
-    return hypothesis.differences(named, 0.9, **options)
+    return hypothesis.differences(named, 0.9)
 
 
 @pytest.mark.parametrize("greater_is_better", [True, False])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_a_t_distribution_gives_the_t_test(alternative, greater_is_better):
     margin = 0.0 if alternative == "two-sided" else 0.01
-    hypothesis = Hypothesis(alternative, margin, rope=0.005)
+    hypothesis = Hypothesis(alternative, margin, 0.005, greater_is_better)
     exact = contrast_of_t(VALUE, ERROR, FREEDOM)
     inverted = contrast_of_intervals(VALUE, ERROR, exact.interval_at)
     t = stats.t(FREEDOM, VALUE, ERROR)
@@ -35,7 +35,7 @@ def test_a_t_distribution_gives_the_t_test(alternative, greater_is_better):
     p_values["two-sided"] = 2 * min(t.cdf(0), t.sf(0))
     low, high = t.ppf([0.05, 0.95]) if alternative == "two-sided" else t.ppf([0.1, 0.9])
     ends = {"two-sided": (low, high), "greater": (low, np.inf), "less": (-np.inf, high)}
-    for found in differences(hypothesis, exact, inverted, greater_is_better=greater_is_better):
+    for found in differences(hypothesis, exact, inverted):
         assert found.p_value == pytest.approx(p_values[alternative], rel=1e-6)
         assert found.two_sided_p_value == pytest.approx(p_values["two-sided"], rel=1e-6)
         assert found.interval == pytest.approx(ends[alternative], rel=1e-6)
