@@ -189,8 +189,6 @@ def _estimates_in_memory(
     """Return estimates of the same observations, which share units, or of independent samples."""
     [method] = choose_methods([measure], next(iter(predictions.values())), options)
     check_comparable(measure, predictions)
-    if (refusal := method.refusal_to_compare) is not None:
-        raise ValueError(refusal)
     if units is None and options.groups is not None:
         raise ValueError(
             "groups cannot be given for independent samples (paired=False): put all rows in one "

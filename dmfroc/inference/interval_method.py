@@ -85,11 +85,6 @@ class IntervalMethod(ABC):
     def from_options(cls, options: Options) -> IntervalMethod:
         """Return the method with those of the options that it uses."""
 
-    @property
-    def refusal_to_compare(self) -> str | None:
-        """Why classifiers cannot be compared with these options, if that is so."""
-        return None
-
     @abstractmethod
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample

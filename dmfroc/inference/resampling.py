@@ -82,13 +82,6 @@ class Resampling(IntervalMethod):
         """Whether it takes a vector of values: not if each replicate needs a standard error."""
         return self.interval_type != "studentized"
 
-    @property
-    def refusal_to_compare(self) -> str | None:
-        """Why classifiers cannot be compared: replicates of differences have no standard error."""
-        if self.interval_type == "studentized":
-            return "differences have no studentized interval: use 'bca' or 'percentile'"
-        return None
-
     @abstractmethod
     def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the values of a bound measure in all replicates.
@@ -183,6 +176,8 @@ class Resampling(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
+        if self.interval_type == "studentized":  # replicates of differences have no standard error
+            raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
         facts: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
         draws: dict[str, Float[np.ndarray, " draws"]] = {}

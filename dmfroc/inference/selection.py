@@ -150,7 +150,7 @@ def winner_of(
         names[best],
         joint.estimates[names[best]].value,
         interval_at(1 - two_sided)[:2],
-        low if greater_is_better else high,
+        low if hypothesis.greater_is_better else high,
         level,
         tuple(names[place] for place in np.flatnonzero(could_win) if place != best),
     )
