@@ -116,6 +116,17 @@ def of_measure(page: str, begin: str, name: str, column: str) -> str:
     return ends([row for row in table(page, begin) if row["measure"] == name], column)
 
 
+def of_designs() -> str:
+    """Return the coverage in the designs, and in all of them together."""
+    rows = table("designs", "learner | n")
+    together = [row for row in rows if row["learner"] == "**all**"]
+    single = [row for row in rows if row not in together]
+    return (
+        f"coverage {ends(single, 'coverage, %')} % in one design, "
+        f"{ends(together, 'coverage, %')} % in all together"
+    )
+
+
 RESULTS: dict[str, Callable[[], str]] = {
     "trust": of_trust,
     "uses": lambda: sentence("uses", r"\d+ cells were studied\. \d+ of them hold less[^.]*"),
@@ -129,7 +140,7 @@ RESULTS: dict[str, Callable[[], str]] = {
         + of_measure("near_perfect", "measure |", "`hand_till`", "coverage, least / median")
         + " %"
     ),
-    "designs": lambda: "coverage " + ends(table("designs", "learner | n"), "coverage, %") + " %",
+    "designs": of_designs,
     "gates": lambda: sentence("gates", r"largest share of\s+passes and fails[^%]*%"),
     "items": lambda: "least coverage " + ends(table("items", "n | least"), "least, %") + " %",
     "any_time": lambda: (
