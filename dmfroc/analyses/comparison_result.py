@@ -304,6 +304,7 @@ class Comparison(NamedEstimates):
             self.kind_of_interval + (f" (margin {self.margin:g})" if self.margin else ""),
             simultaneous=self.simultaneous,
             rope=self.rope,
+            n_draws=self.n_draws if self.method == "bootstrap" else 0,
         )
         probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
         orders = [

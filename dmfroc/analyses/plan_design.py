@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -13,7 +14,7 @@ from dmfroc._kit.options import number, positive
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_of, moments_of
 from dmfroc.inference.limits import interval, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import uses_sign_flips
-from dmfroc.inference.units import units_of
+from dmfroc.inference.units import Units, units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind
@@ -113,6 +114,7 @@ class Design:
     measure: Measure
     pilot: Predictions  # with the planned class shares
     pooled_kurtosis: Float[np.ndarray, " 1"] | None  # where all units are one stratum
+    units: Units
 
     @property
     def least_n(self) -> int:
@@ -127,10 +129,22 @@ class Design:
         counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
         return np.maximum(counts, _LEAST_OF_CLASS)
 
+    def units_of(self, n: int) -> tuple[Int[np.ndarray, " s"], Float[np.ndarray, " k"]]:
+        """Return the numbers of independent units of n cases, and effective sizes of the classes.
+
+        Groups are as large as those of the pilot.
+        """
+        counts = self.counts(n)
+        if self.units.groups is None or self.units.effective_sizes is None:
+            return counts, counts.astype(float)
+        times = n / len(self.units.unit_of_row)
+        sizes = np.maximum(np.rint(self.units.sizes * times).astype(int), _LEAST_OF_CLASS)
+        return sizes, self.units.effective_sizes * times
+
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
-        pilot, counts = self.moments, self.counts(n)
-        n, n_sets = int(counts.sum()), int(counts.min())
+        pilot, (counts, effective) = self.moments, self.units_of(n)
+        n, n_sets = int(counts.sum()), float(effective.min())
         added = pilot.variances_of_sizes / (n / pilot.sizes.sum())
         if self.pooled_kurtosis is None:
             freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
@@ -152,7 +166,7 @@ class Design:
     def half_width(self, n: int) -> float:
         """Return half the width of the interval that n cases will have."""
         of_value = self.range_of_sizes is not None
-        evidence, planned = self.counts(n).astype(float), self.planned(n)
+        planned, (_, evidence) = self.planned(n), self.units_of(n)
         ends = interval(
             self.value,
             planned,
@@ -196,6 +210,7 @@ def make_design(
     shares: Float[np.ndarray, " k"],
     level: float,
     judge: Int[np.ndarray, " n"] | None = None,
+    groups: Any = None,
 ) -> Design:
     """Find the value and the influences under the class shares of the planned test set.
 
@@ -210,7 +225,7 @@ def make_design(
         if judge is not None:
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
             by_judge += influences_of([measure], bind(measure, judged), judged)
-    units = units_of(pilots[0].counted)
+    units = units_of(pilots[0].counted, groups)
     range_of_sizes = kurtosis = None
     value, phi, _ = reduce(Influences.minus, of_each)
     if by_judge:
@@ -218,9 +233,10 @@ def make_design(
         phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
     moments = moments_of(phi, units)
     if len(pilots) == 1:
-        is_pooled, on_line = pools_classes(measure, weighted), True
+        drawn, on_line = units.in_one_stratum, True
+        is_pooled = pools_classes(measure, weighted) and len(drawn.sizes) == 1
         if is_pooled:
-            kurtosis = moments_of(phi, units.in_one_stratum).kurtoses
+            kurtosis = moments_of(phi, drawn).kurtoses
         has_strata = len(units.sizes) > 1 and not is_pooled
         bounds = measure.range_in(weighted, sizes_are_fixed=has_strata)
         range_of_sizes = measure.range_in(weighted)
@@ -234,7 +250,17 @@ def make_design(
             "pilot"
         )
     return Design(
-        value, bounds, range_of_sizes, on_line, moments, shares, level, measure, weighted, kurtosis
+        value,
+        bounds,
+        range_of_sizes,
+        on_line,
+        moments,
+        shares,
+        level,
+        measure,
+        weighted,
+        kurtosis,
+        units,
     )
 
 

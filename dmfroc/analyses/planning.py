@@ -15,6 +15,7 @@ from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
 from dmfroc.inference.jackknife import SYMMETRIC_FROM
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.judge import encoded_judge
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
@@ -202,6 +203,8 @@ def plan(
     power: float | int | None = None,
     prevalence: Any = "pilot",
     classifier: Classifiers = None,
+    folds: Any = None,
+    groups: Any = None,
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
     random_state: int | np.random.Generator | None = 0,
@@ -241,6 +244,11 @@ def plan(
     classifier : SimulatedClassifier, or dict of two by name, optional
         What is simulated if the pilot is a `MultinomialPopulation`, by default a classifier that
         sees all covariates.
+    folds : array-like of shape (n,), optional
+        The fold of each row of a cross-validated pilot, whose scores are compared within folds.
+    groups : array-like of shape (n,), optional
+        To which patient, document, ... each row of the pilot belongs. The planned cases come in
+        groups of the same sizes; the class shares are those of the pilot.
     judge : array-like of shape (n,), optional
         Labels of a judge for the rows of the pilot. Then the plan says how many rows to verify, if
         the judge labels many more, see the page on few labels.
@@ -278,7 +286,13 @@ def plan(
     """
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
-        options |= {"judge": judge, "level": level, "random_state": random_state}
+        options |= {
+            "judge": judge,
+            "groups": groups,
+            "folds": folds,
+            "level": level,
+            "random_state": random_state,
+        }
         if unknown := [x for x in half_width if not isinstance(x, str)]:
             raise TypeError(f"half_width must be by name of the measure, but has {unknown[0]!r}")
         plans = {
@@ -307,11 +321,18 @@ def plan(
     aim = Aim(half_width, difference, margin, power, check_level(level))
     seed = seed_of(random_state)
     figures = pilot if isinstance(pilot, PublishedFigures) else None
+    prevalence_is_other = not isinstance(prevalence, str) or prevalence != "pilot"
     if figures is not None:
-        if not isinstance(prevalence, str) or (prevalence, judge) != ("pilot", None):
-            raise TypeError("prevalence and judge are for a pilot: PublishedFigures has its own")
+        if prevalence_is_other or not (judge is None and groups is None and folds is None):
+            raise TypeError(
+                "prevalence, judge, groups and folds are for a pilot: PublishedFigures has its own"
+            )
         pilot = figures.population(measure.name, measure.needs)
     pilots = _pilots(pilot, classifier, seed)
+    if folds is not None and judge is not None:
+        raise TypeError("folds cannot be given together with judge=: leave one out")
+    if folds is not None:
+        pilots = [one.in_folds(folds) for one in pilots]
     first, shares = pilots[0], _shares(prevalence, pilots[0])
     remarks = [remark for one in pilots for remark in caveats([measure], one)]
     remarks += filter(None, [_other_shares_message(measure, first, shares)])
@@ -319,15 +340,23 @@ def plan(
     if margin is not None and n_classifiers != 2:
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     labels = [first.labels[place] for place in first.present]
+    if groups is not None:
+        if prevalence_is_other or isinstance(pilot, MultinomialPopulation):
+            raise TypeError("groups= plans for the class shares of a pilot: leave prevalence= out")
+        rows, counts = first.given_rows, first.sample_weight > 0
+        groups = row_names(groups, "groups", first.n_given, rows, "a group")[counts]
+        first = replace(first, index=rows.index)
     of_judge = None if judge is None else encoded_judge(judge, first)
-    design = make_design(measure, pilots, shares, aim.level, of_judge)
+    design = make_design(measure, pilots, shares, aim.level, of_judge, groups)
     if figures is not None:
         remarks = [*filter(None, [figures.message])]
         design = design_of_figures(design, figures, first)
-    deviations = np.sqrt(design.moments.variances)
-    # A class that the pilot separates perfectly still needs cases
-    deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
-    best = replace(design, shares=deviations / deviations.sum())
+    best = design
+    if groups is None:
+        deviations = np.sqrt(design.moments.variances)
+        # A class that the pilot separates perfectly still needs cases
+        deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
+        best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
     if margin is not None and design.planned(n).spread.degrees_of_freedom < SYMMETRIC_FROM:
         remarks.append(_FEW_DECIDE)
@@ -372,7 +401,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
     if len(named) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")
     named = checked_same_observations(matched(named))
-    return [as_predictions(one, needs="labels") for one in named.values()]
+    return [as_predictions(one, needs="labels", by_fold=True) for one in named.values()]
 
 
 def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:

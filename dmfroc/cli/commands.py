@@ -404,7 +404,9 @@ def leaderboard(
     show_result(ranks, remarks, {"files": list(map(str, files))})
 
 
-@app.command(params=[FILES, *columns(), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO])
+@app.command(
+    params=[FILES, *columns("fold", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO]
+)
 def plan(
     files: Sequence[Path],
     output: Path | None,
@@ -421,6 +423,8 @@ def plan(
         raise ValueError("give either --half-width, or --difference (or --margin) with --power")
     with open_report(output) as write, collected_warnings() as remarks, progress("Computing ..."):
         pilots = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
+        units = columns.read_units(*files)
+        options |= {name: units[name] for name in ("folds", "groups")}
         result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
         write(result)
     show_result(result, remarks, {})

@@ -120,8 +120,9 @@ def differences_table(
     simultaneous: bool,
     with_probabilities: bool = True,
     rope: float = 0.0,
+    n_draws: int = 0,
 ) -> Table:
-    """Return differences with their kind of intervals and p-values.
+    """Return differences with their kind of intervals and p-values, those of draws two-sided.
 
     What nobody asked for is not printed.
     """
@@ -130,11 +131,12 @@ def differences_table(
     of_two = Column("difference", "A - B", differences, "estimate", interval, is_signed=True)
     if differences and differences[0].scale == "ratio":
         of_two = replace(of_two, key="ratio", title="A / B", is_signed=False)
+    p_values = [d.p_value for d in differences]
     columns = [
         Column("first", "A", [d.first for d in differences], "name"),
         Column("second", "B", [d.second for d in differences], "name"),
         of_two,
-        Column("p_value", "p-value", [d.p_value for d in differences], "p_value"),
+        Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws, n_least=2),
         Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
     ]
     if with_probabilities:

@@ -57,8 +57,9 @@ class Column:
         Heads of what stands beside an estimate in print; not printed if empty.
     is_signed : bool
         Whether positive numbers have a sign in print.
-    n_draws : int
-        By how many draws p-values are found, if they are: the least possible is a bound.
+    n_draws, n_least : int
+        By how many draws p-values are found, if they are, and how many of them the least possible
+        p-value counts: it is a bound.
     """
 
     key: str
@@ -69,6 +70,7 @@ class Column:
     error: str = ""
     is_signed: bool = False
     n_draws: int = 0
+    n_least: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
@@ -196,7 +198,7 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
             return Cell(f"{value:,}", float(value))
         case "p_value":
             text = format_p_value(value)
-            if column.n_draws and 0 < round(value * (column.n_draws + 1), 6) <= 1:
+            if column.n_draws and round(value * (column.n_draws + 1), 6) == column.n_least:
                 text = f"<= {text} ({column.n_draws:,} draws)"
             return Cell(text, _finite(value))
         case "probability":

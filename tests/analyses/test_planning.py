@@ -30,6 +30,30 @@ def test_the_pilots_own_size_gives_the_pilots_own_interval(measure):
     assert found.value == pytest.approx(estimate(measure, pilot()).value, rel=1e-12)
 
 
+def test_a_pilot_of_groups_or_folds_has_the_interval_of_its_estimate():
+    predictions, row = pilot(), np.arange(240)
+    for units in (
+        {"groups": row // 4},
+        {"folds": row // 3 % 5},
+        {"groups": row // 4, "folds": row // 120},
+    ):
+        found = plan(predictions, measure="hand_till", half_width=0.05, **units)
+        of_pilot = estimate("hand_till", predictions, **units)
+        low, high = of_pilot.interval
+        assert found.half_width(240) == pytest.approx((high - low) / 2, rel=1e-9)
+        assert found.value == pytest.approx(of_pilot.value, rel=1e-12)
+
+
+def test_twins_count_as_one_case_of_a_plan():
+    one, aim = pilot(120), {"measure": "hand_till", "half_width": 0.05}
+    twins = Predictions.from_arrays(np.repeat(one.true, 2), np.repeat(one.scores, 2, axis=0))
+    found = plan(twins, groups=np.repeat(np.arange(120), 2), **aim)
+    assert found.half_width(240) == pytest.approx(plan(one, **aim).half_width(120), rel=1e-9)
+    assert found.optimal_prevalence == found.prevalence
+    with pytest.raises(TypeError, match="leave prevalence= out"):
+        plan(twins, groups=np.repeat(np.arange(120), 2), prevalence="balanced", **aim)
+
+
 def test_n_is_the_smallest_that_suffices():
     found = plan(pilot(), measure="hand_till", half_width=0.02)
     assert found.half_width(found.n) <= 0.02 < found.half_width(found.n - 1)

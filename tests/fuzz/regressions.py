@@ -371,8 +371,8 @@ CASES = {
         (ValueError, "the predictions have folds, whose scores come from different fits"),
     ),
     "a pilot in folds": (
-        lambda: dmfroc.plan(IN_FOLDS, measure="accuracy", half_width=0.1),
-        (ValueError, "the predictions have folds"),
+        lambda: dmfroc.plan(IN_FOLDS, measure="hand_till", half_width=0.1).value,
+        dmfroc.estimate("hand_till", IN_FOLDS).value,
     ),
     "a masked number as labels": (
         lambda: dmfroc.multilabel(np.eye(3)[Y], S, labels=np.ma.masked),
