@@ -1,6 +1,6 @@
 """Tables of the measures for the pages, from the registry: a directive of Sphinx.
 
-``{measures} ranking, costs`` lists the measures of these families. With the option
+``{measures} costs, hand_till`` lists the measures of a family, and one by name. With the option
 ``:classes: any`` or ``:classes: two`` it lists those that are defined for any number of classes, or
 for two classes only.
 """
@@ -25,16 +25,16 @@ _CHANCES = {0.5: "1/2", 1 / 6: "1/6"}
 THREE_CLASSES = Predictions.from_arrays([0, 1, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
 
 
-def measure_table(families: Iterable[str], classes: str | None = None) -> list[str]:
-    """Return the lines of a table in Markdown: one row for each measure of the families."""
+def measure_table(chosen_by: Iterable[str], classes: str | None = None) -> list[str]:
+    """Return the lines of a table in Markdown: a row for each measure of the families and names."""
     chosen = [
         measure
         for measure in MEASURES.values()
-        if measure.family in families
+        if {measure.family, measure.name} & {*chosen_by}
         and (classes is None or measure.applies_to(THREE_CLASSES) == (classes == "any"))
     ]
     if not chosen:
-        raise ValueError(f"there is no measure of the families {families}")
+        raise ValueError(f"there is no measure of {chosen_by}")
     header = "| name | what it is | range | chance | interval |"
     return [header, "| --- | --- | --- | --- | --- |", *map(_row, chosen)]
 
@@ -71,7 +71,7 @@ def factory_of(measure: Measure) -> Callable[..., Measure]:
 
 
 class MeasuresDirective(SphinxDirective):
-    """List the measures of some families."""
+    """List the measures of some families, or with some names."""
 
     required_arguments = 1
     final_argument_whitespace = True
@@ -81,8 +81,8 @@ class MeasuresDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive is."""
-        families = [family.strip() for family in self.arguments[0].split(",")]
-        lines = measure_table(families, self.options.get("classes"))
+        names = [name.strip() for name in self.arguments[0].split(",")]
+        lines = measure_table(names, self.options.get("classes"))
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "measures"), self.content_offset, container)
         return container.children
