@@ -250,10 +250,6 @@ class CurveOptions:
             )
         return own | {"pair_weights": TimesSizes(self.pair_weights)}
 
-    def _n_bytes(self, n_pairs: int) -> int:
-        """Return how much memory the rates of pairs of classes and their fit take at most."""
-        return _BYTES_PER_RATE * 4 * n_pairs * self.n_thresholds
-
     def __call__(self, predictions: Predictions) -> RateCounts:
         """Sort the columns, choose the thresholds and find every score's side of them."""
         n_classes = len(predictions.present)
@@ -266,7 +262,7 @@ class CurveOptions:
                 f"rates, but it is {self.rank}"
             )
         check_memory(
-            self._n_bytes(n_drawn),
+            _BYTES_PER_RATE * 4 * n_drawn * self.n_thresholds,  # with the fit, at most
             f"the multiclass ROC curve of {n_classes} classes, with {self.n_thresholds} "
             f"thresholds for each of {n_classes * (n_classes - 1)} pairs of them,",
             "ask for fewer thresholds (n_thresholds=), for a sample of the pairs (n_pairs=), or "

@@ -155,7 +155,7 @@ class CurveDisplay(ClassifierDisplay):
         TypeError, ValueError
             As for the function that computes the curves.
         """
-        own = {option: options.pop(option) for option in cls.look.options if option in options}
+        own = cls.look.taken_from(options)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         if multi_class is None and pos_label is None and predictions.n_classes > 2:
             multi_class = "ovr"
@@ -200,7 +200,7 @@ class CurveDisplay(ClassifierDisplay):
             If the results lack classifiers or indices, more than two classes have no `pos_label`,
             or as for `from_predictions`.
         """
-        own = {option: options.pop(option) for option in cls.look.options if option in options}
+        own = cls.look.taken_from(options)
         name, ax = options.pop("name", None), options.pop("ax", None)
         curves: dict[Hashable, Any] = {}
         for number_of_fold, fold in enumerate(held_out(cv_results, X, y)):

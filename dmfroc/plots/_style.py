@@ -71,6 +71,10 @@ class ChartStyle:
     chance: str = "chance"
     break_even: str = "break-even"
 
+    def taken_from(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Take the options of what computes the curves out of all options."""
+        return {name: options.pop(name) for name in self.options if name in options}
+
 
 # Okabe and Ito's colours, told apart with any kind of colour vision; yellow is too faint.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

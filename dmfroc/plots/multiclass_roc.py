@@ -190,7 +190,7 @@ class MulticlassROCDisplay(CurveDisplay):
             choice("method", method, get_args(_BandMethod))
         plot_band = flag("plot_band", plot_band)
         check_kind("band", band)
-        own = {option: options.pop(option) for option in cls.look.options if option in options}
+        own = cls.look.taken_from(options)
         predictions = as_predictions(
             y_true, y_score, labels=labels, sample_weight=sample_weight, by_fold=True
         )

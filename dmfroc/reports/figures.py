@@ -21,7 +21,6 @@ from dmfroc.reports.numbers import Numbers
 from dmfroc.reports.shapes import (
     MOST_POINTS,
     Shade,
-    area_path,
     colors,
     path,
     picture,
@@ -90,7 +89,10 @@ def roc_lines(named: Mapping[str, Numbers], texts: Mapping[str, str]) -> list[Ch
     lines = []
     for position, (name, numbers) in enumerate(named.items()):
         curve, band = numbers.curve, numbers.band
-        around = "" if band is None else area_path(band.fpr, band.low, band.high, ROC_SIZE)
+        around = ""
+        if band is not None:
+            x, y = np.append(band.fpr, band.fpr[::-1]), np.append(band.low, band.high[::-1])
+            around = path(x, y, ROC_SIZE) + "Z"
         folds = _fold_paths(curve, len(named)) if isinstance(curve, MeanROC) else ""
         lines.append(
             ChartLine(position, name, _thin_path(curve.fpr, curve.tpr), around, texts[name], folds)

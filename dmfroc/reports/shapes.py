@@ -70,16 +70,6 @@ def path(x: Float[np.ndarray, " m"], y: Float[np.ndarray, " m"], size: float) ->
     return "M" + " ".join(f"{round(a, 1):g},{round(b, 1):g}" for a, b in pairs)
 
 
-def area_path(
-    x: Float[np.ndarray, " m"],
-    low: Float[np.ndarray, " m"],
-    high: Float[np.ndarray, " m"],
-    size: float,
-) -> str:
-    """Return the d of an SVG path around what lies between two curves."""
-    return path(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]), size) + "Z"
-
-
 class Shade(NamedTuple):
     """The colour of a cell, and one in which its text can be read."""
 

@@ -185,7 +185,8 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
         return Cell("")
     match column.kind:
         case "name":
-            return Cell(" > ".join(map(str, value)) if _is_list(value) else str(value))
+            is_list = isinstance(value, tuple | list) and not isinstance(value, Name)
+            return Cell(" > ".join(map(str, value)) if is_list else str(value))
         case "interval":
             return _interval(value[:2], value[2], digits, column.is_signed)
         case "bound":
@@ -223,7 +224,3 @@ def _number(
 
 def _finite(value: float | int) -> float | None:
     return float(value) if math.isfinite(value) else None
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, tuple | list) and not isinstance(value, Name)
