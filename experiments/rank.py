@@ -34,7 +34,7 @@ def ranks(generator: np.random.Generator, name: str) -> list[dict]:
             for rank in RANKS:
                 found = fit_center(fitted, weights, statistic.shrinkage, rank, "logit")
                 deviances = [
-                    float(binomial_deviance(rates, found.eta, weights)) / rates.size
+                    float(binomial_deviance(rates, found.logits, weights)) / rates.size
                     for rates in (fitted, held_out)
                 ]
                 measure = dmf_auc(rank=rank, shrinkage=shrinkage)

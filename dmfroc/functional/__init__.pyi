@@ -16,6 +16,8 @@ from .resamples import bootstrap_model as bootstrap_model
 from .resamples import rates_model as rates_model
 from .resamples import resample as resample
 from .roc import CenterOfRates as CenterOfRates
+from .roc import FactorizationOfRates as FactorizationOfRates
 from .roc import center as center
+from .roc import dmf as dmf
 from .roc import dmf_auc as dmf_auc
 from .roc import multiclass_roc as multiclass_roc

@@ -18,6 +18,16 @@ from dmfroc.measures.ranking import mean_pairwise_area
 from dmfroc.multiclass import curve, rank_one
 from dmfroc.multiclass.center import center as rank_one_center
 from dmfroc.multiclass.costs import PairWeights, weights_of_pairs
+from dmfroc.multiclass.factorization import check_rank_and_link
+from dmfroc.multiclass.higher_rank import (
+    GRADIENT_TOLERANCE,
+    Problem,
+    by_descent,
+    center_of_rank,
+    fit_effects,
+    identified,
+)
+from dmfroc.multiclass.links import Link, log_rates
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -69,7 +79,14 @@ class CenterOfRates(NamedTuple):
     n_iter: Int[Array, ""]
 
 
-def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -> CenterOfRates:
+def center(
+    rates: Any,
+    weights: Any = 1.0,
+    shrinkage: Any = DEFAULT_SHRINKAGE,
+    *,
+    rank: int = 1,
+    link: Link = "logit",
+) -> CenterOfRates:
     """Return the centre of the true and false positive rates of pairs, and its curve.
 
     Parameters
@@ -82,6 +99,9 @@ def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -
     shrinkage : number
         Strength of the prior that draws the pair effects towards one, >= 0, see
         `dmfroc.multiclass_roc`. Less than 1e-6 counts as 1e-6.
+    rank, link
+        As for `dmfroc.multiclass_roc`. Derivatives of another model than that of rank one with the
+        logit take the cube of all effects.
 
     Returns
     -------
@@ -104,14 +124,24 @@ def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -
     >>> print(f"{center(rates).auc:.3f}")
     0.759
     """
+    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(q, 2, T)")
+    check_rank_and_link(rank, link, (len(rates), rates[0].size))
+    return run(WithOptions(_center, rank=rank, link=link), rates, weights, shrinkage)
+
+
+def _rates_and_weights(
+    rates: Any, weights: Any, shrinkage: Any, shape: str
+) -> tuple[Float[Any, "*cells"], Float[Any, ...]]:
+    """Return arrays of a shape that fits; check what is known of their values."""
     rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
-    if rates.ndim != 3 or rates.shape[1] != 2 or not rates.size:
+    of_three = rates.ndim == 3 and rates.shape[1] == 2
+    if not (of_three if "2" in shape else rates.ndim == 2) or not rates.size:
         raise ValueError(
-            f"rates must have shape (q, 2, T) with q, T >= 1, but their shape is {rates.shape}"
+            f"rates must have shape {shape} and at least one number, but their shape is "
+            f"{rates.shape}"
         )
     try:
-        np.broadcast_shapes(weights.shape, rates.shape)
-        fits = weights.ndim <= 3
+        fits = np.broadcast_shapes(weights.shape, rates.shape) == rates.shape
     except ValueError:
         fits = False
     if not fits:
@@ -121,7 +151,7 @@ def center(rates: Any, weights: Any = 1.0, shrinkage: Any = DEFAULT_SHRINKAGE) -
     _check_range("rates", rates, 1.0)
     _check_range("weights", weights)
     _check_range("shrinkage", shrinkage)
-    return run(_center, rates, weights, shrinkage)
+    return rates, weights
 
 
 def _check_range(name: str, x: Any, most: float = np.inf) -> None:
@@ -133,30 +163,141 @@ def _check_range(name: str, x: Any, most: float = np.inf) -> None:
         raise ValueError(f"{name} must be {limits}")
 
 
-def _center(rates: Array, weights: Array, shrinkage: Array) -> CenterOfRates:
+def _usable(rates: Array, weights: Array, shrinkage: Array) -> tuple[Array, Array, Array]:
+    """Return numbers of 64 bits; rates are NaN if what is traced, and was not checked, is wrong."""
     rates, weights, shrinkage = map(wide, (rates, weights, shrinkage))
+    is_right = (abs(rates - 0.5) <= 0.5 + _ROUNDING).all() & (shrinkage >= 0)
+    is_right &= ((weights >= 0) & jnp.isfinite(weights)).all()
+    return rates * jnp.where(is_right, 1.0, jnp.nan), weights, shrinkage
+
+
+def _center(
+    rates: Array, weights: Array, shrinkage: Array, *, rank: int, link: Link
+) -> CenterOfRates:
+    rates, weights, shrinkage = _usable(rates, weights, shrinkage)
     cells = weights.reshape(*(1,) * (3 - weights.ndim), *weights.shape)
-    # What is traced could not be checked
-    is_right = ((abs(rates - 0.5) <= 0.5 + _ROUNDING).all() & (shrinkage >= 0)) & (
-        (cells >= 0) & jnp.isfinite(cells)
-    ).all()
-    rates = rates * jnp.where(is_right, 1.0, jnp.nan)
-    solution = rank_one_center(rates, cells / rates.shape[-1], _positive(shrinkage), xp=jnp)
-    fpr, tpr = curve.curve_points(solution, jnp)
-    mean = solution.column_effect.mean()
-    eta = solution.row_effect * solution.column_effect[:, None, None]
+    if (rank, link) == (1, "logit"):
+        weight = cells / rates.shape[-1]
+        solution: Any = rank_one_center(rates, weight, _positive(shrinkage), xp=jnp)
+        fpr, tpr = curve.curve_points(solution, jnp)
+        mean = solution.column_effect.mean()
+        effects = solution.row_effect * mean, solution.column_effect / mean
+        logits = solution.row_effect * solution.column_effect[:, None, None]
+    else:
+        solution = center_of_rank(rates, cells, _positive(shrinkage), rank, link)
+        fpr, tpr = solution.points
+        effects, logits = (solution.row_effect, solution.pair_effect), solution.logits
     return CenterOfRates(
         fpr=fpr,
         tpr=tpr,
-        auc=curve.area.of_center(solution, jnp),
-        threshold_effect=solution.row_effect * mean,
-        pair_effect=solution.column_effect / mean,
-        deviance=rank_one.binomial_deviance(rates, eta, cells, jnp),
+        auc=((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2,
+        threshold_effect=effects[0],
+        pair_effect=effects[1],
+        deviance=rank_one.binomial_deviance(rates, logits, cells, jnp),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
         cell_weights=cells,
         converged=solution.converged,
         n_iter=solution.n_sweeps,
+    )
+
+
+class FactorizationOfRates(NamedTuple):
+    """A factorization ``link(E[M]) = row_effects @ column_effects.T``; all can be differentiated.
+
+    Attributes
+    ----------
+    row_effects : jax.Array of shape (m, rank)
+        Orthogonal columns, the longest first.
+    column_effects : jax.Array of shape (q, rank)
+        Orthonormal columns, each with a non-negative sum.
+    fitted : jax.Array of shape (m, q)
+        Fitted rates.
+    deviance : jax.Array of shape ()
+        Weighted binomial deviance of the rates from the fit, >= 0.
+    converged : jax.Array of shape ()
+        Whether the gradient vanishes. Derivatives are right only if it does.
+    n_iter : jax.Array of shape ()
+        Iterations of L-BFGS.
+    """
+
+    row_effects: Float[Array, "m rank"]
+    column_effects: Float[Array, "q rank"]
+    fitted: Float[Array, "m q"]
+    deviance: Float[Array, ""]
+    converged: Bool[Array, ""]
+    n_iter: Int[Array, ""]
+
+
+def dmf(
+    rates: Any,
+    weights: Any = 1.0,
+    *,
+    rank: int = 1,
+    link: Link = "logit",
+    shrinkage: Any = 0.0,
+) -> FactorizationOfRates:
+    """Factorize a matrix of rates as `dmfroc.dmf` does, by a function that can be traced.
+
+    Parameters
+    ----------
+    rates : array of shape (m, q)
+        Rates, in [0, 1]. Missing ones may be any number there, with the weight 0.
+    weights : array, broadcast to (m, q)
+        Weights of the cells, >= 0. In each row and column at least ``rank`` cells need a positive
+        one.
+    rank : int
+        Number of factors, at most min(m, q).
+    link : {"logit", "probit", "cloglog"}
+        Link function.
+    shrinkage : number
+        Adds half of this times the squared deviations of the linear predictor from its mean over
+        the columns to half of the deviance; >= 0.
+
+    Returns
+    -------
+    FactorizationOfRates
+        Differentiable with respect to rates, weights and shrinkage by the implicit equation of the
+        optimum, which takes the cube of ``rank * (m + q)`` operations.
+
+    Raises
+    ------
+    ValueError
+        If a shape does not fit, or an option or a number that is not traced is out of its range.
+
+    References
+    ----------
+    Wang and Carvalho (2023), Deviance matrix factorization, Electronic Journal of Statistics 17.
+
+    Examples
+    --------
+    >>> effects = np.outer([-2, -1, 0, 1, 2], [0.5, 1, 1.5])
+    >>> fit = dmf(1 / (1 + np.exp(-effects)))
+    >>> product = fit.row_effects @ fit.column_effects.T
+    >>> bool(fit.converged), bool(np.allclose(product, effects, atol=1e-4))
+    (True, True)
+    """
+    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(m, q)")
+    check_rank_and_link(rank, link, rates.shape)
+    return run(WithOptions(_factorize, rank=rank, link=link), rates, weights, shrinkage)
+
+
+def _factorize(
+    rates: Array, weights: Array, shrinkage: Array, *, rank: int, link: Link
+) -> FactorizationOfRates:
+    rates, weights, shrinkage = _usable(rates, weights, shrinkage)
+    weights = jnp.broadcast_to(weights, rates.shape)
+    problem = Problem(rank_one.drawn_in(rates.T), weights.T, shrinkage)
+    effects = fit_effects(problem, rank, link, by_descent)
+    log_p, log_q = log_rates(effects.rows @ effects.columns.T, link, jnp)
+    row_effects, column_effects = identified(effects.rows, effects.columns)
+    return FactorizationOfRates(
+        row_effects=row_effects,
+        column_effects=column_effects,
+        fitted=jnp.exp(log_p),
+        deviance=rank_one.binomial_deviance(rates, log_p - log_q, weights, jnp),
+        converged=effects.gradient_norm <= GRADIENT_TOLERANCE,
+        n_iter=effects.n_iter,
     )
 
 
@@ -176,6 +317,8 @@ def multiclass_roc(
     shrinkage: Any = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
     threshold_weights: Any = None,
+    rank: int = 1,
+    link: Link = "logit",
 ) -> CenterOfRates:
     """Return the multiclass ROC curve of three or more classes with the rates that it is from.
 
@@ -191,6 +334,8 @@ def multiclass_roc(
         ``weights``. They have no derivative: thresholds stay where they are when a weight changes,
         as in every standard error of this package. Give them to evaluate one set of thresholds
         under many weights, as a bootstrap does.
+    rank, link
+        As for `center`.
 
     Returns
     -------
@@ -220,7 +365,10 @@ def multiclass_roc(
             "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
             "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
         )
-    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _curve)
+    summary = WithOptions(_curve, rank=rank, link=link)
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, summary)
+    n_pairs = n_classes * (n_classes - 1)
+    check_rank_and_link(rank, link, (n_pairs, 2 * n_thresholds))
     return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
 
 
@@ -382,5 +530,5 @@ def _area(table: RateTable) -> Array:
     return curve.area(table, jnp)
 
 
-def _curve(table: RateTable) -> CenterOfRates:
-    return _center(table.rates(jnp), table.cell_weights, table.shrinkage)
+def _curve(table: RateTable, **options: Any) -> CenterOfRates:
+    return _center(table.rates(jnp), table.cell_weights, table.shrinkage, **options)

@@ -20,7 +20,7 @@ from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
-from dmfroc.multiclass.links import Link, fit_with_link, link_of, log_rates
+from dmfroc.multiclass.links import Link, link_of
 from dmfroc.multiclass.rank_one import (
     Center,
     RateDerivatives,
@@ -198,12 +198,6 @@ class _CountDerivatives:
         return -sums / self._totals
 
 
-def _fit_other(table: RateTable, link: Link) -> Center:
-    rates = table.rates(np)
-    weights = table.cell_weights / rates.shape[-1]
-    return fit_with_link(rates, weights, float(table.shrinkage), link)
-
-
 def _area_of_center(solution: Center, xp: Any) -> Any:
     fpr, tpr = curve_points(solution, xp)
     return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
@@ -231,14 +225,12 @@ def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
 
 
 def curve_points(
-    solution: Center, xp: Any, link: Link = "logit"
+    solution: Center, xp: Any
 ) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
     """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
     effects = solution.row_effect * solution.column_effect.mean()
-    if link == "logit":  # the derivative of a rate of 0 must not be 0 times infinity
-        tpr, fpr = sigmoid(xp.maximum(effects, _LEAST_LOGIT), xp)
-    else:
-        tpr, fpr = np.exp(log_rates(effects, link)[0])
+    # The derivative of a rate of 0 must not be 0 times infinity
+    tpr, fpr = sigmoid(xp.maximum(effects, _LEAST_LOGIT), xp)
     ends = xp.zeros(1), xp.ones(1)
     return (xp.concatenate([ends[0], fpr, ends[1]]), xp.concatenate([ends[0], tpr, ends[1]]))
 
@@ -386,7 +378,8 @@ def multiclass_roc(
         observation counts equally, as in the paper.
     link : {"logit", "probit", "cloglog"}
         Scale on which the centre is taken: the logit, the probit, or the complementary log-log. It
-        makes no difference for K = 2. Measures, bands and intervals have the logit.
+        makes no difference for K = 2. Measures, bands and intervals have the logit. Other links are
+        fitted as higher ranks are.
     n_pairs : int, optional
         Take a simple random sample of this many of the K(K - 1)/2 pairs of classes, each in both
         orders, if all of them are too many. At least 2; by default, and if there are fewer pairs,
@@ -469,25 +462,20 @@ def curve_of_rates(
 ) -> MulticlassROC:
     """Return the curve of the rates of pairs of classes, if there are three classes or more."""
     rates = table.rates(np)
-    if rank > 1:
-        with undisturbed():
-            from dmfroc.multiclass import higher_rank
-
-        fitted = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
-        fpr, tpr = np.asarray(higher_rank.compiled_points(fitted.row_effect, link))
-        row_effect, pair_effect, eta = fitted.row_effect, fitted.pair_effect, fitted.eta
-        converged, n_iter = fitted.converged, fitted.n_iter
-    else:
-        solution = fit(table, np) if link == "logit" else _fit_other(table, link)
-        fpr, tpr = curve_points(solution, np, link)
+    if (rank, link) == (1, "logit"):
+        solution: Any = fit(table, np)
+        fpr, tpr = curve_points(solution, np)
         mean_effect = float(solution.column_effect.mean())
         row_effect = solution.row_effect * mean_effect
         pair_effect = solution.column_effect / mean_effect
-        eta = solution.row_effect * solution.column_effect[:, None, None]
-        converged, n_iter = solution.converged, solution.n_sweeps
-    if rank > 1 or link != "logit":
-        log_p, log_q = log_rates(eta, link)
-        eta = log_p - log_q
+        logits = solution.row_effect * solution.column_effect[:, None, None]
+    else:
+        with undisturbed():
+            from dmfroc.multiclass import higher_rank
+
+        solution = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+        fpr, tpr = solution.points
+        row_effect, pair_effect, logits = solution.row_effect, solution.pair_effect, solution.logits
     return MulticlassROC(
         fpr=fpr,
         tpr=tpr,
@@ -497,9 +485,9 @@ def curve_of_rates(
         pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
-        deviance=max(float(binomial_deviance(rates, eta, table.cell_weights, np)), 0.0),
-        converged=bool(converged),
-        n_iter=int(n_iter),
+        deviance=max(float(binomial_deviance(rates, logits, table.cell_weights, np)), 0.0),
+        converged=bool(solution.converged),
+        n_iter=int(solution.n_sweeps),
     )
 
 

@@ -10,20 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, get_args
 
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
-from jaxtyping import Array, Float
+from jaxtyping import Float
 from scipy import special
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, double_precision
 from dmfroc._kit.options import choice, integer, numbers
 from dmfroc.multiclass.center import center
-from dmfroc.multiclass.links import Link, link_of, log_rates
-from dmfroc.multiclass.rank_one import Center, binomial_deviance
+from dmfroc.multiclass.higher_rank import GRADIENT_TOLERANCE, Problem, identified, minimise
+from dmfroc.multiclass.links import Link, log_rates
+from dmfroc.multiclass.rank_one import Center, binomial_deviance, drawn_in
 from dmfroc.results.attributes import AttributeTables
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
@@ -31,8 +30,6 @@ _BOUNDARY = 1e-9
 _LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflow
 _LARGEST_OFFSET = 1e6  # squares and exponents of sums with it are far from overflowing
 _SMALLEST_WEIGHT = 1e-300  # of a cell: smaller ones have too few digits
-_GRADIENT_TOLERANCE = 1e-7
-_MEMORY = 20
 
 
 class Outcome(Enum):
@@ -85,7 +82,7 @@ class Factorization(AttributeTables):
     @property
     def converged(self) -> bool:
         """Whether the gradient vanishes."""
-        return self.gradient_norm <= _GRADIENT_TOLERANCE
+        return self.gradient_norm <= GRADIENT_TOLERANCE
 
 
 @double_precision
@@ -119,7 +116,8 @@ def dmf(
     -------
     Factorization
         For rank one with the logit link and without offset by alternating exact Newton steps;
-        otherwise by L-BFGS from the singular value decomposition of the transformed rates.
+        otherwise by L-BFGS from the singular value decomposition of the transformed rates. In
+        programs of JAX take `dmfroc.functional.dmf`, which can be traced.
 
     Raises
     ------
@@ -140,26 +138,25 @@ def dmf(
     (True, True)
     """
     rates, weights, offset = _checked_cells(rates, weights, offset)
-    choice("link", link, ("logit", "probit", "cloglog"))
-    if not (isinstance(rank, int | np.integer) and 1 <= rank <= min(rates.shape)):
-        raise ValueError(
-            f"rank must be an integer from 1 to {min(rates.shape)}, but it is {rank!r}"
-        )
+    check_rank_and_link(rank, link, rates.shape)
     max_iter = integer("max_iter", max_iter, 1)
     if rank == 1 and link == "logit" and not offset.any():
-        rows, columns, path, gradient_norm = _fit_rank_one(rates, weights, max_iter)
+        rows, columns, gradient_norm, path = _fit_rank_one(rates, weights, max_iter)
     else:
-        rows, columns, path, gradient_norm = _fit_any_rank(
-            rates, weights, offset, rank, link, max_iter
-        )
-    row_effects, column_effects = _identified(rows, columns)
+        unit, cells = weights.max(), drawn_in(rates.T)
+        problem = Problem(cells, weights.T / unit, 0.0, offset.T)
+        effects, losses = _compiled_minimise(problem, rank, link, max_iter)
+        rows, columns, gradient_norm, n_iter = map(np.asarray, effects)
+        least = (problem.weights * (special.entr(cells) + special.entr(1 - cells))).sum()
+        path = 2 * unit * (np.asarray(losses[: n_iter + 1]) - least)
+    row_effects, column_effects = map(np.asarray, identified(rows, columns))
     log_p, log_q = log_rates(row_effects @ column_effects.T + offset, link)
     fitted = np.exp(log_p)
     nearest = np.minimum(fitted, np.exp(log_q))[weights > 0].min()
     if nearest < _BOUNDARY:
         outcome = Outcome.SEPARATED
     else:
-        is_stationary = gradient_norm <= _GRADIENT_TOLERANCE
+        is_stationary = gradient_norm <= GRADIENT_TOLERANCE
         outcome = Outcome.CONVERGED if is_stationary else Outcome.NOT_CONVERGED
     return Factorization(
         row_effects=row_effects,
@@ -171,6 +168,13 @@ def dmf(
         n_iter=len(path) - 1,
         outcome=outcome,
     )
+
+
+def check_rank_and_link(rank: Any, link: Any, shape: tuple[int, ...]) -> None:
+    """Refuse a rank that a matrix of this shape cannot have, and links that do not exist."""
+    choice("link", link, get_args(Link))
+    if not (isinstance(rank, int | np.integer) and 1 <= rank <= min(shape)):
+        raise ValueError(f"rank must be an integer from 1 to {min(shape)}, but it is {rank!r}")
 
 
 def _checked_cells(
@@ -220,7 +224,7 @@ def _checked_cells(
 
 def _fit_rank_one(
     rates: Float[np.ndarray, "m q"], weights: Float[np.ndarray, "m q"], max_iter: int
-) -> tuple[AnyArray, AnyArray, Float[np.ndarray, " iterations"], float]:
+) -> tuple[AnyArray, ...]:
     columns, column_weights = rates.T, weights.T
     sweep = partial(center, max_sweeps=1)
 
@@ -233,107 +237,8 @@ def _fit_rank_one(
     while not solution.converged and len(path) <= max_iter:
         solution = sweep(columns, column_weights, 0.0, start=solution[:2])
         path.append(deviance(solution))
-    rows = solution.row_effect[:, None], solution.column_effect[:, None]
-    return *rows, np.array(path), float(solution.gradient_norm)
+    rows, columns = solution.row_effect[:, None], solution.column_effect[:, None]
+    return rows, columns, solution.gradient_norm, np.array(path)
 
 
-def _fit_any_rank(
-    rates: Float[np.ndarray, "m q"],
-    weights: Float[np.ndarray, "m q"],
-    offset: Float[np.ndarray, "m q"],
-    rank: int,
-    link: Link,
-    max_iter: int,
-) -> tuple[Array, Array, Float[np.ndarray, " iterations"], float]:
-    """Minimise the deviance over both matrices of effects by L-BFGS, which never lets it rise."""
-    rows_start, columns_start = _start(rates, weights, offset, rank, link)
-    start = jnp.asarray(rows_start), jnp.asarray(columns_start)
-    cells = jnp.asarray(rates), jnp.asarray(weights / weights.sum()), jnp.asarray(offset)
-    (rows, columns), losses, n_iter, gradient_norm = _minimise(start, cells, link, max_iter)
-    saturated = 2 * (weights * (special.entr(rates) + special.entr(1 - rates))).sum()
-    path = 2 * weights.sum() * np.asarray(losses[: int(n_iter) + 1]) - saturated
-    return rows, columns, path, float(gradient_norm)
-
-
-def _start(
-    rates: Float[np.ndarray, "m q"],
-    weights: Float[np.ndarray, "m q"],
-    offset: Float[np.ndarray, "m q"],
-    rank: int,
-    link: Link,
-) -> tuple[Float[np.ndarray, "m rank"], Float[np.ndarray, "q rank"]]:
-    """Decompose the transformed rates, drawn in towards their mean so that they are finite."""
-    mean = np.average(rates, weights=weights)
-    relative = weights / weights[weights > 0].mean()
-    drawn_in = (relative * rates + 0.1 * mean) / (relative + 0.1)
-    eta = link_of(np.clip(drawn_in, 0.01, 0.99), link) - offset
-    left, lengths, right = np.linalg.svd(eta, full_matrices=False)
-    scale = np.sqrt(lengths[:rank])
-    return left[:, :rank] * scale, right[:rank].T * scale
-
-
-_Effects = tuple[Array, Array]
-_Progress = tuple[_Effects, Any, Array, Array, Array]
-
-
-@partial(compiled, static_argnums=(2, 3))
-def _minimise(
-    start: _Effects, cells: tuple[Array, Array, Array], link: Link, max_iter: int
-) -> tuple[_Effects, Array, Array, Array]:
-    """Return the effects, the loss at each iteration, their number and the gradient's norm."""
-    import optax
-
-    rates, weights, offset = cells
-
-    def loss(effects: _Effects) -> Array:
-        return cell_losses(rates, weights, effects[0] @ effects[1].T + offset, link).sum()
-
-    solver = optax.lbfgs(memory_size=_MEMORY)
-    value_and_grad = optax.value_and_grad_from_state(loss)
-
-    def gradient_norm(gradient: _Effects) -> Array:
-        return jnp.maximum(jnp.abs(gradient[0]).max(), jnp.abs(gradient[1]).max())
-
-    def step(carry: _Progress) -> _Progress:
-        effects, state, losses, n_iter, _ = carry
-        value, gradient = value_and_grad(effects, state=state)
-        updates, state = solver.update(
-            gradient, state, effects, value=value, grad=gradient, value_fn=loss
-        )
-        effects = optax.apply_updates(effects, updates)
-        latest = optax.tree.get(state, "value"), optax.tree.get(state, "grad")
-        losses = losses.at[n_iter + 1].set(latest[0])
-        return effects, state, losses, n_iter + 1, gradient_norm(latest[1])
-
-    def unfinished(carry: _Progress) -> Array:
-        return (carry[4] > _GRADIENT_TOLERANCE / max(rates.shape)) & (carry[3] < max_iter)
-
-    first = loss(start)
-    losses = jnp.full(max_iter + 1, first)
-    carry = start, solver.init(start), losses, jnp.asarray(0), jnp.asarray(jnp.inf)
-    effects, _, losses, n_iter, norm_of_gradient = lax.while_loop(unfinished, step, carry)
-    return effects, losses, n_iter, norm_of_gradient * max(rates.shape)
-
-
-def cell_losses(
-    rates: Float[Array, "*cells"], weights: Float[Array, "*#cells"], eta: Array, link: Link
-) -> Float[Array, "*cells"]:
-    """Return the weighted surprise of each cell."""
-    log_p, log_q = log_rates(eta, link, jnp)
-    # A missing cell, and a rate of 0 or 1, must not turn an infinite logarithm into NaN.
-    return -(
-        jnp.where(weights * rates > 0, weights * rates * log_p, 0.0)
-        + jnp.where(weights * (1 - rates) > 0, weights * (1 - rates) * log_q, 0.0)
-    )
-
-
-def _identified(
-    rows: Float[AnyArray, "m rank"], columns: Float[AnyArray, "q rank"]
-) -> tuple[Float[np.ndarray, "m rank"], Float[np.ndarray, "q rank"]]:
-    """Return the same product with orthogonal rows and orthonormal columns of effects."""
-    row_basis, row_part = np.linalg.qr(np.asarray(rows))
-    column_basis, column_part = np.linalg.qr(np.asarray(columns))
-    left, lengths, right = np.linalg.svd(row_part @ column_part.T)
-    unit_columns = column_basis @ right.T
-    sign = np.where(unit_columns.sum(axis=0) < 0, -1.0, 1.0)
-    return row_basis @ left * lengths * sign, unit_columns * sign
+_compiled_minimise: Any = compiled(minimise, static_argnums=(1, 2, 3))

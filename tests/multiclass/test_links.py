@@ -7,7 +7,8 @@ from simulations import normal_scores
 
 from dmfroc import dmf, multiclass_roc
 from dmfroc.multiclass.center import center
-from dmfroc.multiclass.links import fit_with_link, link_of, log_rates
+from dmfroc.multiclass.higher_rank import fit_center
+from dmfroc.multiclass.links import link_of, log_rates
 
 CLASSES, SCORES = normal_scores(2, 150, 3, 0.8)
 OTHERS = pytest.mark.parametrize("link", ["probit", "cloglog"])
@@ -17,10 +18,10 @@ def test_the_logit_is_fitted_as_by_its_own_solver():
     curve = multiclass_roc(CLASSES, SCORES, n_thresholds=9)
     rates = np.stack([curve.pairwise_tpr, curve.pairwise_fpr], axis=1)
     weights = np.ones((6, 2, 1))
-    expected, found = center(rates, weights, 1.0), fit_with_link(rates, weights, 1.0, "logit")
+    expected, found = center(rates, weights, 1e-9), fit_center(rates, weights, 1e-9, 1, "logit")
     assert found.converged
     np.testing.assert_allclose(found.row_effect, expected.row_effect, rtol=0, atol=1e-6)
-    np.testing.assert_allclose(found.column_effect, expected.column_effect, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(found.pair_effect, expected.column_effect, rtol=0, atol=1e-6)
 
 
 @OTHERS
