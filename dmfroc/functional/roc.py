@@ -124,7 +124,7 @@ def center(
     >>> print(f"{center(rates).auc:.3f}")
     0.759
     """
-    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(q, 2, T)")
+    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(q, 2, T) with q, T >= 1")
     check_rank_and_link(rank, link, (len(rates), rates[0].size))
     return run(WithOptions(_center, rank=rank, link=link), rates, weights, shrinkage)
 
@@ -135,11 +135,8 @@ def _rates_and_weights(
     """Return arrays of a shape that fits; check what is known of their values."""
     rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
     of_three = rates.ndim == 3 and rates.shape[1] == 2
-    if not (of_three if "2" in shape else rates.ndim == 2) or not rates.size:
-        raise ValueError(
-            f"rates must have shape {shape} and at least one number, but their shape is "
-            f"{rates.shape}"
-        )
+    if not (of_three if "2," in shape else rates.ndim == 2) or not rates.size:
+        raise ValueError(f"rates must have shape {shape}, but their shape is {rates.shape}")
     try:
         fits = np.broadcast_shapes(weights.shape, rates.shape) == rates.shape
     except ValueError:
@@ -277,7 +274,7 @@ def dmf(
     >>> bool(fit.converged), bool(np.allclose(product, effects, atol=1e-4))
     (True, True)
     """
-    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(m, q)")
+    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(m, q) with m, q >= 1")
     check_rank_and_link(rank, link, rates.shape)
     return run(WithOptions(_factorize, rank=rank, link=link), rates, weights, shrinkage)
 
