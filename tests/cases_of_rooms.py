@@ -368,6 +368,9 @@ def summary_of(model):
     n_points = studies.thresholds.shape[1]
     n_of_study = n_rates if studies.pairs else n_effects
     sites = {
+        "study_location": np.resize(middle, n_of_study) + np.zeros((*shape, n_of_study)),
+        "study_factor": 0.6 * np.eye(n_of_study) + np.zeros((*shape, n_of_study, n_of_study)),
+        "log_prior": np.zeros(shape),
         "factor": np.tril(root),
         "location": middle + 0.2 * generator.normal(size=(*shape, n_effects)),
         "study_effect": np.resize(middle, n_of_study)

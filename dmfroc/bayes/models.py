@@ -116,10 +116,9 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
         total = counts.tempering * between.sum(axis=0)
         curve = sample_curve(total, priors.discrimination_scale, priors.split_scale)
         scale, shift = sample_pairs[structure](n_pairs, of_pairs, priors)
-        numpyro.factor(
-            "log_likelihood",
-            counts.tempering * log_likelihood[likelihood](counts, curve, scale, shift),
-        )
+        of_columns = counts.tempering * log_likelihood[likelihood](counts, curve, scale, shift)
+        numpyro.factor("log_likelihood", of_columns.sum())
+        numpyro.deterministic("log_likelihood_of_counts", of_columns)
         tpr, fpr = jnp.pad(
             jax.nn.sigmoid(curve.logits), ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))
         )
@@ -180,8 +179,8 @@ def ordinal_log_likelihood(
     curve: AverageCurve,
     scale: Float[Array, " q"],
     shift: Float[Array, "q 2"],
-) -> Float[Array, ""]:
-    """Return the log-likelihood of multinomial counts between successive thresholds."""
+) -> Float[Array, "q 2"]:
+    """Return the log-likelihood of multinomial counts between successive thresholds, by column."""
     distance = scale[:, None, None] * curve.distances
     return log_likelihood_of_bins(counts.between, _logits_of_pairs(curve, scale, shift), distance)
 
@@ -190,8 +189,8 @@ def log_likelihood_of_bins(
     between: Float[Array, "*columns t_plus_1"],
     logits: Float[Array, "*columns t"],
     distances: Float[Array, "*columns t_minus_1"],
-) -> Float[Array, ""]:
-    """Return the log-likelihood of multinomial counts in bins between thresholds.
+) -> Float[Array, " *columns"]:
+    """Return the log-likelihood of multinomial counts in bins between thresholds, by column.
 
     ``log(s(b) - s(a)) = log s(b) + log s(-a) + log(1 - exp(a - b))``, s being the logistic
     function, so that each threshold needs a single logarithm for the bins on both of its sides.
@@ -200,7 +199,7 @@ def log_likelihood_of_bins(
     before, after = between[..., :-1], between[..., 1:]
     at_thresholds = (before + after) * _log_sigmoid(logits) - after * logits
     inside = before[..., 1:] * jnp.log(-jnp.expm1(-distances))
-    return at_thresholds.sum() + inside.sum()
+    return at_thresholds.sum(axis=-1) + inside.sum(axis=-1)
 
 
 def binomial_log_likelihood(
@@ -208,8 +207,8 @@ def binomial_log_likelihood(
     curve: AverageCurve,
     scale: Float[Array, " q"],
     shift: Float[Array, "q 2"],
-) -> Float[Array, ""]:
-    """Return the log-likelihood if every cell were an independent binomial count."""
+) -> Float[Array, "q 2"]:
+    """Return the log-likelihood by column if every cell were an independent binomial count."""
     eta = _logits_of_pairs(curve, scale, shift)
     sizes = counts.sizes[..., None]
-    return (sizes * _log_sigmoid(eta) - (sizes - counts.above) * eta).sum()
+    return (sizes * _log_sigmoid(eta) - (sizes - counts.above) * eta).sum(axis=-1)

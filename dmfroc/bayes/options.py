@@ -8,6 +8,8 @@ from dmfroc._kit.options import integer
 
 _MOST = 10**8  # draws or chains, more than any memory holds
 
+MOST_LIKELIHOODS = 1 << 27  # a gigabyte of them, one for each draw and observation
+
 
 def check_size(**sizes: int) -> None:
     """Refuse numbers of chains or draws that are not positive integers."""

@@ -17,7 +17,7 @@ from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.options import check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import check_priors, check_size
+from dmfroc.bayes.options import MOST_LIKELIHOODS, check_priors, check_size
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
 from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
 from dmfroc.bayes.sampling import (
@@ -68,6 +68,9 @@ _DIMENSIONS = {
     "tpr": ["point"],
     "fpr": ["point"],
     "pairwise_auc": ["pair"],
+    "counts": ["pair", "rate", "threshold"],
+    "counts_of_pairs": ["pair", "rate"],
+    "observations": ["observation"],
     "classification_class": ["pair"],
     "reference_class": ["pair"],
 }
@@ -191,7 +194,7 @@ def bayesian_roc(
             draws = draw_from_gaussian(*given, (n_chains, n_draws), seed)
         else:
             draws = draw_from_posterior(*given, chains, seed)
-        return fit, _tree(draws, fit.bound, predictions, n_thresholds, seed)
+        return fit, _tree(draws, fit.bound, fit.counts, predictions, n_thresholds, seed)
 
     fit, posterior = fitted()
     if chains is None:
@@ -248,7 +251,7 @@ def bayesian_roc_prior(
     bound = bind_pairs(predictions, n_thresholds)
     counts = pairwise_counts(bound, predictions)
     draws = draw_from_prior(model_of(structure, "ordinal", priors), counts, n_draws, seed)
-    return _tree(draws, bound, predictions, n_thresholds, seed, kind="prior")
+    return _tree(draws, bound, counts, predictions, n_thresholds, seed, kind="prior")
 
 
 class Approximated(NamedTuple):
@@ -451,6 +454,7 @@ def _unequal_pairs_message(posterior: xarray.DataTree) -> str | None:
 def _tree(
     draws: Draws,
     bound: RateCounts,
+    counts: ThresholdCounts,
     predictions: Predictions,
     n_thresholds: int,
     seed: int,
@@ -462,20 +466,25 @@ def _tree(
     numerators, denominator = grid_levels(n_thresholds)
     classes = [predictions.labels[index] for index in predictions.present]
     pairs = [(i, j) for i in classes for j in classes if i != j][-len(bound.cell_weights) :]
-    observed = areas(bound.count(predictions.sample_weight, np).rates(np), np)
-    sizes = np.maximum(np.rint(_sizes_of_halves(bound, predictions)), 1).astype(int)
+    rates = bound.count(predictions.sample_weight, np).rates(np)
+    sizes = _sizes_of_halves(bound, predictions)
+    observed = {"pairwise_auc": areas(rates, np), "counts": rates * sizes[..., None]}
+    sizes = np.maximum(np.rint(sizes), 1).astype(int)
     dimensions = dict(_DIMENSIONS)
     if sites["spread"].ndim > 2:
         dimensions |= {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
     groups = {
         kind: sites,
-        f"{kind}_predictive": {"pairwise_auc": _replicate(draws, sizes, seed)},
-        "observed_data": {"pairwise_auc": observed},
+        f"{kind}_predictive": _replicate(draws, sizes, seed),
+        "observed_data": observed,
         "constant_data": {
             "classification_class": np.array([i for i, _ in pairs]),
             "reference_class": np.array([j for _, j in pairs]),
         },
     }
+    if kind == "posterior":
+        groups["log_likelihood"] = _log_likelihoods(draws, counts)
+        groups["log_prior"] = {"parameters": draws.sites["log_prior"]}
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
     return arviz_base.from_dict(
@@ -490,17 +499,35 @@ def _tree(
     )
 
 
-def _replicate(
-    draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int
-) -> Float[np.ndarray, "chain draw q"]:
-    """Draw the areas of all pairs in data sets like the observed one."""
+def _log_likelihoods(draws: Draws, counts: ThresholdCounts) -> dict[str, np.ndarray]:
+    """Return those of columns; of two classes those of observations in bins."""
+    if len(counts.sizes) > 1:
+        return {"counts_of_pairs": draws.sites["log_likelihood_of_counts"]}
+    rates = np.concatenate(list(rates_in_parts(*(draws.sites[x] for x in EFFECTS))), axis=1)
+    shares = np.maximum(np.diff(rates, prepend=0.0, append=1.0), np.finfo(float).tiny)
+    between = np.asarray(counts.between)
+    is_bin = between > 0
+    in_bin = between[is_bin]  # fractions, if scores tie or have weights
+    n_parts = np.ceil(in_bin).astype(int)
+    if n_parts.sum() * shares[..., 0, 0, 0].size > MOST_LIKELIHOODS:
+        n_parts[:] = 1
+    of_one = float(counts.tempering) * in_bin / n_parts * np.log(shares[..., is_bin])
+    return {"observations": np.repeat(of_one, n_parts, axis=-1)}
+
+
+def _replicate(draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int) -> dict[str, np.ndarray]:
+    """Draw the counts above thresholds, and areas, of all pairs in data sets like the observed."""
     step = max(1, draws.sites["auc"].shape[1] // _REPLICATES_PER_CHAIN)
     generator = np.random.default_rng(seed)
-    parts = []
+    counts, parts = [], []
     for rates in rates_in_parts(*(draws.sites[name][:, ::step] for name in EFFECTS)):
         above = replicated_counts(rates, sizes, generator)
+        counts.append(above.astype(np.min_scalar_type(sizes.max())))
         parts.append(areas(above / sizes[..., None], np))
-    return np.concatenate(parts, axis=1)
+    return {
+        "pairwise_auc": np.concatenate(parts, axis=1),
+        "counts": np.concatenate(counts, axis=1),
+    }
 
 
 def check_choices(**options: str) -> None:

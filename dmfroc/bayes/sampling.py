@@ -50,6 +50,7 @@ _N_PROBES = 8
 _N_TOGETHER = 10  # draws of all chains
 _TRAJECTORY, _ACCEPTANCE = 1.8, 0.8
 _MOST_STEPS = 1024  # per draw, those of NumPyro's No-U-Turn sampler
+_NO_PRIOR = "log_likelihood", "effect", "pair_effect"  # the effects are part of the model
 # What Hamiltonian kernels report of each draw, and what ArviZ calls it.
 _STATISTICS = {
     "diverging": "diverging",
@@ -112,7 +113,8 @@ class Sampler:
     """A model and a shape of data, with everything that is compiled for them.
 
     Parameters are one flat vector on the whole line: the first ``n_scales`` are the logarithms of
-    the scales (site ``spread``) of the site ``effect``, whose values come last. Of many effects,
+    the scales (site ``spread``) of the site ``effect``, whose values come last. The site
+    ``log_prior`` has the log density of all parameters but the effects. Of many effects,
     ``n_apart`` in number and of ``size_of_each``, each varies by itself given all that is shared.
     """
 
@@ -174,9 +176,17 @@ class Sampler:
         return jax.lax.map(lambda x: jax.jvp(gradient, (flat,), (x,))[1], directions)
 
     def _sites(self, flat: Float[Array, " d"], data: Any) -> dict[str, Array]:
-        return constrain_fn(
+        sites = constrain_fn(
             self.model, (data,), {}, self._parameters(flat), return_deterministic=True
         )
+        drawn = numpyro.handlers.substitute(self.model, sites)
+        trace = numpyro.handlers.trace(drawn).get_trace(data).values()
+        priors = [
+            site["fn"].log_prob(site["value"]).sum()
+            for site in trace
+            if site["type"] == "sample" and site["name"].removeprefix("prior_of_") not in _NO_PRIOR
+        ]
+        return sites | {"log_prior": jnp.stack(priors).sum()}
 
     def _sites_of_draws(self, draws: Float[Array, "draw d"], data: Any) -> dict[str, Array]:
         return jax.vmap(self._sites, in_axes=(0, None))(draws, data)

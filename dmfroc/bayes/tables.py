@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import check_level, choice, positive, refuse
 from dmfroc._kit.threads import interruptible
-from dmfroc.bayes.options import check_size
+from dmfroc.bayes.options import MOST_LIKELIHOODS, check_size
 from dmfroc.bayes.posterior import Posterior, summarize
 from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.remarks import few_decide_message, few_units_message
@@ -26,6 +26,7 @@ from dmfroc.measures.measure import (
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
 _FEW_ERRORS = 5.0  # below, intervals cover 86 to 95 % where they say 95 %
+_LEAST_SHARE = 1e-300
 ALTERNATIVES = "use method='bayesian_bootstrap', a posterior without a model, or method='jackknife'"
 Given = Literal["class_sizes", "nothing"]
 
@@ -60,15 +61,15 @@ def table_posterior(
     level = check_level(level)
     check_size(n_chains=size[0], n_draws=size[1])
     generator = np.random.default_rng(seed)
-    tables = _draw_tables(predictions, given, pseudo_count, size, generator)
+    tables, groups = _draw_tables(predictions, given, pseudo_count, size, generator)
     assert measure.summary is not None
     labels: list[Any] = list(predictions.labels)
     of_labels = label_values(labels)
     matrices = (ConfusionMatrix(x, of_labels) for x in tables.reshape(-1, *tables.shape[2:]))
     values = np.reshape([measure.summary(matrix, np) for matrix in matrices], size)
     posterior = arviz_base.from_dict(
-        {"posterior": {measure.name: values, "table": tables}},
-        dims={"table": ["predicted", "class"]},
+        {"posterior": {measure.name: values, "table": tables}, **groups},
+        dims={"table": ["predicted", "class"], "observations": ["observation"]},
         coords={"predicted": labels, "class": labels},
     )
     general = absent_classes_message(predictions), sample_message(predictions)
@@ -93,8 +94,11 @@ def _draw_tables(
     pseudo_count: float | int,
     size: tuple[int, int],
     generator: np.random.Generator,
-) -> Float[np.ndarray, "chain draw k k"]:
-    """Draw tables of proportions, predicted classes in the rows."""
+) -> tuple[Float[np.ndarray, "chain draw k k"], dict[str, dict[str, np.ndarray]]]:
+    """Draw tables of proportions, predicted classes in the rows; return densities for ArviZ, too.
+
+    The log-likelihood is that of each observation, unless these would be too many numbers.
+    """
     n_classes, present = predictions.n_classes, predictions.present
     true, weights = predictions.true, predictions.sample_weight
     assert predictions.predicted is not None
@@ -105,9 +109,20 @@ def _draw_tables(
     concentration = counts[:, present] + pseudo_count
     shares = np.bincount(true, weights, minlength=n_classes)[present] / weights.sum()
     columns = [generator.dirichlet(alpha, size) for alpha in concentration.T]
+    within = np.maximum(np.stack(columns, axis=-1), _LEAST_SHARE)
+    log_prior = (pseudo_count - 1) * np.log(within).sum(axis=(-2, -1))
+    log_cells = np.log(within)
     if given == "nothing":
         n_effective = weights.sum() ** 2 / (weights @ weights)
         shares = generator.dirichlet(n_effective * shares + n_classes * pseudo_count, size)
+        log_prior += (n_classes * pseudo_count - 1) * np.log(shares).sum(axis=-1)
+        log_cells += np.log(shares)[..., None, :]
     tables = np.zeros((*size, n_classes, n_classes))
     tables[..., present] = np.stack(columns, axis=-1) * shares[..., None, :]
-    return tables
+    groups = {"log_prior": {"parameters": log_prior}}
+    if log_prior.size * len(true) <= MOST_LIKELIHOODS:
+        place = np.searchsorted(present, true)
+        power = weights * (sizes / np.bincount(true, weights, n_classes).clip(1e-300))[true]
+        of_observations = power * log_cells[..., predictions.predicted, place]
+        groups["log_likelihood"] = {"observations": of_observations}
+    return tables, groups

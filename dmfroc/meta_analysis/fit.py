@@ -26,6 +26,7 @@ from dmfroc.meta_analysis.models import (
     SummaryPriors,
     hsroc_of_bivariate,
     likelihood_of,
+    marginal_log_likelihood,
     model_of,
 )
 
@@ -93,6 +94,7 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
     return tree, problems
 
 
+@double_precision
 def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTree:
     """Name all dimensions, and add new studies, areas, and replicated counts."""
     sites = draws.sites
@@ -118,11 +120,17 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
         variables |= {name: sites[name] for name in ("pair_location", "pair_sd", "within_sd")}
     if settings.model in ("bivariate", "hsroc"):
         variables |= {f"hsroc_{k}": x for k, x in hsroc_of_bivariate(location, covariance).items()}
+    data = data_of(studies.counts, settings.model, settings.priors)
+    flat = (sites[x].reshape(-1, *sites[x].shape[2:]) for x in ("study_location", "study_factor"))
+    pointwise = np.asarray(marginal_log_likelihood(settings.model, data, *map(jnp.asarray, flat)))
+    pointwise = pointwise[:, :n_studies].reshape(*location.shape[:2], n_studies)
     replicates = replicated_counts(rates, np.rint(studies.sizes).astype(int), generator)
     is_observed = np.isfinite(studies.positives)
     groups: dict[str, Any] = {
         "posterior": variables,
         "posterior_predictive": {"positives": np.where(is_observed, replicates, np.nan)},
+        "log_likelihood": {"study_counts": pointwise},
+        "log_prior": {"parameters": sites["log_prior"]},
         "observed_data": {"positives": studies.positives},
         "constant_data": {"sizes": studies.sizes, "thresholds": studies.thresholds},
         "sample_stats": draws.sample_stats,
@@ -148,6 +156,7 @@ def tree_of(draws: Draws, studies: Studies, settings: Settings) -> xarray.DataTr
             "pair_sd": ["effect"],
             "rates": at_threshold,
             "positives": at_threshold,
+            "study_counts": ["study"],
             "sizes": ["study", "rate"],
             "thresholds": ["study", "point"],
         },

@@ -6,6 +6,7 @@ counts between successive thresholds are multinomial, with one threshold binomia
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
@@ -17,8 +18,10 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import scipy.optimize
-from jax.scipy.linalg import solve_triangular
+from jax.scipy.linalg import cho_solve, solve_triangular
+from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
+from numpy.polynomial.hermite_e import hermegauss
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled
@@ -28,6 +31,7 @@ from dmfroc.meta_analysis.data import StudyCounts
 
 ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
+_DRAWS_AT_ONCE = 50
 _LOG_LOGISTIC_SCALE = np.log(np.sqrt(3) / np.pi)  # of standard deviation one
 
 
@@ -141,8 +145,10 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
             )
         sample = _sample_locations_and_scales if name == "ordinal" else _sample_normal
         effects = sample("effect", study, data.likelihood)
-        numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects))
+        numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects).sum())
         intercept, slope = line_of(name, average)
+        numpyro.deterministic("study_location", study.location)
+        numpyro.deterministic("study_factor", study.factor)
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
         numpyro.deterministic("study_effect", effects)
@@ -170,11 +176,49 @@ def logits_at(
 
 def _log_likelihood(
     name: ModelName, counts: StudyCounts, effects: Float[Array, "s p"]
-) -> Float[Array, ""]:
+) -> Float[Array, " s"]:
     logits = logits_at(name, effects, counts.cutoffs)
     is_bin = counts.between[..., 1:-1] > 0  # thresholds that are repeated are no distance apart
     distances = jnp.where(is_bin, jnp.diff(logits, axis=-1), 1.0)
-    return log_likelihood_of_bins(counts.between, logits, distances)
+    return log_likelihood_of_bins(counts.between, logits, distances).sum(axis=-1)
+
+
+@partial(compiled, static_argnames="name")
+def marginal_log_likelihood(
+    name: ModelName,
+    data: ModelData,
+    locations: Float[Array, "draw p"],
+    factors: Float[Array, "draw p p"],
+) -> Float[Array, "draw s"]:
+    """Return the log-likelihood of each study, integrated over its effects, for each draw.
+
+    By five by five nodes of Gauss and Hermite about the normal approximation of two effects; of
+    more, by a single node, which is Laplace's approximation.
+    """
+    n_effects = locations.shape[1]
+    x, weight = hermegauss(5 if n_effects == 2 else 1)
+    grid = jnp.asarray(list(itertools.product(x, repeat=n_effects)))
+    weights = jnp.asarray(list(itertools.product(weight, repeat=n_effects))).prod(axis=1)
+    log_weights = jnp.log(weights) + (grid**2).sum(axis=1) / 2
+
+    def of_draw(draw: tuple[Array, Array]) -> Float[Array, " s"]:
+        average = Average(*draw)
+        precision, pull = _standardized(average, data.likelihood)
+        root = jnp.linalg.cholesky(precision)
+        mean = cho_solve((root, True), pull[..., None])[..., 0]
+        eye = jnp.broadcast_to(jnp.eye(n_effects), root.shape)
+        spread = solve_triangular(root, eye, trans="T", lower=True)
+
+        def at(node: Float[Array, " p"]) -> Float[Array, " s"]:
+            standard = mean + spread @ node
+            effects = average.location + standard @ average.factor.T
+            prior = dist.Normal().log_prob(standard).sum(axis=1)
+            return _log_likelihood(name, data.counts, effects) + prior
+
+        log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        return logsumexp(jax.vmap(at)(grid) + log_weights[:, None], axis=0) + log_volume
+
+    return jax.lax.map(of_draw, (locations, factors), batch_size=_DRAWS_AT_ONCE)
 
 
 def likelihood_of(name: ModelName, priors: SummaryPriors, counts: StudyCounts) -> Likelihood:
@@ -201,7 +245,7 @@ def likelihood_of(name: ModelName, priors: SummaryPriors, counts: StudyCounts) -
 
 
 _value_and_gradient = compiled(
-    jax.value_and_grad(lambda x, counts, name: _log_likelihood(name, counts, x)),
+    jax.value_and_grad(lambda x, counts, name: _log_likelihood(name, counts, x).sum()),
     static_argnames="name",
 )
 
@@ -211,7 +255,7 @@ def _curvature(
     effects: Float[Array, "s p"], counts: StudyCounts, name: ModelName
 ) -> Float[Array, "s p p"]:
     def log_likelihood(effect: Float[Array, " p"], study: StudyCounts) -> Float[Array, ""]:
-        return _log_likelihood(name, jax.tree.map(lambda x: x[None], study), effect[None])
+        return _log_likelihood(name, jax.tree.map(lambda x: x[None], study), effect[None])[0]
 
     return jax.vmap(jax.hessian(log_likelihood))(effects, counts)
 

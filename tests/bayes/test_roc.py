@@ -1,6 +1,7 @@
 """Posteriors of the curve: spread against the jackknife, likelihoods, degenerate data."""
 
 import re
+import warnings
 
 import arviz
 import jax
@@ -46,7 +47,7 @@ from dmfroc.bayes.models import (
 )
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
-from dmfroc.bayes.roc import bind_pairs, check_choices, pairwise_counts
+from dmfroc.bayes.roc import approximated, bind_pairs, check_choices, pairwise_counts
 from dmfroc.decisions import majority_costs
 from dmfroc.measures import (
     dmf_auc,
@@ -359,10 +360,10 @@ def test_ordinal_likelihood_is_multinomial():
     with jax.enable_x64(True):
         found = ordinal_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
         cells = binomial_log_likelihood(counts, curve, jnp.asarray(scale), jnp.asarray(shift))
-    assert float(found) == pytest.approx((inside * np.log(shares)).sum(), rel=1e-5)
+    assert found == pytest.approx((inside * np.log(shares)).sum(axis=2), rel=1e-5)
     above, sizes = np.asarray(counts.above), np.asarray(counts.sizes)[..., None]
-    expected = (above * np.log(rates) + (sizes - above) * np.log(1 - rates)).sum()
-    assert float(cells) == pytest.approx(expected, rel=1e-5)
+    expected = (above * np.log(rates) + (sizes - above) * np.log(1 - rates)).sum(axis=2)
+    assert cells == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.slow
@@ -376,12 +377,12 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
         curve = AverageCurve(jnp.asarray(logits), jnp.asarray(np.diff(logits, axis=1)))
         given = counts, curve, jnp.ones(1), jnp.zeros((1, 2))
         bins, cells = ordinal_log_likelihood(*given), binomial_log_likelihood(*given)
-        slope = jax.grad(lambda scale: binomial_log_likelihood(*given[:2], scale, given[3]))(
+        slope = jax.grad(lambda scale: binomial_log_likelihood(*given[:2], scale, given[3]).sum())(
             given[2]
         )
     log_above, log_below = log_expit(logits), log_expit(-logits)
     expected = (above * log_above + (10 - above) * log_below).sum()
-    assert float(cells) == pytest.approx(expected, rel=1e-12)
+    assert np.asarray(cells).sum() == pytest.approx(expected, rel=1e-12)
     assert float(slope[0]) == pytest.approx((logits * (above - 10 * expit(logits))).sum(), rel=1e-9)
     edges = np.diff(
         np.concatenate([np.zeros((2, 1)), above[0], np.full((2, 1), 10)], axis=1), axis=1
@@ -394,7 +395,7 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
         ],
         axis=1,
     )
-    assert float(bins) == pytest.approx((edges * shares).sum(), rel=1e-12)
+    assert np.asarray(bins).sum() == pytest.approx((edges * shares).sum(), rel=1e-12)
 
 
 @pytest.mark.slow
@@ -517,6 +518,52 @@ def test_posterior_predictive_areas_cover_the_observed_ones(small):
     observed = small.posterior["observed_data"]["pairwise_auc"]
     share_below = (replicated < observed).mean(["chain", "draw"])
     assert ((share_below > 0.01) & (share_below < 0.99)).all()
+
+
+def test_replicated_counts_are_those_of_the_replicated_areas(small):
+    tree = small.posterior
+    replicated, observed = (tree[x]["counts"] for x in ("posterior_predictive", "observed_data"))
+    assert replicated.dims == ("chain", "draw", *observed.dims)
+    assert (observed.diff("threshold") >= 0).all()
+    share_below = (replicated < observed).mean(["chain", "draw"])
+    assert float(abs(share_below - 0.5).mean()) < 0.35
+
+
+@pytest.mark.parametrize("likelihood", ["binomial", "ordinal"])
+def test_densities_of_arviz_are_those_of_the_model(sample, likelihood):
+    few = Predictions.from_arrays(sample[0][:150], sample[1][:150])
+    with jax.enable_x64(True):
+        fit = approximated(few, n_thresholds=7, likelihood=likelihood)
+        flat = fit.approximation.location + 0.1 * np.random.default_rng(0).normal(
+            size=fit.sampler.size
+        )
+        sites = fit.sampler.sites(flat[None], fit.counts)
+        of_effects = stats.norm.logpdf(flat[-fit.sampler.n_scaled :]).sum()
+        parts = (
+            sites["log_prior"][0],
+            sites["log_likelihood_of_counts"][0].sum(),
+            of_effects,
+            flat[0],
+        )
+        # The last is the volume of the spread, whose logarithm is drawn
+        assert float(fit.sampler.potential(flat, fit.counts)) == pytest.approx(-float(sum(parts)))
+
+
+def test_arviz_weighs_prior_and_likelihood(small):
+    tree = small.posterior
+    assert tree["log_likelihood"]["counts_of_pairs"].dims == ("chain", "draw", "pair", "rate")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a pair whose effect hangs on its own counts
+        assert np.isfinite(arviz.loo(tree).elpd)
+    sensitivity = arviz.psense_summary(tree, var_names=["auc"]).loc["auc"]
+    assert 0 < sensitivity["prior"] < sensitivity["likelihood"] < 1
+
+
+def test_two_classes_have_a_likelihood_by_observation(sample):
+    two = sample[0] > 0, sample[1][:, 1:].sum(axis=1)
+    loo = arviz.loo(bayesian_roc(*two, **SMALL).posterior)
+    assert np.isfinite(loo.elpd)
+    assert not loo.warning
 
 
 def test_arviz_reads_the_draws(small):

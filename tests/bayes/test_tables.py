@@ -2,6 +2,7 @@
 
 import re
 
+import arviz
 import numpy as np
 import pytest
 from scipy import stats
@@ -31,6 +32,24 @@ def test_recall_of_two_classes_has_a_beta_posterior(given, pseudo_count, prior):
     draws = found.posterior["posterior"]["recall"].to_numpy().ravel()
     assert stats.kstest(draws, exact.cdf).pvalue > 1e-4
     assert found.interval == pytest.approx(exact.ppf([0.025, 0.975]), abs=0.015)
+
+
+@pytest.mark.parametrize("given", ["class_sizes", "nothing"])
+def test_leaving_one_out_is_exact(given):
+    """Without an observation the posterior is Dirichlet again, whose mean its cell would have."""
+    cells = np.array([[30, 8, 1], [5, 25, 9], [2, 3, 17]])  # predicted classes in the rows
+    predicted, true = (np.repeat(x.ravel(), cells.ravel()) for x in np.indices(cells.shape))
+    predictions = Predictions.from_labels(true, predicted)
+    tree = bayesian_table("accuracy", predictions, given=given, pseudo_count=0.5).posterior
+    sizes = cells.sum(axis=0)
+    expected = (cells - 1 + 0.5) / (sizes - 1 + 1.5)
+    if given == "nothing":
+        expected *= (sizes - 1 + 1.5) / (sizes.sum() - 1 + 4.5)
+    loo = arviz.loo(tree)
+    assert float(loo.elpd) == pytest.approx((cells * np.log(expected)).sum(), abs=0.5)
+    assert not loo.warning
+    sensitivity = arviz.psense_summary(tree, var_names=["accuracy"]).loc["accuracy"]
+    assert sensitivity["prior"] < sensitivity["likelihood"]
 
 
 def test_tables_keep_class_sizes_or_vary_them():

@@ -1,7 +1,9 @@
 """Meta-analysis of counts: the two models are one, known fits, input that cannot be right."""
 
+import warnings
 from decimal import Decimal
 
+import arviz
 import jax
 import numpy as np
 import numpyro
@@ -12,7 +14,7 @@ from jax import numpy as jnp
 from matplotlib.figure import Figure
 from pages import page_parts
 from scipy import integrate, optimize, stats
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit, logsumexp
 
 from dmfroc import SummaryPriors, summary_roc
 from dmfroc._kit.compiled import in_double_precision
@@ -55,6 +57,33 @@ def simulated(seed, n_studies=9, n_people=400):
 @pytest.fixture(scope="module")
 def found():
     return summary_roc(simulated(1), **SMALL)
+
+
+def test_arviz_leaves_studies_out(found):
+    """The likelihood of a study is integrated over its effects: here on a fine grid."""
+    tree = found.posterior
+    pointwise = tree["log_likelihood"]["study_counts"]
+    drawn = tree["posterior"].dataset.isel(chain=0, draw=5)
+    root = np.linalg.cholesky(drawn["correlation"] * np.outer(drawn["sd"], drawn["sd"]))
+    grid = np.linspace(-7, 7, 301)
+    standard = np.stack(np.meshgrid(grid, grid), axis=-1)
+    eta = drawn["location"].to_numpy() + standard @ root.T
+    log_prior = stats.norm.logpdf(standard).sum(axis=-1) + 2 * np.log(grid[1] - grid[0])
+    positives = tree["observed_data"]["positives"][..., 0].to_numpy()
+    negatives = tree["constant_data"]["sizes"].to_numpy() - positives
+    for study in range(3):
+        log_rates = positives[study] * log_expit(eta) + negatives[study] * log_expit(-eta)
+        expected = logsumexp(log_rates.sum(axis=-1) + log_prior)
+        assert float(pointwise[0, 5, study]) == pytest.approx(expected, abs=2e-3)
+    loo = arviz.loo(tree)
+    assert not loo.warning
+    narrow = summary_roc(simulated(1), priors=SummaryPriors(spread_scale=0.01), **SMALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the model that is wrong
+        compared = arviz.compare({"usual": tree, "narrow": narrow.posterior})
+    assert compared.index[0] == "usual"
+    sensitivity = arviz.psense_summary(tree, var_names=["auc"])
+    assert sensitivity.loc["auc", "likelihood"] > sensitivity.loc["auc", "prior"]
 
 
 def restricted_likelihood(table):
@@ -331,10 +360,10 @@ def test_likelihood_is_multinomial_and_its_approximation_has_its_mode():
     effects = np.tile(np.concatenate([location, log_scale]), (9, 1))
     with in_double_precision():
         counts = jax.tree.map(jnp.asarray, studies.counts)
-        found = float(_log_likelihood("ordinal", counts, jnp.asarray(effects)))
+        found = float(_log_likelihood("ordinal", counts, jnp.asarray(effects)).sum())
         likelihood = likelihood_of("ordinal", SummaryPriors(), counts)
-        slope = jax.grad(_log_likelihood, argnums=2)(
-            "ordinal", counts, jnp.asarray(likelihood.mean)
+        slope = jax.grad(lambda x: _log_likelihood("ordinal", counts, x).sum())(
+            jnp.asarray(likelihood.mean)
         )
     expected = 0.0
     for study in range(9):
