@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
@@ -175,14 +176,30 @@ def _found(value: Any) -> str:
 
 
 def generator_of(random_state: Any) -> np.random.Generator:
-    """Return the generator of a seed, or a generator as it is."""
+    """Return the generator of a seed or of a key of `jax.random`, or a generator as it is."""
+    words = _words_of_key(random_state)
     try:
-        return np.random.default_rng(random_state)
+        return np.random.default_rng(words)
     except (TypeError, ValueError) as error:
         raise type(error)(
-            "random_state must be an integer >= 0, a numpy.random.Generator or None, but it is "
-            f"{_found(random_state)}"
+            "random_state must be an integer >= 0, a numpy.random.Generator, a key of jax.random "
+            f"or None, but it is {_found(random_state)}"
         ) from error
+
+
+def _words_of_key(random_state: Any) -> Any:
+    """Return the integers of a key of `jax.random`, and anything else as it is."""
+    jax = sys.modules.get("jax")  # who has a key has imported it
+    if jax is None or not isinstance(random_state, jax.Array):
+        return random_state
+    if isinstance(random_state, jax.core.Tracer):
+        raise TypeError(
+            "random_state must not be traced: draw outside of jax.jit and jax.vmap, or take "
+            "dmfroc.functional"
+        )
+    if jax.dtypes.issubdtype(random_state.dtype, jax.dtypes.prng_key):
+        random_state = jax.random.key_data(random_state)
+    return np.asarray(random_state)
 
 
 def seed_of(random_state: Any) -> int:

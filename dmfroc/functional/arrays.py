@@ -20,6 +20,11 @@ from dmfroc.inputs.scores import chosen_names
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
 
+_FORWARD_MODE = (
+    "the functions of dmfroc.functional have reverse-mode derivatives: instead of jax.jvp and "
+    "jax.jacfwd take jax.grad or jax.jacrev, and instead of jax.hessian(f) take "
+    "jax.jacrev(jax.grad(f))"
+)
 _LARGEST_WEIGHT = 1e60  # products of several, and their sums, must be numbers
 
 
@@ -52,7 +57,14 @@ def run(function: Callable[..., Any], *arrays: Any) -> Any:
     program = WithOptions(_of_type, function=function, dtype=jnp.result_type(float))
     is_traced = any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(arrays))
     with in_double_precision():
-        return (_program if is_traced else _without_derivatives)(program)(*arrays)
+        if not is_traced:
+            return _without_derivatives(program)(*arrays)
+        try:
+            return _program(program)(*arrays)
+        except TypeError as error:
+            if "forward-mode" not in str(error):
+                raise
+            raise TypeError(_FORWARD_MODE) from error
 
 
 @functools.lru_cache(maxsize=256)
@@ -74,9 +86,25 @@ def _program(function: Callable[..., Any]) -> Callable[..., Any]:
     def backward(arrays: Any, derivatives: Any) -> Any:
         return _program(WithOptions(_pull_back, function=function))(arrays, derivatives)
 
-    run = jax.custom_vjp(compiled(function))
+    mappable = jax.custom_batching.custom_vmap(compiled(function))
+
+    @mappable.def_vmap
+    def map_over(_: int, are_mapped: Any, *arrays: Any) -> Any:
+        # After `jax.checkpoint` JAX maps when the user's configuration is in force again, too
+        flat, structure = jax.tree.flatten(are_mapped)
+        mapped = WithOptions(_mapped, function=function, flat=tuple(flat), structure=structure)
+        with in_double_precision():
+            found = _program(mapped)(*arrays)
+        return found, jax.tree.map(lambda _: True, found)
+
+    run = jax.custom_vjp(mappable)
     run.defvjp(forward, backward)
     return run
+
+
+def _mapped(*arrays: Any, function: Any, flat: tuple[bool, ...], structure: Any) -> Any:
+    axes = jax.tree.unflatten(structure, [0 if is_mapped else None for is_mapped in flat])
+    return jax.vmap(function, tuple(axes))(*arrays)
 
 
 def _pull_back(arrays: Any, derivatives: Any, *, function: Callable[..., Any]) -> Any:

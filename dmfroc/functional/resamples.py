@@ -19,7 +19,7 @@ from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
 from dmfroc._kit.compiled import compiled, in_double_precision
-from dmfroc._kit.options import choice, integer, positive
+from dmfroc._kit.options import choice, integer, positive, seed_of
 from dmfroc.functional.arrays import run
 from dmfroc.functional.roc import center, multiclass_roc
 from dmfroc.inference.compiled_replicates import as_tree
@@ -324,7 +324,7 @@ def resample(
     """
     n_draws = integer("n_draws", n_draws, 1)
     is_key = isinstance(random_state, jax.Array)
-    seed = 0 if is_key else integer("random_state", random_state, 0, most=1 << 63)
+    seed = 0 if is_key else seed_of(random_state)
     with in_double_precision():
         data, key_of_program = None, model
         if isinstance(model, _WeightsModel):  # a program must not keep the data

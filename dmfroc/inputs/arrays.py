@@ -66,6 +66,15 @@ class OnDevice:
         """The copy."""
         return np.asarray(self.values)
 
+    def tobytes(self) -> bytes:
+        """Return sums as bytes: but for chance, other scores have others. Nothing is copied."""
+        import jax.numpy as jnp
+
+        with _in_double_precision():
+            x, places = self.values.astype(np.float64), jnp.arange(self.size).reshape(self.shape)
+            waves = jnp.sin(places), jnp.cos(places)
+            return np.stack([(x * wave).sum() for wave in waves]).tobytes()
+
     def __len__(self) -> int:
         return len(self.values)
 

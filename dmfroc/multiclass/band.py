@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from dmfroc._kit.options import check_level, choice, integer
+from dmfroc._kit.options import check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
@@ -174,7 +174,7 @@ def curve_band(
     curve = curve_of(predictions, options)
     if choice("method", method, get_args(BandMethod)) == "jackknife":
         return band_around(curve, sample, level, options, kind, n_points)
-    n_draws, seed = integer("n_draws", n_draws, 100), integer("random_state", random_state, 0)
+    n_draws, seed = integer("n_draws", n_draws, 100), seed_of(random_state)
     drawn = _resampled_rates(options, sample, n_draws, seed)
     return band_of_draws(curve, drawn, level, "bootstrap", kind, n_points)
 

@@ -27,7 +27,7 @@ from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.links import Link, link_of, log_rates, log_slope
-from dmfroc.multiclass.rank_one import INNERMOST_RATE, drawn_in
+from dmfroc.multiclass.rank_one import INNERMOST_RATE, drawn_in, of_data
 
 GRADIENT_TOLERANCE = 1e-7  # by L-BFGS, relative to the mean weight of a row or column
 _MEMORY = 20  # of L-BFGS
@@ -63,10 +63,10 @@ class HigherRankCenter(NamedTuple):
 class Problem(NamedTuple):
     """What is fitted: rates of q pairs in their rows, with the weights of the cells."""
 
-    rates: Float[Array, "q r"]  # drawn in
-    weights: Float[Array, "q r"]
-    penalty: Float[Array, ""] | float  # of a squared deviation from the mean of the pairs
-    offset: Float[Array, "*#cells"] | float = 0.0
+    rates: Float[AnyArray, "q r"]  # drawn in
+    weights: Float[AnyArray, "q r"]
+    penalty: Float[AnyArray, ""] | float  # of a squared deviation from the mean of the pairs
+    offset: Float[AnyArray, "*#cells"] | float = 0.0
 
 
 class Effects(NamedTuple):
@@ -105,8 +105,8 @@ def start_of(problem: Problem, rank: int, link: Link) -> Effects:
     eta = link_of(inner, link, jnp) - problem.offset
     left, lengths, right = jnp.linalg.svd(eta, full_matrices=False)
     scale = jnp.sqrt(lengths[:rank])
-    none = jnp.asarray(jnp.inf), jnp.asarray(0)
-    return Effects(right[:rank].T * scale, left[:, :rank] * scale, *none)
+    rows, columns = right[:rank].T * scale, left[:, :rank] * scale
+    return Effects(rows, columns, *of_data(rows, jnp.inf, 0))
 
 
 def _sweep(problem: Problem, effects: Effects, link: Link) -> Effects:
@@ -311,7 +311,7 @@ def numbers_of_curve(
     return numbers_of(center_of_rank(rates, weights, shrinkage, rank, link).points)
 
 
-def identified(rows: Float[Array, "m rank"], columns: Float[Array, "q rank"]) -> Any:
+def identified(rows: Float[AnyArray, "m rank"], columns: Float[AnyArray, "q rank"]) -> Any:
     """Return the same product with orthogonal rows and orthonormal columns of effects."""
     row_basis, row_part = jnp.linalg.qr(rows)
     column_basis, column_part = jnp.linalg.qr(columns)

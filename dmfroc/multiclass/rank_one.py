@@ -282,15 +282,24 @@ def alternate_with(
         center = state.center
         return (center.gradient_norm > _TOLERANCE) & (center.n_sweeps < max_sweeps)
 
-    first = Center(*start, xp.asarray(xp.inf), xp.asarray(0))
-    state = _Progress(first, xp.asarray(1.0), xp.asarray(1.0))
     if xp is not np:
         from jax import lax
 
+        norm, n_sweeps, one = of_data(start[0], xp.inf, 0, 1.0)
+        state = _Progress(Center(*start, norm, n_sweeps), one, one)
         return lax.while_loop(unfinished, sweep, state).center
+    first = Center(*start, np.asarray(np.inf), np.asarray(0))
+    state = _Progress(first, np.asarray(1.0), np.asarray(1.0))
     while unfinished(state):
         state = sweep(state)
     return state.center
+
+
+def of_data(data: Any, *numbers: float) -> list[Any]:
+    """Return numbers as if they depended on data: under `jax.shard_map` loops need such starts."""
+    import jax.numpy as jnp
+
+    return [jnp.where(data.ravel()[0] == 0, x, x) for x in numbers]
 
 
 class _Progress(NamedTuple):

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at, take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import choice, integer, is_one_of, nonnegative
+from dmfroc._kit.options import choice, integer, is_one_of, nonnegative, seed_of
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import (
@@ -226,7 +226,7 @@ class CurveOptions:
             "shrinkage": nonnegative("shrinkage", self.shrinkage),
             "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
             "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
-            "random_state": integer("random_state", self.random_state, 0, most=1 << 128),
+            "random_state": seed_of(self.random_state),
             "rank": integer("rank", self.rank, 1),
         }
         if choice("preset", self.preset, get_args(Preset)) == "paper":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, integer, refuse
+from dmfroc._kit.options import check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -242,7 +242,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         fitted = _isotonic_regression(forecast)
         fit = fitted(outcome, weights)
         grid = np.clip(_GRID, forecast.min(), forecast.max())
-        generator = np.random.default_rng(self.random_state)
+        generator = generator_of(self.random_state)
         tail = (1 - self.level) / 2
         ends = []
         for chances in (forecast, fit(forecast)):

@@ -7,6 +7,7 @@ import pytest
 
 import dmfroc
 from dmfroc import functional
+from dmfroc.analyses.joint_evidence import _same_scores_message
 from dmfroc.inputs import arrays
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.measures import hand_till
@@ -94,3 +95,11 @@ def test_a_missing_class_is_counted_by_the_host():
     found = dmfroc.estimate("hand_till", y, there, labels=range(K))
     expected = dmfroc.estimate("hand_till", y, scores, labels=range(K))
     np.testing.assert_allclose(found.standard_error, expected.standard_error)
+
+
+def test_equal_scores_are_found_where_they_lie(monkeypatch):
+    y, _, there, _ = data()
+    monkeypatch.setattr(OnDevice, "host", property(lambda self: pytest.fail("copied")))
+    named = {"a": there, "b": there + 0.0, "c": there[:, ::-1]}
+    named = {name: dmfroc.Predictions.from_arrays(y, scores) for name, scores in named.items()}
+    assert _same_scores_message(named).endswith("no difference: 'a' and 'b'")

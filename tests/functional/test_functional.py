@@ -476,3 +476,32 @@ def test_many_scores_are_counted_in_parts(monkeypatch, name):
     with jax.enable_x64(True):
         weighted = partial(getattr(functional, name), y, scores, n_classes=K)
         np.testing.assert_allclose(jax.grad(weighted)(jnp.ones(N - 1)), slope, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", [functional.hand_till, functional.dmf_auc])
+def test_checkpoints_and_shards_with_32_bits(function):
+    def value(weights):
+        return function(Y, SCORES, weights, n_classes=K)
+
+    weights = jnp.asarray(np.stack([np.ones(N), GENERATOR.uniform(0.5, 2, N)]), np.float32)
+    expected = [float(value(x)) for x in weights]
+    np.testing.assert_allclose(jax.vmap(jax.checkpoint(value))(weights), expected, rtol=1e-6)
+    gradients = jax.vmap(jax.grad(jax.checkpoint(value)))(weights)
+    np.testing.assert_allclose(gradients[1], jax.grad(value)(weights[1]), atol=1e-7)
+    mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("sets",))
+    of_sets = jax.sharding.PartitionSpec("sets")
+    sharded = jax.shard_map(jax.vmap(value), mesh=mesh, in_specs=of_sets, out_specs=of_sets)
+    np.testing.assert_allclose(sharded(weights), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("derivative", [jax.hessian, jax.jacfwd])
+def test_derivatives_forward_name_those_backward(derivative):
+    def value(weights):
+        return functional.hand_till(Y, SCORES, weights, n_classes=K)
+
+    with pytest.raises(TypeError, match=r"take jax.jacrev\(jax.grad\(f\)\)"):
+        derivative(value)(jnp.ones(N))
+    second = jax.jacrev(jax.grad(value))(jnp.ones(N))
+    np.testing.assert_allclose(second, second.T, atol=1e-6)
+    # Weights times any number have the same value: the slope falls in proportion
+    np.testing.assert_allclose(second.sum(axis=0), -jax.grad(value)(jnp.ones(N)), atol=1e-6)

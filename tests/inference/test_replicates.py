@@ -7,11 +7,11 @@ from simulations import cyclic_scores
 from sklearn.metrics import roc_auc_score
 
 from dmfroc import Predictions, estimate, hand_till_score
-from dmfroc.inference import replicates
+from dmfroc.inference import compiled_replicates, replicates
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.limits import quantile_in_standard_errors
 from dmfroc.inference.units import Units, units_of
-from dmfroc.measures import hand_till
+from dmfroc.measures import dmf_auc, hand_till
 from dmfroc.measures.measure import bind
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
@@ -218,3 +218,31 @@ def test_corrected_intervals_of_both_bootstraps_agree():
     np.testing.assert_allclose(corrected[True], corrected[False], rtol=0, atol=0.08 * sd)
     for bayesian in (False, True):
         assert corrected[bayesian][1] > percentile[bayesian][1] + 0.06 * sd
+
+
+@pytest.mark.parametrize(
+    ("measure", "n_draws", "is_by_numpy"),
+    [
+        (hand_till(), 9_000, True),
+        (hand_till(), 11_000, False),
+        (dmf_auc(), 2_000, True),
+        (dmf_auc(), 3_000, False),
+    ],
+)
+def test_jax_compiles_where_that_saves_time(measure, n_draws, is_by_numpy, monkeypatch):
+    """NumPy evaluates as many draws as take it no longer than JAX takes to compile."""
+    classes = np.arange(80) % 4
+    scores = np.random.default_rng(0).normal(size=(80, 4)) + np.eye(4)[classes]
+    predictions = Predictions.from_arrays(classes, scores)
+    bound = bind(measure, predictions)
+    found = []
+
+    def find(*_):
+        found.append("jax")
+        return lambda counts: (np.zeros((len(counts), 1)), None)
+
+    monkeypatch.setattr(compiled_replicates, "replicates_of", find)
+    monkeypatch.setattr(type(bound), "values", lambda _, weights: np.zeros((len(weights), 1)))
+    options = {"bayesian": False, "n_draws": n_draws, "seed": 0}
+    replicates.replicate_values(bound, predictions, units_of(predictions), **options)
+    assert found == ([] if is_by_numpy else ["jax"])

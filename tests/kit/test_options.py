@@ -2,9 +2,11 @@
 
 import re
 
+import jax
 import numpy as np
 import pytest
 
+import dmfroc
 from dmfroc._kit.options import choice, nonnegative, proportion
 
 
@@ -41,3 +43,26 @@ def test_words_are_among_those_that_are_known(value):
     assert choice("kind", "a", ("a", "b")) == "a"
     with pytest.raises(ValueError, match=r"kind must be one of \('a', 'b'\), but it is"):
         choice("kind", value, ("a", "b"))
+
+
+@pytest.mark.parametrize("make", [jax.random.key, jax.random.PRNGKey])
+def test_a_key_of_jax_is_a_random_state_everywhere(make):
+    y = np.arange(60) % 3
+    scores = np.random.default_rng(0).normal(size=(60, 3)) + np.eye(3)[y]
+    calls = (
+        lambda key: (
+            dmfroc.estimate(
+                "accuracy", y, scores, method="bootstrap", n_draws=100, random_state=key
+            ).standard_error
+        ),
+        lambda key: dmfroc.multiclass_roc(y, scores, n_pairs=2, random_state=key).pairs,
+        lambda key: (
+            dmfroc.bayesian_table("accuracy", y, scores, n_draws=50, random_state=key).value
+        ),
+    )
+    for call in calls:
+        first, again, other = call(make(7)), call(make(7)), call(make(8))
+        assert first == again
+        assert first != other or isinstance(first, tuple)
+    with pytest.raises(TypeError, match="random_state must not be traced"):
+        jax.jit(calls[0])(make(0))
