@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import divide
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -366,7 +365,7 @@ def size_exponents(
         weights = np.where(np.eye(n_classes, dtype=bool), 0.0, weights)
     total = weights.sum(axis=1)
     logs = np.log(sizes)
-    means = divide(weights @ logs, total, np)
+    means = (weights @ logs) / np.where(total > 0, total, 1)
     logs = logs - means[:, None]
     information = (weights * logs**2).sum(axis=1) / 2
     exponents = np.zeros(len(weights))
@@ -386,7 +385,8 @@ def _score(
 ) -> Float[np.ndarray, " r"]:
     """Return the derivative of the likelihood at an exponent of zero."""
     of_class = weights * variances
-    mean = divide((of_class * logs).sum(axis=1), of_class.sum(axis=1), np)
+    total = of_class.sum(axis=1)
+    mean = (of_class * logs).sum(axis=1) / np.where(total > 0, total, 1)
     return weights.sum(axis=1) / 2 * mean
 
 
