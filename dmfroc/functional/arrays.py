@@ -86,25 +86,44 @@ def _program(function: Callable[..., Any]) -> Callable[..., Any]:
     def backward(arrays: Any, derivatives: Any) -> Any:
         return _program(WithOptions(_pull_back, function=function))(arrays, derivatives)
 
-    mappable = jax.custom_batching.custom_vmap(compiled(function))
+    def on_leaves(*arrays: Any) -> Any:
+        leaves, structure = jax.tree.flatten(arrays)
+        program, ended = _mappable(function, structure)
+        found = program(*leaves)
+        return jax.tree.unflatten(ended[0], found)
 
-    @mappable.def_vmap
-    def map_over(_: int, are_mapped: Any, *arrays: Any) -> Any:
-        # After `jax.checkpoint` JAX maps when the user's configuration is in force again, too
-        flat, structure = jax.tree.flatten(are_mapped)
-        mapped = WithOptions(_mapped, function=function, flat=tuple(flat), structure=structure)
-        with in_double_precision():
-            found = _program(mapped)(*arrays)
-        return found, jax.tree.map(lambda _: True, found)
-
-    run = jax.custom_vjp(mappable)
+    run = jax.custom_vjp(on_leaves)
     run.defvjp(forward, backward)
     return run
 
 
-def _mapped(*arrays: Any, function: Any, flat: tuple[bool, ...], structure: Any) -> Any:
-    axes = jax.tree.unflatten(structure, [0 if is_mapped else None for is_mapped in flat])
-    return jax.vmap(function, tuple(axes))(*arrays)
+@functools.lru_cache(maxsize=256)
+def _mappable(function: Callable[..., Any], structure: Any) -> tuple[Callable[..., Any], list[Any]]:
+    """Return the function of leaves, which returns leaves, and the structure of these once traced.
+
+    After `jax.checkpoint` JAX maps when the user's configuration is in force again, too.
+    """
+    ended: list[Any] = []
+
+    def of_leaves(*leaves: Any) -> list[Any]:
+        found = function(*jax.tree.unflatten(structure, leaves))
+        ended[:] = [jax.tree.structure(found)]
+        return jax.tree.leaves(found)
+
+    program = jax.custom_batching.custom_vmap(compiled(of_leaves))
+
+    @program.def_vmap
+    def map_over(_: int, are_mapped: list[bool], *leaves: Any) -> Any:
+        mapped = WithOptions(_mapped, function=of_leaves, are_mapped=tuple(are_mapped))
+        with in_double_precision():
+            found = _program(mapped)(*leaves)
+        return found, [True] * len(found)
+
+    return program, ended
+
+
+def _mapped(*leaves: Any, function: Any, are_mapped: tuple[bool, ...]) -> Any:
+    return jax.vmap(function, tuple(0 if x else None for x in are_mapped))(*leaves)
 
 
 def _pull_back(arrays: Any, derivatives: Any, *, function: Callable[..., Any]) -> Any:

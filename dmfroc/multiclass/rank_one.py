@@ -295,7 +295,7 @@ def alternate_with(
     return state.center
 
 
-def of_data(data: Any, *numbers: float) -> list[Any]:
+def of_data(data: Any, *numbers: float | int) -> list[Any]:
     """Return numbers as if they depended on data: under `jax.shard_map` loops need such starts."""
     import jax.numpy as jnp
 
