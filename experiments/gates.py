@@ -14,17 +14,21 @@ from dmfroc import estimate, gate, items
 from dmfroc.analyses import gate as gates
 from dmfroc.analyses.ranks import ranks_of
 from dmfroc.inference import interval_method
+from dmfroc.inference.item_mean import mean_of
+from dmfroc.inputs.item_scores import scored_items
 from dmfroc.results.estimate import Estimate
 from dmfroc.simulation.study import Study, grid
 
-# What verdicts do not need: plans, and the draws behind the probabilities of orders
+# What verdicts do not need: plans, perfect samples, and draws behind the probabilities of orders
+PERFECT = gates._Rows.perfect
 gates._Rows.plan = lambda *_: ""
+gates._Rows.perfect = lambda *_: None
 interval_method.N_DRAWS = 100
 
 LEVEL = 0.95
 STRENGTHS = {2: (1.2, 4.5), 3: (1.6, 5.0), 10: (2.5, 6.0)}  # about .8 and .999 in M
 N_OF_TRUTH = 400_000
-KINDS = ("at_least", "better_than", "no_worse_than", "worst_of", "few groups")
+KEYS = {"false": ["kind", "n_classes", "n", "is_near"], "items": ["kind", "n", "rate"]}
 N_BOOT = 999
 
 
@@ -42,41 +46,60 @@ def truth(measure: str, n_classes: int, strength: float) -> float:
         return estimate(measure, y, scores).value
 
 
-def verdict_of(rule: dict, *data: object, **options: object) -> str:
+def verdicts_of(rules: list[dict], *data: object, **options: object) -> list[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return gate([rule], *data, **options).rules[0].verdict
+        return [rule.verdict for rule in gate(rules, *data, **options).rules]
 
 
-def false_verdict(
-    generator: np.random.Generator, kind: str, measure: str, n_classes: int, n: int, is_near: int
-) -> dict:
-    """Judge a model whose truth is at the limit of the rule, so that each verdict is too bold."""
+def verdict_of(rule: dict, *data: object, **options: object) -> str:
+    return verdicts_of([rule], *data, **options)[0]
+
+
+def false_verdicts(
+    generator: np.random.Generator, n_classes: int, n: int, is_near: int
+) -> list[dict]:
+    """Judge a model whose truth is at the limit of each rule, so that each verdict is too bold."""
     strength = STRENGTHS[n_classes][is_near]
     y, new = simulate(generator, n, means(n_classes, strength))
-    value, options, data = truth(measure, n_classes, strength), {}, new
-    rule = {"measure": measure, "at_least": value}
-    if kind == "better_than":
-        data = {"new": new, "old": simulate(generator, n, means(n_classes, strength))[1]}
-        rule = {"measure": measure, "better_than": "old"}
-    elif kind == "no_worse_than":
-        better = strength + 0.5
-        margin = truth(measure, n_classes, better) - value
-        data = {"new": new, "old": simulate(generator, n, means(n_classes, better))[1]}
-        rule = {"measure": measure, "no_worse_than": "old", "margin": margin}
-    elif kind == "worst_of":
-        rule["worst_of"] = "site"
-        options["by"] = {"site": np.arange(n) // n_classes % 3}
-    elif kind == "few groups":
-        patient = np.arange(n) // n_classes % 4
-        shift = generator.normal(size=(4, n_classes)) / 4  # of each patient
-        data = new * np.exp(shift[patient])
-        data /= data.sum(axis=1, keepdims=True)
-        options["groups"] = patient
-        rule["at_least"] = truth_of_groups(measure, n_classes, strength)
-    found = verdict_of(rule, y, data, **options)
-    again = verdict_of(rule, y, data, **options) if generator.random() < 0.05 else found
-    return {"verdict": found, "is_same": again == found}
+    old, better = (
+        simulate(generator, n, means(n_classes, x))[1] for x in (strength, strength + 0.5)
+    )
+    value = truth("hand_till", n_classes, strength)
+    margin = truth("hand_till", n_classes, strength + 0.5) - value
+    accuracy = truth("accuracy", n_classes, strength)
+    patient = np.arange(n) // n_classes % 4
+    shifted = new * np.exp((generator.normal(size=(4, n_classes)) / 4)[patient])
+    shifted /= shifted.sum(axis=1, keepdims=True)
+    hand_till = {"measure": "hand_till"}
+    of_one = [hand_till | {"at_least": value}, {"measure": "accuracy", "at_least": accuracy}]
+    of_sites = [hand_till | {"at_least": value, "worst_of": "site"}]
+    of_groups = [hand_till | {"at_least": truth_of_groups("hand_till", n_classes, strength)}]
+    calls = [
+        (("at_least", "at_least, accuracy"), of_one, new, {}),
+        (("better_than",), [hand_till | {"better_than": "old"}], {"new": new, "old": old}, {}),
+        (
+            ("no_worse_than",),
+            [hand_till | {"no_worse_than": "old", "margin": margin}],
+            {"new": new, "old": better},
+            {},
+        ),
+        (("worst_of",), of_sites, new, {"by": {"site": np.arange(n) // n_classes % 3}}),
+        (("few groups",), of_groups, shifted, {"groups": patient}),
+    ]
+    is_full, rows = generator.random() < 0.05, []
+    for kinds, rules, data, options in calls:
+        if "groups" in options and n < 8 * n_classes:
+            continue
+        verdicts = verdicts_of(rules, y, data, **options)
+        if is_full:  # again, with a perfect sample beside it
+            gates._Rows.perfect = PERFECT
+            full = verdicts_of(rules, y, data, **options)
+            gates._Rows.perfect = lambda *_: None
+        for place, (kind, verdict) in enumerate(zip(kinds, verdicts, strict=True)):
+            row = {"kind": kind, "verdict": verdict, "again": full[place] if is_full else None}
+            rows.append(row)
+    return rows
 
 
 @cache
@@ -93,21 +116,25 @@ def truth_of_groups(measure: str, n_classes: int, strength: float) -> float:
     return float(np.mean(values))
 
 
-def false_verdict_of_items(generator: np.random.Generator, kind: str, n: int, rate: float) -> dict:
-    """Judge models of items whose truth is at the limit of the rule."""
+def false_verdicts_of_items(generator: np.random.Generator, n: int, rate: float) -> list[dict]:
+    """Judge models of items whose truth is at the limit of each rule."""
     p = generator.beta(2 * rate, 2 * (1 - rate), n)
     new, old = ((generator.random((n, 3)) < p[:, None]) * 1.0 for _ in range(2))
-    k = 2 if kind == "pass_at" else 1
     # E (1 - (1 - p)^2) for a beta distribution with a + b = 2
-    limit = rate if k == 1 else 1 - (1 - rate) * (2 * (1 - rate) + 1) / 3
-    rule = {"measure": "pass_at(2)" if k == 2 else "mean_score", "at_least": limit}
-    if kind == "items better_than":
-        rule = {"measure": "mean_score", "better_than": "old"}
+    of_two = 1 - (1 - rate) * (2 * (1 - rate) + 1) / 3
+    rules = {
+        "mean_score": {"measure": "mean_score", "at_least": rate},
+        "pass_at": {"measure": "pass_at(2)", "at_least": of_two},
+        "items better_than": {"measure": "mean_score", "better_than": "old"},
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = items({"new": new, "old": old})
-    verdict = verdict_of(rule, found)
-    return {"verdict": verdict, "is_same": verdict_of(rule, found) == verdict}
+    verdicts, twice = (verdicts_of(list(rules.values()), found) for _ in range(2))
+    return [
+        {"kind": kind, "verdict": verdict, "again": other}
+        for kind, verdict, other in zip(rules, verdicts, twice, strict=True)
+    ]
 
 
 def passes(
@@ -168,58 +195,64 @@ def ranks(generator: np.random.Generator, models: int, kind: str) -> dict:
 
 def attempts(
     generator: np.random.Generator, n: int, m: int, rate: float, concentration: float
-) -> dict:
-    """Return whether the limits of pass_at(2) and pass_all(2) hold the truth."""
+) -> list[dict]:
+    """Return whether limits of pass_at and pass_all, and of differences, hold the truth."""
     a, b = concentration * rate, concentration * (1 - rate)
     p = generator.beta(a, b, n) if np.isfinite(concentration) else np.full(n, rate)
-    found = items({"a": (generator.random((n, m)) < p[:, None]) * 1.0})
-    both = rate * (a + 1) / (a + b + 1) if np.isfinite(concentration) else rate**2
-    row = {}
-    for name, of_k, value in (
-        ("at", found.pass_at(2), 2 * rate - both),
-        ("all", found.pass_all(2), both),
-    ):
-        low, high = of_k["a"].interval
-        row |= {
-            f"{name}_low": value < low,
-            f"{name}_high": value > high,
-            f"{name}_width": high - low,
-        }
-    return row
+    drawn = [(generator.random((n, m)) < p[:, None]) * 1.0 for _ in range(2)]
+    given, rows = scored_items(dict(zip("ab", drawn, strict=True)), None, None, None, (0, 1)), []
+    for k in sorted({1, 2, m}):
+        for kind, worst in (("at", False), ("all", True)):
+            of_k = given.of_best(k, worst=worst)
+            chance = moment(rate if worst else 1 - rate, concentration, k)
+            value = chance if worst else 1 - chance
+            for of, minus, true in (("value", None, value), ("difference", "b", 0.0)):
+                low, high = mean_of(of_k, "a", minus).limits.interval_at(0.05)[:2]
+                # Limits of a mean that is 0 or 1 but for rounding
+                missed = true < low - 1e-12, true > high + 1e-12
+                row = {"kind": kind, "k": k, "of": of, "width": high - low}
+                rows.append(row | {"is_low": missed[0], "is_high": missed[1]})
+    return rows
+
+
+def moment(rate: float, concentration: float, k: int) -> float:
+    """Return the mean of the k-th power of the rates of items."""
+    if not np.isfinite(concentration):
+        return rate**k
+    steps = np.arange(k)
+    return float(np.prod((concentration * rate + steps) / (concentration + steps)))
 
 
 def studies() -> dict[str, Study]:
     common = {"directory": RESULTS, "seed": 53}
+    sizes = {2: (2, 6, 30, 200), 3: (3, 30), 10: (10, 30)}
     rows = [
-        {"kind": kind, "measure": measure, "n_classes": k, "n": n, "is_near": near}
-        for kind in KINDS
-        for measure in (("hand_till", "accuracy") if kind == "at_least" else ("hand_till",))
-        for k, sizes in {2: (2, 6, 30, 200), 3: (30,), 10: (30,)}.items()
-        for n in sizes
+        {"n_classes": k, "n": n, "is_near": near}
+        for k, of_k in sizes.items()
+        for n in of_k
         for near in (0, 1)
-        if not (kind == "few groups" and n < 4 * 2 * k)
     ]
-    of_items = grid(
-        kind=["mean_score", "pass_at", "items better_than"],
-        n=[2, 5, 50],
-        rate=[0.5, 0.98],
-    )
+    # Elsewhere hardly any verdict is possible
+    open_rows = [row for row in rows if row["n"] > 3 and not row["is_near"]]
+    shut_rows = [row for row in rows if row not in open_rows]
+    of_items = grid(n=[2, 5, 50], rate=[0.5, 0.98])
     power = grid(measure=["accuracy", "hand_till"], n=[100], is_near=[0, 1],
                  errors_better=[0.0, 1.0, 2.0, 3.0])  # fmt: skip
     kinds = ["equal", "one better", "two tiers"]
-    rates, many = [0.02, 0.5, 0.98], grid(models=[100], kind=kinds)
-    of_attempts = grid(n=[20, 100, 500], m=[2, 10], rate=rates, concentration=[1.0, np.inf])
+    rates, many = [0.02, 0.1, 0.5, 0.9, 0.98], grid(models=[100], kind=kinds)
+    of_attempts = grid(n=[20, 100, 500], m=[2, 5, 10], rate=rates, concentration=[1.0, np.inf])
     return {
-        "false": Study("gates_false", false_verdict, rows, replications=2000, **common),
+        "false": Study("gates_false", false_verdicts, open_rows, replications=1000, **common),
+        "shut": Study("gates_false_shut", false_verdicts, shut_rows, replications=200, **common),
         "items": Study(
-            "gates_items", false_verdict_of_items, of_items, replications=2000, **common
+            "gates_items", false_verdicts_of_items, of_items, replications=400, **common
         ),
-        "power": Study("gates_power", passes, power, replications=1000, **common),
+        "power": Study("gates_power", passes, power, replications=100, **common),
         "ranks": Study(
-            "gates_ranks", ranks, grid(models=[5, 20], kind=kinds), replications=1000, **common
+            "gates_ranks", ranks, grid(models=[5, 20], kind=kinds), replications=400, **common
         ),
-        "many": Study("gates_ranks_of_many", ranks, many, replications=200, **common),
-        "attempts": Study("gates_attempts", attempts, of_attempts, replications=2000, **common),
+        "many": Study("gates_ranks_of_many", ranks, many, replications=20, **common),
+        "attempts": Study("gates_attempts", attempts, of_attempts, replications=400, **common),
     }
 
 
@@ -232,8 +265,9 @@ def false_table(table: pd.DataFrame, names: list[str]) -> str:
     for key, rows in table.groupby(names, sort=False):
         shares = [percent(rows.verdict == x) for x in ("pass", "fail")]
         undecided = percent(rows.verdict.isin(["inconclusive", "unattainable"]))
-        found.append([*key, *shares, undecided, percent(rows.verdict == "unattainable"), len(rows)])
-    head = [*names, "pass, %", "fail, %", "undecided, %", "of them unattainable, %", "samples"]
+        cannot = percent(rows.again.dropna() == "unattainable")
+        found.append([*key, *shares, undecided, cannot, len(rows)])
+    head = [*names, "pass, %", "fail, %", "undecided, %", "unattainable, %", "samples"]
     return markdown_table(head, found)
 
 
@@ -261,33 +295,37 @@ def ranks_table(*tables: pd.DataFrame) -> str:
 
 
 def attempts_table(table: pd.DataFrame) -> str:
-    rows = []
-    for key, part in table.groupby(["n", "m", "rate", "concentration"]):
+    """Return the least and the largest coverage over k, and the mean width."""
+    table = table.assign(covers=100 * ~(table.is_low | table.is_high))
+    names, rows = ["n", "m", "rate", "concentration"], []
+    for key, part in table.groupby(names):
         row = [*key]
-        for name in ("at", "all"):
-            missed = part[f"{name}_low"] | part[f"{name}_high"]
-            row += [percent(~missed), f"{part[f'{name}_width'].mean():.3f}"]
+        for of in ("value", "difference"):
+            for kind in ("at", "all"):
+                cells = part[(part.of == of) & (part.kind == kind)].groupby("k")
+                coverage = cells.covers.mean()
+                row.append(f"{coverage.min():.1f} to {coverage.max():.1f}")
+                row.append(f"{cells.width.mean().mean():.3f}")
         rows.append(row)
-    head = [
-        "items",
-        "attempts",
-        "rate",
-        "concentration",
-        "pass_at(2), %",
-        "width",
-        "pass_all(2), %",
-        "width",
-    ]
-    return markdown_table(head, rows)
+    heads = [f"{kind}{of}, %" for of in ("", ", difference") for kind in ("pass_at", "pass_all")]
+    heads = [x for head in heads for x in (head, "width")]
+    return markdown_table(["items", "attempts", "rate", "concentration", *heads], rows)
 
 
 def page(found: dict[str, pd.DataFrame]) -> str:
-    same = pd.concat([found["false"], found["items"]]).is_same
+    false = pd.concat([found["false"], found["shut"]])
+    twice = pd.concat([false, found["items"]]).dropna(subset="again")
+    same = twice.verdict.eq(twice.again) | ~twice.again.isin(["pass", "fail"])
     worst = 100 * max(
         (rows.verdict.isin(["pass", "fail"])).mean()
-        for name in ("false", "items")
-        for _, rows in found[name].groupby([x for x in rows_of(found[name]) if x != "replication"])
+        for table, keys in ((false, KEYS["false"]), (found["items"], KEYS["items"]))
+        for _, rows in table.groupby(keys)
     )
+    coverage = 100 * (
+        found["attempts"].groupby(["of", "n", "m", "rate", "concentration", "kind", "k"])
+        [["is_low", "is_high"]].mean().sum(axis=1).rsub(1)
+    )  # fmt: skip
+    n_samples = found["attempts"].replication.nunique()
     return f"""# Gates, ranks and repeated answers
 
 Made by `experiments/gates.py`. Nominal coverage is 95 % throughout.
@@ -298,16 +336,17 @@ The truth of each model is exactly at the limit of its rule: at the value that i
 any difference from a second model of the same kind (`better_than`), or worse by exactly the margin.
 A little to one side every pass is false, and a little to the other every fail. The largest share of
 passes and fails together, of all rows of both tables, is {worst:.1f} %.
-Of the gates that were judged twice, {percent(same)} % gave the same verdict.
+Of the gates that were judged twice (5 %, with a perfect sample beside them), {percent(same)} % gave
+the same verdict.
 
-`is_near` is 1 near perfection (M about .999). "worst_of" has three sites, and "few groups" has four
-patients.
+`is_near` is 1 near perfection (M about .999). All rules but one are about M. "worst_of" has three
+sites, and "few groups" has four patients.
 
-{false_table(found["false"], ["kind", "measure", "n_classes", "n", "is_near"])}
+{false_table(false, KEYS["false"])}
 
 Items with three attempts, whose rates have a beta distribution:
 
-{false_table(found["items"], ["kind", "n", "rate"])}
+{false_table(found["items"], KEYS["items"])}
 
 ## How often a better model passes
 
@@ -326,17 +365,17 @@ Do all intervals hold all ranks at once? Equal models share all ranks from 1 to 
 
 ## Repeated answers
 
-Coverage of `pass_at(2)` and `pass_all(2)`. The rates of items have a beta distribution with this
-concentration (a + b), or are all the same (inf).
+Coverage of `pass_at(k)` and `pass_all(k)` for k of 1, 2 and all attempts, and of the difference of
+two models with the same rates: the least and the largest of these k, and the mean width. The rates
+of items have a beta distribution with this concentration (a + b), or are all the same (inf).
+
+In {len(coverage):,} cells with {n_samples:,} samples each, the least coverage is
+{coverage.min():.1f} % and the median {coverage.median():.1f} %. In {percent(coverage > 98)} %
+of the cells it is above 98 %. There, few items differ from the others, and a limit must cover a
+rarer kind of item that the sample may lack.
 
 {attempts_table(found["attempts"])}
 """
-
-
-def rows_of(table: pd.DataFrame) -> list[str]:
-    return [
-        x for x in table.columns if x in ("kind", "measure", "n_classes", "n", "is_near", "rate")
-    ]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
     ("command", "expected"),
     [
         (["experiments/regularization.py"], "| tree on iris |"),
-        (["experiments/gates.py"], "| at_least | hand_till | 2 | 2 | 0 |"),
+        (["experiments/gates.py"], "| at_least | 2 | 6 | 0 |"),
         (["experiments/coverage.py"], "| K=4, balanced | 600 | DMF-AUC |"),
         (["experiments/band.py"], "| K=2, good |"),
         (["experiments/designs.py"], "| logistic | 300 | 5 | Hand-Till M |"),

@@ -284,9 +284,10 @@ def _judged(rule: Rule, source: _Rows | _Items, error: float) -> RuleVerdict:
     reason, gap = "", min(abs(value - end) for end in rule.region)
     if verdict == "inconclusive" and gap > 0:
         reach = max(abs(value - end) for end in ends)
-        times = 2 * (reach / gap) ** 2  # by the normal distribution, for a power of 0.8
+        times = 2 * (reach / gap) * (reach / gap)  # by the normal distribution, for a power of 0.8
         reason = "" if times > _MOST_TIMES else f"about {times:.2g} times as many rows would decide"
-        with suppress(ValueError):  # nothing varies, or no number of rows is large enough
+        # Nothing varies, or no number of rows is large enough
+        with suppress(ValueError, ArithmeticError):
             reason = part.plan(rule, gap, error) or reason
     if verdict == "inconclusive":
         with suppress(ValueError):  # of a measure that a perfect classifier does not have

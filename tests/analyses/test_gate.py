@@ -283,3 +283,9 @@ def test_the_workflows_of_the_page_run_as_printed(tmp_path, monkeypatch):
     assert (tmp_path / "summary.md").read_text().startswith("**Gate: pass (3 of 3 rules pass)**")
     assert xml.parse(tmp_path / "gate.xml").getroot().get("failures") == "1"
     assert json.loads((tmp_path / "gate.json").read_text())["verdict"] == "inconclusive"
+
+
+def test_a_limit_next_to_the_value_is_inconclusive():
+    none_right = dmfroc.items({"a": [0.0] * 20})
+    rule = {"measure": "mean_score", "at_least": 1e-200}
+    assert dmfroc.gate([rule], none_right).verdict == "inconclusive"
