@@ -13,7 +13,7 @@ from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.judge import JudgedLabels
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table, rounded
-from dmfroc.results.text import warning_lines
+from dmfroc.results.text import format_interval, warning_lines
 
 if TYPE_CHECKING:
     import xarray
@@ -137,11 +137,11 @@ class Estimate(Result):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the estimate in one line, and each warning in another."""
-        low, high = (rounded(end, self.standard_error) for end in self.interval)
         corrected, error = self.bias_corrected, self.standard_error
+        ends = format_interval(self.interval, lambda end: rounded(end, error))
         line = (
-            f"{printable(self.measure)} {rounded(self.value, self.standard_error)} "
-            f"({100 * self.level:g} % {self.method} interval {low} to {high}"
+            f"{printable(self.measure)} {rounded(self.value, error)} "
+            f"({100 * self.level:g} % {self.method} interval {ends}"
             + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")

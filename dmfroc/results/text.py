@@ -83,6 +83,8 @@ def format_interval(interval: tuple[float, float], write: Callable[[float], str]
     'at least -0.01'
     """
     low, high = interval
+    if math.isnan(low) and math.isnan(high):
+        return write(low)
     if high == math.inf:
         return f"at least {write(low)}"
     return f"at most {write(high)}" if low == -math.inf else f"{write(low)} to {write(high)}"
