@@ -20,19 +20,18 @@ from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.multiclass.band import CurveBand
 from dmfroc.plots._style import (
     BASELINE_ID,
-    COLORS,
     CURVE_ID,
     GUIDE_ID,
-    OTHERS_ZORDER,
     ChartStyle,
     ClassifierDisplay,
     Self,
     checked_name,
     draw_band,
     draw_legend,
+    legend_entries,
     next_style,
     rate_texts,
-    style_of,
+    styles_of,
 )
 from dmfroc.plots._trace import finite, trace
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
-_MOST_NAMED = 20  # classes in a legend
-_NAMED_OF_MANY = 10
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
 _TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.3", "zorder": 2.6}
 _VALUE: dict[str, Any] = _TEXT | {
@@ -401,24 +398,12 @@ class CurveDisplay(ClassifierDisplay):
         labels = list(self.curves)
         if len(labels) == 1:
             return {labels[0]: next_style(ax) | {"linewidth": 2.0}}
-        if len(labels) <= _MOST_NAMED:
-            width = 1.8 if len(labels) <= len(COLORS) else 1.3
-            return {
-                label: style_of(position) | {"linewidth": width}
-                for position, label in enumerate(labels)
-            }
 
         def auc(label: Hashable) -> float:
             points = self.curves[label].points
             return 0.0 if points is None else points.summarise(curve_summaries.roc_area)
 
-        named = sorted(labels, key=auc)[:_NAMED_OF_MANY]
-        return {
-            label: style_of(named.index(label)) | {"linewidth": 1.5}
-            if label in named
-            else {"color": "0.75", "linewidth": 0.6, "zorder": OTHERS_ZORDER}
-            for label in labels
-        }
+        return styles_of(labels, auc)
 
     def _draw_curves(
         self,
@@ -431,13 +416,11 @@ class CurveDisplay(ClassifierDisplay):
         from matplotlib.lines import Line2D
 
         chosen = normalize_kwargs(line_kwargs, Line2D)
-        rest = f"{len(self.curves) - _NAMED_OF_MANY} other classes"
         self.lines_ = {}
+        texts = legend_entries({label: self._label(label, name) for label in self.curves}, styles)
         for label, curve in self.curves.items():
-            text = self._label(label, name)
-            if "zorder" in styles[label]:  # one of many, which share an entry of the legend
-                text, rest = rest, "_"
-            style: dict[str, Any] = {"label": text, "solid_joinstyle": "round", "zorder": 2.5}
+            style: dict[str, Any] = {"label": texts[label], "solid_joinstyle": "round"}
+            style["zorder"] = 2.5
             x, y = self.line_data(curve)
             thresholds = finite(self.scale(Line(curve.x, curve.y)))
             if len(x) > len(thresholds.x):  # markers are for thresholds alone

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import TYPE_CHECKING, Any
@@ -207,10 +207,37 @@ def rate_texts(rates: Sequence[float], digits: int) -> list[str]:
 CORNERS = ("lower right", "upper left", "upper right", "lower left")
 CURVE_ID, GUIDE_ID, BASELINE_ID = "dmfroc-curve", "dmfroc-guide", "dmfroc-baseline"
 OWN_FIGURE_ID = "dmfroc-figure"  # one that no user has made
-OTHERS_ZORDER = 2.0  # of the classes that a legend does not name
+OTHERS_ZORDER = 1.9  # of the classes that a legend does not name
 _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
+_MOST_NAMED = 20  # classes in a legend
+_NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
+
+
+def styles_of(
+    labels: Sequence[Hashable], quality: Callable[[Any], float]
+) -> dict[Hashable, dict[str, Any]]:
+    """Return the line style of each class; of many, only those of the least quality stand out."""
+    if len(labels) <= _MOST_NAMED:
+        width = 1.8 if len(labels) <= len(COLORS) else 1.3
+        return {label: style_of(k) | {"linewidth": width} for k, label in enumerate(labels)}
+    named = sorted(labels, key=quality)[:_NAMED_OF_MANY]
+    return {
+        label: style_of(named.index(label)) | {"linewidth": 1.5}
+        if label in named
+        else {"color": "0.75", "linewidth": 0.6, "zorder": OTHERS_ZORDER}
+        for label in labels
+    }
+
+
+def legend_entries(
+    texts: Mapping[Hashable, str], styles: Mapping[Hashable, Mapping[str, Any]]
+) -> dict[Hashable, str]:
+    """Return the text of each class in the legend, where those that do not stand out share one."""
+    others = [label for label, style in styles.items() if "zorder" in style]
+    shared = dict.fromkeys(others, "_") | dict.fromkeys(others[:1], f"{len(others)} other classes")
+    return {**texts, **shared}
 
 
 def draw_legend(ax: Axes, location: str) -> None:
@@ -257,7 +284,8 @@ def draw_legend(ax: Axes, location: str) -> None:
     figure: Any = ax.figure
     if figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
         width, height = figure.get_size_inches()
-        needed = height + 1.0 + beside.get_window_extent().width / figure.dpi
+        chart = width if ax.get_aspect() == "auto" else height + 1.0
+        needed = chart + beside.get_window_extent().width / figure.dpi
         figure.set_size_inches(max(width, needed), height)
 
 

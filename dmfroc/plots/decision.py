@@ -20,7 +20,9 @@ from dmfroc.plots._style import (
     checked_name,
     draw_band,
     draw_legend,
+    legend_entries,
     style_of,
+    styles_of,
 )
 from dmfroc.results.renderers import renders
 
@@ -152,17 +154,20 @@ class DecisionDisplay(ClassifierDisplay):
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1
         highest = 0.0
-        for place, (label, curve) in enumerate(self.curves.items()):
+        styles = styles_of(list(self.curves), lambda label: -self.curves[label].benefit.value.max())
+        of_name = f"{self.name}: " if self.name else ""
+        texts = {x: legend_text(f"{of_name}{x}") for x in self.curves}
+        if is_single:
+            texts = {x: legend_text(self.name or "classifier") for x in self.curves}
+        texts = legend_entries(texts, styles)
+        for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit
             highest = max(highest, float(np.nanmax(bands.value)))
-            style = style_of(place) | options
-            text = self.name if is_single and self.name else "classifier"
-            if not is_single:
-                text = f"{self.name}: {label}" if self.name else str(label)
+            style = styles[label] | options
             (self.lines_[label],) = axes.plot(
                 curve.thresholds,
                 bands.value,
-                label=legend_text(text),
+                label=texts[label],
                 gid=CURVE_ID,
                 **{"linewidth": 1.8, **style},
             )

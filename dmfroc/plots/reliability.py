@@ -29,7 +29,8 @@ from dmfroc.plots._style import (
     checked_name,
     draw_band,
     draw_legend,
-    style_of,
+    legend_entries,
+    styles_of,
 )
 from dmfroc.results.renderers import renders
 
@@ -194,15 +195,19 @@ class ReliabilityDisplay(ClassifierDisplay):
                 [labels[1]] if len(labels) == 2 else [labels[k] for k in self.predictions.present]
             )
         is_single = len(classes) == 1
-        for place, label in enumerate(classes):
-            forecast, recalibrated, weights, (mcb, dsc, unc) = self._curve(label)
-            style = style_of(place) | {"linewidth": 1.8} | options
+        curves = {label: self._curve(label) for label in classes}
+        texts = {}
+        for label, (*_, (mcb, dsc, unc)) in curves.items():
+            text = legend_text((self.name or "isotonic") if is_single else str(label))
+            texts[label] = f"{text}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
+        styles = styles_of(classes, lambda label: -curves[label][3][0])
+        texts = legend_entries(texts, styles)
+        for label, (forecast, recalibrated, weights, _) in curves.items():
+            style = styles[label] | options
             if is_single and plot_bands:
                 self._draw_bands(label, style["color"])
-            text = (self.name or "isotonic") if is_single else str(label)
-            text = f"{legend_text(text)}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             (self.lines_[label],) = axes.plot(
-                forecast, recalibrated, label=text, gid=CURVE_ID, **style
+                forecast, recalibrated, label=texts[label], gid=CURVE_ID, **style
             )
             if is_single and plot_histogram:
                 heights = _HIGHEST * weights / weights.max()
