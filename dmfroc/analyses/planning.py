@@ -295,6 +295,11 @@ def plan(
         }
         if unknown := [x for x in half_width if not isinstance(x, str)]:
             raise TypeError(f"half_width must be by name of the measure, but has {unknown[0]!r}")
+        try:
+            for name in half_width:
+                get_measure(name)
+        except ValueError as error:
+            raise ValueError(f"half_width: {error}") from error
         plans = {
             name: plan(pilot, y_score, measure=name, half_width=width, **options)
             for name, width in half_width.items()

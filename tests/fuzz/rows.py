@@ -130,6 +130,7 @@ OF_FUNCTION = {
     "multilabel": {"y_true": LABELS, "y_score": OF_LABELS, "y_pred": HARD},
     "multilabel of labels": {"y_true": LABELS, "y_pred": HARD},
     "items": {"judge": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)}},
+    "judged_shares": {"y_true": np.where(VERIFIED, Y, None)},
     "estimate": {"measure": "accuracy"},
     "influences": {"measure": "accuracy"},
     "evaluate": {"measures": ["brier_score", "accuracy"]},
@@ -312,7 +313,7 @@ class Calls:
         always = {"y_true", "y_score", "X", "y", "scores", "x", *CELLS, "first_score"}
         always |= {"second_score", "true_probability", "density"}
         always |= {"importance"} if name == "features" else set()
-        always |= {"by"} if name == "compare_subgroups" else set()
+        always |= {"compare_subgroups": {"by"}, "judged_shares": {"judge"}}.get(name, set())
         always |= set() if "y_score" in self.rows else {"y_pred"}
         always |= {"folds"} if name == "Predictions.in_folds" else set()
         self.optional = [x for x in self.rows if x not in always]

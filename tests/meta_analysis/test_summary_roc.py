@@ -64,7 +64,7 @@ def test_arviz_leaves_studies_out(found):
     tree = found.posterior
     pointwise = tree["log_likelihood"]["study_counts"]
     drawn = tree["posterior"].dataset.isel(chain=0, draw=5)
-    root = np.linalg.cholesky(drawn["correlation"] * np.outer(drawn["sd"], drawn["sd"]))
+    root = np.linalg.cholesky(drawn["correlation"].to_numpy() * np.outer(drawn["sd"], drawn["sd"]))
     grid = np.linspace(-7, 7, 301)
     standard = np.stack(np.meshgrid(grid, grid), axis=-1)
     eta = drawn["location"].to_numpy() + standard @ root.T
