@@ -129,7 +129,7 @@ class Design:
         counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
         return np.maximum(counts, _LEAST_OF_CLASS)
 
-    def units_of(self, n: int) -> tuple[Int[np.ndarray, " s"], Float[np.ndarray, " k"]]:
+    def planned_units(self, n: int) -> tuple[Int[np.ndarray, " s"], Float[np.ndarray, " k"]]:
         """Return the numbers of independent units of n cases, and effective sizes of the classes.
 
         Groups are as large as those of the pilot.
@@ -143,7 +143,7 @@ class Design:
 
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
-        pilot, (counts, effective) = self.moments, self.units_of(n)
+        pilot, (counts, effective) = self.moments, self.planned_units(n)
         n, n_sets = int(counts.sum()), float(effective.min())
         added = pilot.variances_of_sizes / (n / pilot.sizes.sum())
         if self.pooled_kurtosis is None:
@@ -166,7 +166,7 @@ class Design:
     def half_width(self, n: int) -> float:
         """Return half the width of the interval that n cases will have."""
         of_value = self.range_of_sizes is not None
-        planned, (_, evidence) = self.planned(n), self.units_of(n)
+        planned, (_, evidence) = self.planned(n), self.planned_units(n)
         ends = interval(
             self.value,
             planned,

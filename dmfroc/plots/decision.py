@@ -155,11 +155,9 @@ class DecisionDisplay(ClassifierDisplay):
         is_single = len(self.curves) == 1
         highest = 0.0
         styles = styles_of(list(self.curves), lambda label: -self.curves[label].benefit.value.max())
-        of_name = f"{self.name}: " if self.name else ""
-        texts = {x: legend_text(f"{of_name}{x}") for x in self.curves}
-        if is_single:
-            texts = {x: legend_text(self.name or "classifier") for x in self.curves}
-        texts = legend_entries(texts, styles)
+        prefix = f"{self.name}: " if self.name else ""
+        own = {x: (self.name or "classifier") if is_single else f"{prefix}{x}" for x in self.curves}
+        texts = legend_entries({x: legend_text(text) for x, text in own.items()}, styles)
         for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit
             highest = max(highest, float(np.nanmax(bands.value)))
