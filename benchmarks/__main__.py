@@ -24,10 +24,10 @@ PEERS_PYTHON = os.environ.get("DMFROC_PEERS_PYTHON", sys.executable)
 # Peers that would take minutes at a size are left out there.
 CASES = {
     (1_000_000, 2): ("hand_till", "scikit-learn", "scors", "polars_ds", "sort"),
-    (100_000, 10): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
-    (50_000, 100): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "sort"),
-    (50_000, 300): ("hand_till", "scikit-learn", "sort"),
-    (50_000, 1000): ("hand_till", "dmf_auc", "sort"),
+    (100_000, 10): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "torchmetrics", "sort"),
+    (50_000, 100): ("hand_till", "dmf_auc", "scikit-learn", "pauc", "torchmetrics", "sort"),
+    (50_000, 300): ("hand_till", "scikit-learn", "torchmetrics", "sort"),
+    (50_000, 1000): ("hand_till", "dmf_auc", "torchmetrics", "sort"),
     (50_000, 5000): ("hand_till", "dmf_auc of 2,000 pairs"),
 }
 OURS = ("hand_till", "dmf_auc")
@@ -39,6 +39,7 @@ TITLES = {
     "pauc": "pauc, value only",
     "scors": "scors (Rust), value only",
     "polars_ds": "polars-ds (Rust), value only",
+    "torchmetrics": "torchmetrics one-vs-rest, value only",
     "sort": "numpy.sort of the scores, all cores",
 }
 
@@ -56,7 +57,7 @@ def size_table(size: tuple[int, int], names: tuple[str, ...]) -> tuple[list[str]
     """Return the lines of one size's table, and what M and DMF-AUC take in sorts."""
     results = {}
     for name in names:
-        is_apart = name in ("scors", "polars_ds")
+        is_apart = name in ("scors", "polars_ds", "torchmetrics")
         if is_apart and not is_installed(name):
             continue
         python = PEERS_PYTHON if is_apart else sys.executable

@@ -61,6 +61,12 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
         from pauc import MultiClassROC
 
         return lambda: float(MultiClassROC(y, scores).auc)
+    if name == "torchmetrics":
+        import torch
+        from torchmetrics.functional.classification import multiclass_auroc
+
+        targets, inputs = torch.tensor(y), torch.tensor(scores)
+        return lambda: float(multiclass_auroc(inputs, targets, scores.shape[1]))
     if name == "bootstrap scikit-learn":
         value_of = scikit_learn_m()
         return lambda: value_of(*resampled(y, scores))

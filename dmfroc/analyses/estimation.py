@@ -222,8 +222,8 @@ def influences(
     predictions = as_predictions(y_true, y_score, **given)
     counted = predictions.counted
     [own] = influences_of([chosen], bind(chosen, counted), counted)
-    values = {chosen.name: own.value}
-    warn([*caveats([chosen], predictions), undefined_message(values)])
+    undefined = undefined_message({chosen: own.value}, predictions)
+    warn([*caveats([chosen], predictions), undefined])
     influences = np.zeros(predictions.n_observations)
     influences[predictions.sample_weight > 0] = own.influences
     return influences

@@ -502,9 +502,10 @@ def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Es
     methods = evidence.methods(measures)
     estimates = evidence.estimates(measures, methods)
     if not methods[0].warns_itself:  # the same method for all, or methods that do not
-        values = {estimate.measure: estimate.value for estimate in estimates}
+        values = {m: estimate.value for m, estimate in zip(measures, estimates, strict=True)}
         below = below_chance_message(measures, [[estimate] for estimate in estimates])
-        warn([*caveats(measures, evidence.predictions), undefined_message(values), below])
+        undefined = undefined_message(values, evidence.predictions)
+        warn([*caveats(measures, evidence.predictions), undefined, below])
     return estimates
 
 

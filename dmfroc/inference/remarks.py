@@ -33,7 +33,7 @@ def warnings_of(facts: Facts, parts: Sequence[Facts], ends: Interval) -> tuple[s
     remarks = [
         *facts.remarks,
         *(x for sample in samples for x in caveats([measure], sample)),
-        undefined_message({measure.name: value}),
+        undefined_message({measure: value}, *samples),
         *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
         chosen_on_itself_message(facts),
         *(few_clusters_message(x.units, len(x.predictions.true)) for x in parts),

@@ -122,7 +122,7 @@ class Resampling(IntervalMethod):
         remarks = [
             *caveats([measure], predictions),
             self.caveat,
-            undefined_message({measure.name: value}),
+            undefined_message({measure: value}, predictions),
             few_units_message(units),
             undefined_draws_message(int((~is_defined).sum()), self.n_draws),
         ]

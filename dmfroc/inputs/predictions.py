@@ -81,6 +81,8 @@ class Predictions:
         Whether `with_positive_class` has reversed the order of the classes.
     drawn_from : int or None
         Of a sample that a scan has drawn: from how many rows.
+    file : str or None
+        The file that it was read from, as `from_file` was given it.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class Predictions:
     is_turned: bool = False
     frequency: NDArray[np.int64] | None = None
     drawn_from: int | None = None
+    file: str | None = None
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -332,7 +335,7 @@ class Predictions:
             inputs = read(file, Names(columns, scores, labels, others, text, truth, drop_label))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
-            predictions = cls(**check(inputs))
+            predictions = cls(**check(inputs), file=str(file))
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error

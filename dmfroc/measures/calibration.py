@@ -182,6 +182,11 @@ def _heavy_rows_message(predictions: Predictions) -> str | None:
     )
 
 
+def all_the_same(predictions: Predictions) -> str:
+    """Say why nothing of a curve on the probabilities is known, where it is not."""
+    return "the probabilities are all the same, or separate the classes"
+
+
 @register()
 def calibration_slope(pos_label: Any = None) -> Measure:
     """Return the calibration slope: by what the logits have to be multiplied to be right.
@@ -217,7 +222,8 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=True)
     obstacle = partial(no_logits, no_events, pos_label)
     attributes: dict[str, Any] = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
-    return calibration("Calibration slope", statistic, _last, target=1.0, **attributes)
+    attributes |= {"target": 1.0, "undefined": all_the_same}
+    return calibration("Calibration slope", statistic, _last, **attributes)
 
 
 # Sums
@@ -229,6 +235,10 @@ def _observed_and_expected(predictions: Predictions, pos_label: Hashable) -> Row
 
 def _ratio(table: Sums, xp: Any) -> Any:
     return divide(table.values[..., 0], table.values[..., 1], xp, np.nan)
+
+
+def _no_expected_event(predictions: Predictions) -> str:
+    return "the probabilities expect no event"
 
 
 @also_called("oe")
@@ -264,7 +274,8 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     1.25
     """
     statistic = WithOptions(_observed_and_expected, pos_label=pos_label)
-    attributes = {"target": 1.0, "obstacle": partial(no_single_class, pos_label)}
+    attributes: dict[str, Any] = {"obstacle": partial(no_single_class, pos_label)}
+    attributes |= {"target": 1.0, "undefined": _no_expected_event}
     return _of_sums("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
 

@@ -25,7 +25,7 @@ from dmfroc.measures.hard_labels import (
     never_predicted_message,
     table_values,
 )
-from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_message
+from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_values_message
 from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -428,7 +428,7 @@ class ContingencyTable(Result):
         {'markedness': 0.197, 'markedness_bias': 0.197, 'markedness_macro': 0.197,
          'macro_f1': 0.58, 'mutual_information': 0.02, 'miss_rate': 0.5}
         """
-        warn([*self._conventions(), undefined_message(self.values)])
+        warn([*self._conventions(), undefined_values_message(self.values)])
         return dict(self.values)
 
     def per_class(self) -> pd.DataFrame:
@@ -488,7 +488,7 @@ class ContingencyTable(Result):
         cells = one_vs_rest(self.counts / self.total, np)
         scores = binary.f_score(cells, check_positive("beta", beta))
         names = (f"F of class {label!r}" for label in self.labels)
-        warn([undefined_message(dict(zip(names, scores.tolist(), strict=True)))])
+        warn([undefined_values_message(dict(zip(names, scores.tolist(), strict=True)))])
         return scores
 
     def _conventions(self) -> list[str | None]:

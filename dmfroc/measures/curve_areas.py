@@ -494,6 +494,10 @@ def precision_recall_gain_area(clip: bool = False) -> Measure:
     )
 
 
+def _no_gain(predictions: Predictions) -> str:
+    return "all negatives exceed the threshold at which the recall is the share of positives"
+
+
 @register()
 def expected_f_gain(beta: float | int = 1.0) -> Measure:
     """Return the F-gain to be expected where every operating condition is as likely, E[FG].
@@ -530,6 +534,7 @@ def expected_f_gain(beta: float | int = 1.0) -> Measure:
         curve_summaries.expected_f_gain,
         {"beta": nonnegative("beta", beta)},
         obstacle=no_lost_gain,
+        undefined=_no_gain,
         bounds=(-math.inf, 1.0),
     )
 

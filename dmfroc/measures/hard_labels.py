@@ -106,6 +106,7 @@ def _register(
     variants: Sequence[Mapping[str, Any]],
     *,
     caveats: tuple[Caveat, ...] = (),
+    undefined: Caveat | None = None,
     range_of_shares: RangeOfShares | None = None,
     **attributes: Any,
 ) -> None:
@@ -126,6 +127,7 @@ def _register(
             family="contingency",
             needs="labels",
             caveats=caveats,
+            undefined=undefined or _empty_places,
             **attributes,
         )
 
@@ -199,6 +201,24 @@ def unused(predictions: Predictions) -> str | None:
 def _not_predicted(predictions: Predictions) -> list[Hashable]:
     matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
     return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
+
+
+def _empty_places(predictions: Predictions) -> str | None:
+    """Say which margins of the table are empty, or else which cells, as divisors may be."""
+    cells = confusion_counts(predictions).count(predictions.sample_weight, np).cells
+    labels = predictions.labels
+    margins = {"predicted": cells.sum(axis=1), "observed": cells.sum(axis=0)}
+    empty = [
+        f"class {labels[k]!r} is never {what}"
+        for what, margin in margins.items()
+        for k in np.flatnonzero(margin == 0)
+    ]
+    empty += [
+        f"no row of class {labels[observed]!r} is predicted as {labels[predicted]!r}"
+        for predicted, observed in np.argwhere(cells == 0)
+        if not empty
+    ]
+    return " and ".join(empty) or None
 
 
 def table_values(

@@ -260,6 +260,8 @@ class Measure:
     infinite : callable
         Says why the value would be infinite if no floor kept it finite, or returns None. Such
         classifiers are not compared.
+    undefined : callable
+        Says of predictions for which the value is not finite why it is not, or returns None.
     interval : IntervalProperties
         How its interval is formed. By default it is smooth inside its range, and what else matters
         is found by trying it on samples with few errors.
@@ -296,6 +298,7 @@ class Measure:
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
     infinite: Caveat = nothing
+    undefined: Caveat = nothing
     interval: IntervalProperties = field(default=IntervalProperties(), compare=False)
     of_sample: Callable[[Predictions], Measure] | None = field(default=None, compare=False)
     adds_rows: bool = False
@@ -476,27 +479,39 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     counted = predictions.counted
     bare = np.asarray(bare_value_of(measure, counted))
     value = float(within(bare, measure.range_in(counted)))
-    warn([*_messages(measure.caveats, predictions), undefined_message({measure.name: value})])
+    warn(
+        [*_messages(measure.caveats, predictions), undefined_message({measure: value}, predictions)]
+    )
     return value
 
 
 def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
     """Return what has to be known of estimates of the measures, once each."""
-    distinct = dict.fromkeys(caveat for measure in measures for caveat in measure.caveats)
-    return _messages([*distinct, counts_message, sample_message], predictions)
+    of_measures = (caveat for measure in measures for caveat in measure.caveats)
+    return _messages([*of_measures, counts_message, sample_message], predictions)
 
 
-def _messages(caveats: Iterable[Caveat], predictions: Predictions) -> list[str]:
-    messages = (caveat(predictions) for caveat in caveats)
-    return [message for message in messages if message is not None]
+def _messages(caveats: Iterable[Caveat], *samples: Predictions) -> list[str]:
+    messages = (caveat(sample) for caveat in dict.fromkeys(caveats) for sample in samples)
+    return list(dict.fromkeys(message for message in messages if message is not None))
 
 
-def undefined_message(values: Mapping[str, float]) -> str | None:
-    """Say which measures have no finite value."""
+def undefined_message(values: Mapping[Measure, float], *samples: Predictions) -> str | None:
+    """Say which measures have no finite value, and why, as far as the samples show it."""
+    undefined = {measure: x for measure, x in values.items() if not math.isfinite(x)}
+    reasons = _messages((measure.undefined for measure in undefined), *samples)
+    return undefined_values_message({measure.name: x for measure, x in undefined.items()}, reasons)
+
+
+def undefined_values_message(
+    values: Mapping[str, float], reasons: Sequence[str] = ()
+) -> str | None:
+    """Say which numbers are not finite."""
     undefined = [f"{name} is {x}" for name, x in values.items() if not math.isfinite(x)]
     if not undefined:
         return None
-    return f"no finite value in this sample: {', '.join(undefined)}"
+    because = f", since {' and '.join(reasons)}" if reasons else ""
+    return f"no finite value in this sample: {', '.join(undefined)}{because}"
 
 
 def warn_of_absent_classes(predictions: Predictions) -> None:

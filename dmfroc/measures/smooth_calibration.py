@@ -16,7 +16,13 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import calibration, events, no_events, no_logits
+from dmfroc.measures.calibration import (
+    all_the_same,
+    calibration,
+    events,
+    no_events,
+    no_logits,
+)
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import (
     UNIT,
@@ -295,6 +301,7 @@ def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) ->
         bounds=UNIT,
         greater_is_better=False,
         obstacle=partial(no_logits, no_events, pos_label),
+        undefined=all_the_same,
         **attributes,
     )
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, divide
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
@@ -152,7 +153,17 @@ def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Float
     return _mean_over_classes(table.cells.markedness, table, weighting)
 
 
-@register_table_number("Correlation", SIGNED, chance=0.0, caveats=(never_observed, never_predicted))
+def _differ_in_sign(predictions: Predictions) -> str:
+    return "informedness and markedness differ in sign"
+
+
+@register_table_number(
+    "Correlation",
+    SIGNED,
+    chance=0.0,
+    caveats=(never_observed, never_predicted),
+    undefined=_differ_in_sign,
+)
 def correlation(table: Proportions) -> Float[AnyArray, ""]:
     """Return the geometric mean of informedness and markedness, with their sign.
 

@@ -172,6 +172,8 @@ def _page(
         if len(predictions.counted.present) > 1:
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
     provenance = _provenance(first, list(result.estimates.values()), curve_options, seed)
+    if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
+        provenance.insert(0, ("Files", ", ".join(files)))
     # Of two classes the areas are one
     areas_of_two = {"dmf_auc": "auc", "hand_till": "auc"} if len(predictions.labels) == 2 else {}
     meant = dict.fromkeys(areas_of_two.get(name, name) for name in measures)

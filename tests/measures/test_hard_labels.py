@@ -248,12 +248,13 @@ def test_standard_errors_are_those_of_repeated_samples():
 
 def test_a_value_that_does_not_exist_has_no_interval():
     classes = [0, 1, 0, 1, 1, 0]
-    with pytest.warns(UserWarning, match="^no finite value in this sample: precision is nan$"):
+    with pytest.warns(UserWarning, match="^no finite value in this sample: precision is nan, "):
         found = estimate("precision", Predictions.from_labels(classes, [0] * 6))
     assert np.isnan([found.value, found.standard_error, *found.interval]).all()
-    assert found.warnings == ("no finite value in this sample: precision is nan",)
+    message = "precision is nan, since class 1 is never predicted"
+    assert found.warnings == (f"no finite value in this sample: {message}",)
     assert "precision undefined" in str(found)
-    with pytest.warns(UserWarning, match="^no finite value .* positive_likelihood_ratio is inf$"):
+    with pytest.warns(UserWarning, match="^no finite value .* positive_likelihood_ratio is inf, "):
         evaluation = evaluate(
             Predictions.from_labels(classes, [0, 1, 0, 1, 0, 0]),
             measures=["positive_likelihood_ratio", "recall"],
@@ -343,8 +344,29 @@ def test_what_does_not_exist_is_not_compared(method):
 
 def test_a_value_that_does_not_exist_is_told():
     predictions = predictions_of([[0, 30, 30], [0, 1, 0], [1, 0, 5]])
-    with pytest.warns(UserWarning, match="^no finite value in this sample: correlation is nan$"):
+    reason = "since informedness and markedness differ in sign"
+    with pytest.warns(UserWarning, match=f"^no finite .* correlation is nan, {reason}$"):
         assert np.isnan(MEASURES["correlation"](predictions))
+
+
+@pytest.mark.parametrize(
+    ("predicted", "name", "reason"),
+    [
+        ([0, 0, 0, 0], "lift", "class 1 is never predicted"),
+        ([1, 1, 1, 1], "negative_likelihood_ratio", "class 0 is never predicted"),
+        ([0, 0, 1, 0], "positive_likelihood_ratio", "no row of class 0 is predicted as 1"),
+        ([1, 0, 0, 0], "f_gain", "no row of class 1 is predicted as 1"),
+    ],
+)
+def test_a_value_that_does_not_exist_has_its_reason(predicted, name, reason):
+    with pytest.warns(UserWarning, match=f"^no finite .*: {name} is (nan|-?inf), since {reason}$"):
+        found = evaluate(Predictions.from_labels([0, 0, 1, 1], predicted), measures=[name])
+    assert any(reason in warning for warning in found.estimates[name].warnings)
+
+
+def test_probabilities_that_are_all_the_same_are_the_reason():
+    with pytest.warns(UserWarning, match="calibration_slope is nan, since .* are all the same"):
+        estimate("calibration_slope", [0, 1, 2] * 10, np.full((30, 3), 1 / 3))
 
 
 def test_abstentions_are_wrong_or_left_out(cases_directory):

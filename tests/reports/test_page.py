@@ -385,3 +385,13 @@ def test_results_without_a_report_of_their_own_have_a_verdict():
     assert f"Youden's J is then {choice.corrected:.3f} (95 %" in sentence
     [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))
     assert sentence.startswith("The classifier is better than guessing: ")
+
+
+def test_files_are_named_with_the_versions(tmp_path):
+    path = tmp_path / "scores of <June>.csv"
+    path.write_text("y,p_a,p_b\n" + "a,0.9,0.1\nb,0.3,0.7\n" * 20 + "a,0.4,0.6\n")
+    predictions = dmfroc.Predictions.from_file(path, label="y")
+    assert predictions.file == str(path)
+    page = dmfroc.evaluate(predictions, measures=["accuracy"]).to_html()
+    assert "scores of &lt;June&gt;.csv" in page
+    assert "<dt>Files" not in dmfroc.evaluate([0, 1, 1], [0.2, 0.4, 0.9]).to_html()
