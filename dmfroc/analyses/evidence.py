@@ -45,13 +45,13 @@ from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind, bind_in_groups, caveats, undefined_message
+from dmfroc.measures.measure import Measure, bind, bind_in_groups, undefined_message
 from dmfroc.multiclass.band import BandKind, CurveBand, band_around
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PaperBootstrap
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, caveats_of
 from dmfroc.results.judge import JudgedLabels
 
 METHODS: dict[str, type[IntervalMethod]] = {
@@ -505,7 +505,7 @@ def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Es
         values = {m: estimate.value for m, estimate in zip(measures, estimates, strict=True)}
         below = below_chance_message(measures, [[estimate] for estimate in estimates])
         undefined = undefined_message(values, evidence.predictions)
-        warn([*caveats(measures, evidence.predictions), undefined, below])
+        warn([*caveats_of(estimates), undefined, below])
     return estimates
 
 

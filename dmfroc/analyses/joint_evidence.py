@@ -30,7 +30,7 @@ from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval_method import JointEstimates, check_comparable, warn_of_caveats
+from dmfroc.inference.interval_method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows
@@ -38,6 +38,7 @@ from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
+from dmfroc.results.estimate import caveats_of
 
 
 class JointEvidence(NamedTuple):
@@ -196,15 +197,14 @@ def _estimates_in_memory(
         )
     if units is not None:
         warn([_same_scores_message(predictions)])
-    if not method.warns_itself:
-        warn_of_caveats(measure, predictions.values())
     samples = {
         name: options.sample_of(p) if units is None else Sample(p.counted, units)
         for name, p in predictions.items()
     }
     joint = method.joint_estimates(measure, samples, hypothesis)
-    below_chance = below_chance_message([measure], [list(joint.estimates.values())])
-    warn([below_chance, _target_message(measure)])
+    estimates = list(joint.estimates.values())
+    below_chance = below_chance_message([measure], [estimates])
+    warn([*caveats_of(estimates), below_chance, _target_message(measure)])
     return joint
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import value_and_pull_back
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BinnedValue, BoundCounts
@@ -20,12 +21,7 @@ from dmfroc.counted.sample import RowSample
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.interval_method import (
-    IntervalMethod,
-    JointEstimates,
-    check_finite,
-    warn_of_caveats,
-)
+from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.options import Options
@@ -35,7 +31,7 @@ from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, caveats_of
 
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
@@ -100,7 +96,6 @@ def joint_estimates_of_counts(
 ) -> JointEstimates:
     """Estimate a measure of several classifiers, and their differences."""
     names, method = sample.classifiers, jackknife_for(options)
-    warn_of_caveats(measure, [counts.predictions for counts in sample.bound.values()])
     values = {name: sample.values([measure], name)[0] for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
@@ -118,7 +113,9 @@ def joint_estimates_of_counts(
         spreads.units,
         list(moments.values()),
     )
-    return method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
+    joint = method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
+    warn(caveats_of(joint.estimates.values()))
+    return joint
 
 
 def _products(

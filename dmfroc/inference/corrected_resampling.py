@@ -26,7 +26,7 @@ from dmfroc.inference.limits import t_interval
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
-from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 
 _USELESS = "target='learner' has a method of its own; leave it out"
@@ -81,7 +81,8 @@ class CorrectedResampling(IntervalMethod):
             interval=_interval(facts, mean, error, len(values), 1 - self.level)[:2],
             level=self.level,
             method=self.name,
-            warnings=tuple(caveats([measure], sample.predictions)),
+            warnings=facts.caveats,
+            caveats=facts.caveats,
         )
 
     def _error(self, values: Float[np.ndarray, " folds"], sample: Sample) -> float:

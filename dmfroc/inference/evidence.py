@@ -50,7 +50,7 @@ from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bare_value_of, bind
+from dmfroc.measures.measure import Measure, bare_value_of, bind, caveats
 from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.results.estimate import ClassSizes
 from dmfroc.results.judge import JudgedLabels
@@ -115,6 +115,11 @@ class Facts(ABC):
     def own_parts(self) -> Sequence[Facts]:
         """What the value is the mean of."""
         return (self,)
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What has to be known of the value whatever its interval, in any part of the sample."""
+        return tuple(caveats([self.measure], *(part.predictions for part in self.own_parts)))
 
     @abstractmethod
     def value_of(self, other: Measure) -> float:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.remarks import warn
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.interval import IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, caveats
+from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
 
 N_DRAWS = 100_000  # behind the probabilities of the orders
@@ -132,11 +131,6 @@ def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -
                 f"{measure.name} of {name!r} cannot be compared: {reason}. Choose another measure, "
                 "such as 'brier_score', or keep all probabilities above 0"
             )
-
-
-def warn_of_caveats(measure: Measure, predictions: Iterable[Predictions]) -> None:
-    """Warn once of what limits a measure of any of several samples."""
-    warn(dict.fromkeys(remark for p in predictions for remark in caveats([measure], p)))
 
 
 def joint_t_estimates(

@@ -84,11 +84,12 @@ class Jackknife(IntervalMethod):
             level=self.level,
             method=self.name,
             class_sizes=facts.class_sizes,
-            warnings=warnings_of(facts, facts.own_parts, ends),
+            warnings=warnings_of(facts, ends),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,
             judge=facts.judge,
+            caveats=facts.caveats,
         )
 
     def joint_estimates(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
@@ -11,7 +10,7 @@ from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, caveats, undefined_message
+from dmfroc.measures.measure import Measure, undefined_message
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
@@ -25,14 +24,14 @@ def count(n: float | int) -> str:
     return f"{n:.1f}".removesuffix(".0")
 
 
-def warnings_of(facts: Facts, parts: Sequence[Facts], ends: Interval) -> tuple[str, ...]:
+def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
     """Return what limits an estimate and its interval by the jackknife, each warning once."""
-    measure, value = facts.measure, facts.value
+    measure, value, parts = facts.measure, facts.value, facts.own_parts
     samples = [part.predictions for part in parts]
     of_rare_class = [rare_class_message(sample) for sample in samples]
     remarks = [
         *facts.remarks,
-        *(x for sample in samples for x in caveats([measure], sample)),
+        *facts.caveats,
         undefined_message({measure: value}, *samples),
         *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
         chosen_on_itself_message(facts),

@@ -30,7 +30,7 @@ from dmfroc.inference.remarks import (
 from dmfroc.inference.replicates import Replicates, replicate_interval
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
-from dmfroc.measures.measure import Measure, bind, caveats, undefined_message, within
+from dmfroc.measures.measure import Measure, bind, undefined_message, within
 from dmfroc.results.estimate import Estimate
 
 DEFAULT_N_DRAWS = 2000
@@ -109,7 +109,7 @@ class Resampling(IntervalMethod):
         return [estimates[place] for place in range(len(measures))]
 
     def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
-        measure, predictions, units = facts.measure, facts.predictions, facts.units
+        measure, units = facts.measure, facts.units
         value, moments, bounds = facts.value, facts.moments, facts.reach
         is_defined = np.isfinite(replicates.values)
         errors = replicates.standard_errors
@@ -120,9 +120,9 @@ class Resampling(IntervalMethod):
         error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
         bias = 0.0
         remarks = [
-            *caveats([measure], predictions),
+            *facts.caveats,
             self.caveat,
-            undefined_message({measure: value}, predictions),
+            undefined_message({measure: value}, facts.predictions),
             few_units_message(units),
             undefined_draws_message(int((~is_defined).sum()), self.n_draws),
         ]
@@ -170,6 +170,7 @@ class Resampling(IntervalMethod):
             draws=replicates.values,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,
+            caveats=facts.caveats,
         )
 
     def joint_estimates(

@@ -429,7 +429,8 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     if first.in_given_order:
         predictions = predictions.as_given
     for measure in measures:
-        refuse(measure.name, measure.obstacle(predictions))
+        if (obstacle := measure.obstacle(predictions)) is not None:
+            refuse(measure.name, obstacle)
     if isinstance(predictions.scores, OnDevice) and OnDevice.binder is not None:
         on_device: BoundMeasures | None = OnDevice.binder(measures, predictions)
         if on_device is not None:
@@ -485,10 +486,10 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     return value
 
 
-def caveats(measures: Iterable[Measure], predictions: Predictions) -> list[str]:
-    """Return what has to be known of estimates of the measures, once each."""
+def caveats(measures: Iterable[Measure], *samples: Predictions) -> list[str]:
+    """Return what has to be known of estimates of the measures in any of the samples, once each."""
     of_measures = (caveat for measure in measures for caveat in measure.caveats)
-    return _messages([*of_measures, counts_message, sample_message], predictions)
+    return _messages([*of_measures, counts_message, sample_message], *samples)
 
 
 def _messages(caveats: Iterable[Caveat], *samples: Predictions) -> list[str]:

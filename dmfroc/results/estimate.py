@@ -69,6 +69,8 @@ class Estimate(Result):
         `dmfroc.Accumulator` has counted them in bins; else 0.
     judge : JudgedLabels or None
         What the labels of a judge added, if there is one.
+    caveats : tuple of str
+        Those of the warnings that limit the value whatever its interval, of which Python warns too.
     """
 
     main_table: ClassVar[str] = "estimates"
@@ -90,6 +92,7 @@ class Estimate(Result):
     exact_limit: ExactLimit | None = None
     gross_errors: int = 1
     judge: JudgedLabels | None = None
+    caveats: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def ci(self) -> tuple[float, float]:
@@ -165,6 +168,11 @@ class NamedEstimates(Result):
 
     def __len__(self) -> int:
         return len(self.estimates)
+
+
+def caveats_of(estimates: Iterable[Estimate]) -> list[str]:
+    """Return what limits any of the values, once each."""
+    return list(dict.fromkeys(caveat for e in estimates for caveat in e.caveats))
 
 
 def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int, Num
 from dmfroc._kit.arrays import AnyArray, cumulative_sum
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import run_ends, score_columns
+from dmfroc.measures.statistics.layout import runs_of_ties, score_columns
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _POINTS_AT_ONCE = 1 << 17  # what a processor's cache holds
@@ -199,7 +199,8 @@ def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n
     ordered = scores[order]
     above = None
     if (ordered[1:] == ordered[:-1]).any():
-        above = np.append(np.int32(0), run_ends(ordered, np.array([0])))[None]
+        firsts, ends = runs_of_ties(ordered, np.array([0]))
+        above = np.append(np.int32(0), np.repeat(ends, ends - firsts))[None]
     ranked = is_positive[order][None]
     return CurveCounts(order[None], ranked, above, 1.0, ranked.sum(axis=1))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
+from dmfroc._kit.arrays import begins
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 
@@ -187,14 +188,14 @@ def row_slices(scores: Shaped[np.ndarray, "n k"]) -> list[slice]:
     return [slice(first, first + at_once) for first in range(0, max(n, 1), at_once)]
 
 
-def run_ends(values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]) -> np.ndarray:
-    """Return for each position the end of its run of equal values; runs stop at block starts."""
-    is_first = np.empty(len(values), bool)
-    is_first[0] = True
-    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+def runs_of_ties(
+    values: Shaped[np.ndarray, " m"], starts: Int[np.ndarray, " c"]
+) -> tuple[Int[np.ndarray, " runs"], Int[np.ndarray, " runs"]]:
+    """Return the first place of each run of equal values, and the place after its last.
+
+    Runs stop where blocks start.
+    """
+    is_first = begins(values)
     is_first[starts] = True
-    if is_first.all():
-        return np.arange(1, len(values) + 1, dtype=np.int32)
-    firsts = np.flatnonzero(is_first)
-    lengths = np.diff(np.append(firsts, len(values)))
-    return np.repeat((firsts + lengths).astype(np.int32), lengths)
+    firsts = np.flatnonzero(is_first).astype(np.int32)
+    return firsts, np.append(firsts[1:], np.int32(len(values)))

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from dmfroc._kit.arrays import AnyArray, begins, cumulative_sum, map_rows, powers_of_two, sum_at
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import group_by_class, run_ends
+from dmfroc.measures.statistics.layout import group_by_class, runs_of_ties
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
@@ -223,10 +223,8 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
             entry[position, some] = below
 
     parallel(sort, range(len(present)), n)
-    own_ends = run_ends(own, starts)
-    firsts = np.flatnonzero(begins(own_ends)).astype(np.int32)
-    ends = own_ends[firsts]
-    of_own = np.repeat(firsts + ends, ends - firsts)
+    firsts, ends = runs_of_ties(own, starts)
+    own_ends, of_own = (np.repeat(x, ends - firsts) for x in (ends, firsts + ends))
     parallel(rank, range(len(columns)), entry.size)
     is_run = ends - firsts > 1
     return PairCounts(

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, begins, cumulative_sum, powers_of_two
+from dmfroc._kit.arrays import AnyArray, cumulative_sum, powers_of_two
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.statistics.layout import rows_by_class, run_ends, scores_to_add
+from dmfroc.measures.statistics.layout import rows_by_class, runs_of_ties, scores_to_add
 from dmfroc.measures.statistics.pairs import segment_sum
 from dmfroc.measures.statistics.statistic import Statistic
 
@@ -139,14 +139,14 @@ def projected_pair_counts(
         projections.append(projection[order])
         sizes += (len(own) + counts).tolist()
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
-    ends = run_ends(np.concatenate(projections), starts[:-1])
-    firsts = np.flatnonzero(begins(ends)).astype(np.int32)
+    runs = runs_of_ties(np.concatenate(projections), starts[:-1])
+    run_start, run_end = (np.repeat(x, runs[1] - runs[0]) for x in runs)
     return ProjectedPairCounts(
         rows=np.concatenate(rows),
         pair=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
         is_first=np.concatenate(is_first),
-        run_start=np.repeat(firsts, np.diff(np.append(firsts, len(ends)))),
-        run_end=ends,
+        run_start=run_start,
+        run_end=run_end,
         starts=starts,
         share=1 / len(sizes),
     )
