@@ -123,16 +123,16 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
             "nothing of their shares: merge classes, or verify rows drawn at random"
         )
     others = np.bincount(codes[~is_verified], minlength=k)
-    found = inverted_shares(counts, others, level)
+    shares, errors, intervals, is_outside = inverted_shares(counts, others, level)
     warnings: tuple[str, ...] = ()
-    if found.is_outside.any():
-        outside = listing([labels[c] for c in np.flatnonzero(found.is_outside)])
+    if is_outside.any():
+        outside = listing([labels[c] for c in np.flatnonzero(is_outside)])
         warnings = (
             f"the judge's labels imply a share of {outside} outside of 0 to 1, beyond chance: it "
             "errs otherwise on the other rows than on the verified ones. Verify some of them",
         )
         warn(warnings)
-    rows = zip(labels, found.shares, found.standard_errors, found.intervals, strict=True)
+    rows = zip(labels, shares, errors, intervals, strict=True)
     estimates: dict[Any, Estimate] = {
         label: Estimate(
             f"share of {label}",

@@ -81,14 +81,9 @@ _values: Any = compiled(MeasuresOnDevice.__call__)
 _values_and_gradients: Any = compiled(_differentiated)
 
 
-@dataclass(frozen=True)
-class _Together:
-    """The numbers of several summaries of a table."""
-
-    summaries: tuple[Any, ...]
-
-    def __call__(self, table: Any, xp: Any) -> Any:
-        return xp.stack([summary(table, xp) for summary in self.summaries])
+def _together(table: Any, xp: Any, summaries: tuple[Any, ...]) -> Any:
+    """Return the numbers of several summaries of a table."""
+    return xp.stack([summary(table, xp) for summary in summaries])
 
 
 def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDevice | None:
@@ -111,7 +106,7 @@ def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDev
             function = WithOptions(
                 summarise,
                 statistic=statistic,
-                summary=_Together(tuple(m.summary for m in measures)),
+                summary=WithOptions(_together, summaries=tuple(m.summary for m in measures)),
                 n_classes=n_classes,
             )
             beside = (

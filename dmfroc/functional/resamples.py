@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import arviz_base
 import jax
@@ -245,16 +245,12 @@ def rates_model(
     return model
 
 
-class _Program(NamedTuple):
-    """What draws from a model: so many draws at a time of the sites with these names."""
-
-    draw: Callable[[Array, Any], dict[str, Array]]
-    n_at_once: int
-    names: list[str]
-
-
 @functools.lru_cache(maxsize=32)
-def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
+def _program(
+    model: Callable[[], None], *, with_weights: bool
+) -> tuple[Callable[[Array, Any], dict[str, Array]], int, list[str]]:
+    """Return what draws from a model, how many draws at a time, and the names of its sites."""
+
     def filled(data: Any) -> Callable[[], None]:
         return replace(model, data=data) if isinstance(model, _WeightsModel) else model
 
@@ -278,7 +274,7 @@ def _program(model: Callable[[], None], *, with_weights: bool) -> _Program:
         predictive = Predictive(filled(data), num_samples=1, return_sites=names)
         return jax.vmap(lambda key: jax.tree.map(lambda x: x[0], predictive(key)))(keys)
 
-    return _Program(compiled(draw), n_at_once, names)
+    return compiled(draw), n_at_once, names
 
 
 _keys = compiled(jax.vmap(jax.random.fold_in, (None, 0)))

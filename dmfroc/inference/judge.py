@@ -125,19 +125,17 @@ def selection_message(
     )
 
 
-class InvertedShares(NamedTuple):
-    """Class shares by the judge's confusion matrix, with errors and intervals in [0, 1]."""
-
-    shares: Float[np.ndarray, " k"]
-    standard_errors: Float[np.ndarray, " k"]
-    intervals: Float[np.ndarray, "k 2"]
-    is_outside: Bool[np.ndarray, " k"]
-
-
 def inverted_shares(
     verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
-) -> InvertedShares:
+) -> tuple[
+    Float[np.ndarray, " k"],
+    Float[np.ndarray, " k"],
+    Float[np.ndarray, "k 2"],
+    Bool[np.ndarray, " k"],
+]:
     """Return the class shares that explain how often the judge says each class.
+
+    Beside them are their standard errors, intervals in [0, 1], and which of these lay outside.
 
     With C the shares of the judge's labels in each true class, and q those in all other rows, the
     class shares p solve ``q = p C``. Rows of each class and the other rows are independent
@@ -175,4 +173,4 @@ def inverted_shares(
     moved = 2 * z**2 * (centre @ (gains * of_classes)) / np.ptp(inverse, axis=0) ** 2
     ends = (centre + moved)[:, None] + z * np.outer(errors, [-1, 1])
     is_outside = (ends[:, 1] < 0) | (ends[:, 0] > 1)
-    return InvertedShares(shares / shares.sum(), errors, np.clip(ends, 0, 1), is_outside)
+    return shares / shares.sum(), errors, np.clip(ends, 0, 1), is_outside

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +41,13 @@ def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     return rows.indexed(scores)
 
 
-class Fold(NamedTuple):
-    """The rows that a classifier of a cross-validation did not see, with its scores of them."""
+def held_out(
+    cv_results: Mapping[str, Any], X: Any, y: Any
+) -> list[tuple[NDArray[Any], NDArray[Any], Any]]:
+    """Return the rows that each classifier of ``cross_validate`` of scikit-learn did not see.
 
-    y: NDArray[Any]
-    scores: NDArray[Any]
-    labels: Any
-
-
-def held_out(cv_results: Mapping[str, Any], X: Any, y: Any) -> list[Fold]:
-    """Return the scores of each classifier of scikit-learn's ``cross_validate``."""
+    They are their classes, the classifier's scores of them, and the labels of its columns.
+    """
     from sklearn.utils import _safe_indexing
 
     if not isinstance(cv_results, Mapping) or not {"estimator", "indices"} <= set(cv_results):
@@ -61,7 +58,7 @@ def held_out(cv_results: Mapping[str, Any], X: Any, y: Any) -> list[Fold]:
     folds = []
     for estimator, rows in zip(cv_results["estimator"], cv_results["indices"]["test"], strict=True):
         scores = scores_of(estimator, _safe_indexing(X, rows))
-        folds.append(Fold(np.asarray(y)[rows], np.asarray(scores), estimator.classes_))
+        folds.append((np.asarray(y)[rows], np.asarray(scores), estimator.classes_))
     return folds
 
 

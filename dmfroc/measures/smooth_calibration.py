@@ -141,12 +141,17 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCurves:
-    """The smooth curves of the events of some predictions, which several measures share."""
+class SmoothCurves(Statistic):
+    """The smooth curves of the events of some predictions, and how far probabilities are from them.
+
+    Its table has the means over the events of the mean distance and of its quantiles.
+    """
 
     fits: tuple[SmoothFit, ...]
     forecast: Float[np.ndarray, "events n"]
     sample_weight: Float[np.ndarray, " n"]
+
+    is_compiled: ClassVar[bool] = False
 
     def gaps(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
         """Fit the curves; those of the sample's own weights are fitted once."""
@@ -167,6 +172,28 @@ class SmoothCurves:
             gaps.append(Gap(predicted, gap, coefficients, _summaries(gap, weights)))
         return gaps
 
+    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+        return Sums(np.mean([gap.summaries for gap in self.gaps(weights)], axis=0))
+
+    def pull_back(
+        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
+    ) -> Float[np.ndarray, " n"]:
+        """Return the derivatives of the mean; a quantile's are those of its own observation."""
+        fits, share = self.fits, weights / weights.sum()
+        of_mean, *of_quantiles = derivatives.values / len(fits)
+        gradient = np.zeros(len(weights))
+        for fit, gap in zip(fits, self.gaps(weights), strict=True):
+            p, distances = gap.predicted, np.abs(gap.gaps)
+            gradient += of_mean / weights.sum() * (distances - share @ distances)
+            slopes = of_mean * share * np.sign(gap.gaps)
+            if any(of_quantiles):
+                for derivative, quantile in zip(of_quantiles, gap.summaries[1:], strict=True):
+                    place = np.abs(distances - quantile).argmin()
+                    slopes[place] += derivative * np.sign(gap.gaps[place])
+            slopes *= p * (1 - p)
+            gradient += fit.pull_back(weights, p, fit.features @ slopes)
+        return gradient
+
 
 @once_per_predictions
 def _gaps_of_sample(curves: SmoothCurves) -> list[Gap]:
@@ -179,40 +206,6 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     outcome, forecast = events(predictions, pos_label)
     fits = tuple(SmoothFit.on(f, y) for f, y in zip(forecast, outcome, strict=True))
     return SmoothCurves(fits, forecast, predictions.sample_weight)
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothDistances(Statistic):
-    """The mean and quantiles of how far probabilities are from the smooth curve.
-
-    Its table has the means of these over the events.
-    """
-
-    curves: SmoothCurves
-
-    is_compiled: ClassVar[bool] = False
-
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
-        return Sums(np.mean([gap.summaries for gap in self.curves.gaps(weights)], axis=0))
-
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
-    ) -> Float[np.ndarray, " n"]:
-        """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, share = self.curves.fits, weights / weights.sum()
-        of_mean, *of_quantiles = derivatives.values / len(fits)
-        gradient = np.zeros(len(weights))
-        for fit, gap in zip(fits, self.curves.gaps(weights), strict=True):
-            p, distances = gap.predicted, np.abs(gap.gaps)
-            gradient += of_mean / weights.sum() * (distances - share @ distances)
-            slopes = of_mean * share * np.sign(gap.gaps)
-            if any(of_quantiles):
-                for derivative, quantile in zip(of_quantiles, gap.summaries[1:], strict=True):
-                    place = np.abs(distances - quantile).argmin()
-                    slopes[place] += derivative * np.sign(gap.gaps[place])
-            slopes *= p * (1 - p)
-            gradient += fit.pull_back(weights, p, fit.features @ slopes)
-        return gradient
 
 
 def _summaries(
@@ -229,12 +222,6 @@ def _summaries(
     below = np.cumsum(weights[order])
     places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
     return np.append(mean, distances[order[np.minimum(places, len(below) - 1)]])
-
-
-@once_per_predictions
-def smooth_distances(predictions: Predictions, pos_label: Hashable) -> SmoothDistances:
-    """Bind the distances from the smooth curves."""
-    return SmoothDistances(smooth_curves(predictions, pos_label))
 
 
 def _one_of(table: Sums, xp: Any, place: int) -> Any:
@@ -296,7 +283,7 @@ def _excludes_calibration(
 def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
     return calibration(
         title,
-        WithOptions(smooth_distances, pos_label=pos_label),
+        WithOptions(smooth_curves, pos_label=pos_label),
         WithOptions(_one_of, place=place),
         bounds=UNIT,
         greater_is_better=False,

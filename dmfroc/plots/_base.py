@@ -200,8 +200,8 @@ class CurveDisplay(ClassifierDisplay):
         own = cls.look.taken_from(options)
         name, ax = options.pop("name", None), options.pop("ax", None)
         curves: dict[Hashable, Any] = {}
-        for number_of_fold, fold in enumerate(held_out(cv_results, X, y)):
-            predictions = as_predictions(fold.y, fold.scores, labels=fold.labels)
+        for number_of_fold, (true, scores, labels) in enumerate(held_out(cv_results, X, y)):
+            predictions = as_predictions(true, scores, labels=labels)
             if pos_label is None and predictions.n_classes > 2:
                 raise ValueError("pos_label must name the class whose curves of folds are drawn")
             of_fold = cls._compute(predictions, pos_label=pos_label, multi_class=None, **own)

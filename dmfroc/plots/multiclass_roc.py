@@ -247,13 +247,10 @@ class MulticlassROCDisplay(CurveDisplay):
         TypeError, ValueError
             If the results lack classifiers or indices, or as for `from_predictions`.
         """
-        held = held_out(cv_results, X, y)
-        folds = np.repeat(np.arange(len(held)), [len(fold.y) for fold in held])
-        parts = (
-            np.concatenate([fold.y for fold in held]),
-            np.concatenate([f.scores for f in held]),
-        )
-        return cls.from_predictions(*parts, labels=held[0].labels, folds=folds, **options)
+        true, scores, labels = zip(*held_out(cv_results, X, y), strict=True)
+        folds = np.repeat(np.arange(len(true)), [len(x) for x in true])
+        rows = np.concatenate(true), np.concatenate(scores)
+        return cls.from_predictions(*rows, labels=labels[0], folds=folds, **options)
 
     @classmethod
     def from_posterior(
