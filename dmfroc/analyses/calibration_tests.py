@@ -82,7 +82,7 @@ class CalibrationTests(Result):
     """
 
     main_table: ClassVar[str] = "tests"
-    fact_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+    attribute_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
     predictions: Predictions

@@ -265,7 +265,7 @@ def comparison_fields(
             at_once = _all_at_once(joint, unadjusted, level, seed, hypothesis)
     if simultaneous:
         differences = at_once
-        value_intervals, winner = _of_values(joint, hypothesis, level, seed)
+        value_intervals, winner = _intervals_and_winner(joint, hypothesis, level, seed)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
         differences = tuple(
@@ -316,7 +316,7 @@ def _all_at_once(
     )
 
 
-def _of_values(
+def _intervals_and_winner(
     joint: JointEstimates, hypothesis: Hypothesis, level: float, seed: int
 ) -> tuple[dict[str, tuple[float, float]], Winner]:
     """Return intervals of the values that hold all at once, and the winner."""

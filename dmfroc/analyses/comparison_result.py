@@ -80,7 +80,7 @@ class Comparison(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "differences"
-    fact_names: ClassVar[tuple[str, ...]] = (
+    attribute_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
         *("simultaneous", "value_intervals", "best_set", "winner", "n_draws", "seed"),
     )
@@ -133,7 +133,7 @@ class Comparison(NamedEstimates):
         >>> compare(y, scores, measure="hand_till").best_set()
         ('better', 'good')
         """
-        level, qualities, p_values = self._of_pairs(level)
+        level, qualities, p_values = self._p_values_of_pairs(level)
         stays, names = may_be_best(qualities, self.covariance, p_values, level, self.seed), [*self]
         return tuple(
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
@@ -150,7 +150,7 @@ class Comparison(NamedEstimates):
         """Write values, errors and their covariance to a file; see `Evaluation.to_receipt`."""
         self.receipt().write(path, least_cell)
 
-    def _of_pairs(
+    def _p_values_of_pairs(
         self, level: float | None
     ) -> tuple[float, Float[np.ndarray, " m"], Float[np.ndarray, "m m"]]:
         """Return the level, the values so that more is better, and the p-values of all pairs."""
@@ -181,7 +181,7 @@ class Comparison(NamedEstimates):
         >>> found.tiers
         (('a',), ('b', 'c'))
         """
-        level, qualities, p_values = self._of_pairs(level)
+        level, qualities, p_values = self._p_values_of_pairs(level)
         return ranks_of(
             self.estimates,
             qualities,
@@ -268,11 +268,11 @@ class Comparison(NamedEstimates):
         """
         return renderer(self, "plot_best_set")(self, ax=ax, **options)
 
-    def facts(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, Any]:
         """Return the measure, the method, and who may be best."""
         return {
             name: self.best_set() if name == "best_set" else getattr(self, name)
-            for name in self.fact_names
+            for name in self.attribute_names
         }
 
     def tables(self) -> list[Table]:

@@ -156,7 +156,7 @@ class NestedCrossValidation(Result):
     """
 
     main_table: ClassVar[str] = "estimates"
-    fact_names: ClassVar[tuple[str, ...]] = ("n_fits",)
+    attribute_names: ClassVar[tuple[str, ...]] = ("n_fits",)
 
     estimate: Estimate
     cross_validated: float

@@ -84,7 +84,7 @@ class DecisionCurve(Result):
     """
 
     main_table: ClassVar[str] = "thresholds"
-    fact_names: ClassVar[tuple[str, ...]] = ("level",)
+    attribute_names: ClassVar[tuple[str, ...]] = ("level",)
 
     label: Hashable
     thresholds: Float[np.ndarray, " t"]
@@ -231,13 +231,13 @@ def decision_curve(
         predictions = predictions.as_given
     sample = options.sample_of(predictions)
     if costs is not None:
-        return _curve([_of_costs(sample, costs(float(t))) for t in at], at, None, options)
+        return _curve([_point_of_costs(sample, costs(float(t))) for t in at], at, None, options)
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
     for label in classes:
-        points = [_of_threshold(sample, float(t), prevalence, label) for t in at]
+        points = [_point_at_threshold(sample, float(t), prevalence, label) for t in at]
         curves[label] = _curve(points, at, label, options)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
@@ -258,7 +258,9 @@ def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
     return facts_of([measure], bind(measure, sample.predictions), sample)[0]
 
 
-def _of_threshold(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Point:
+def _point_at_threshold(
+    sample: Sample, t: float, prevalence: float | None, label: Hashable
+) -> _Point:
     benefit, spared = (
         _facts(measure(t, prevalence, label), sample)
         for measure in (net_benefit, interventions_avoided)
@@ -271,7 +273,7 @@ def _of_threshold(sample: Sample, t: float, prevalence: float | None, label: Has
     return _Point(benefit, benefit, 1.0, baselines)
 
 
-def _of_costs(sample: Sample, cost_matrix: Any) -> _Point:
+def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     measure, predictions = expected_utility(cost_matrix), sample.predictions
     refuse(measure.name, measure.obstacle(predictions))
     costs, weights = np.array(checked_costs(cost_matrix)), predictions.sample_weight

@@ -35,7 +35,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.estimate import Estimate, NamedEstimates, estimates_table, exact_limit_line
 from dmfroc.results.judge import agreement_table, judge_table
 from dmfroc.results.receipts import Receipt, receipt_of
-from dmfroc.results.result import sample_facts
+from dmfroc.results.result import sample_attributes
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
@@ -176,10 +176,10 @@ class Evaluation(NamedEstimates):
         shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
         return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]
 
-    def facts(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, Any]:
         """Return the observations by class, the method and the level."""
         first = next(iter(self.estimates.values()))
-        return sample_facts(self.predictions) | {"method": first.method, "level": first.level}
+        return sample_attributes(self.predictions) | {"method": first.method, "level": first.level}
 
     def tables(self) -> list[Table]:
         """Return all measures with their intervals."""

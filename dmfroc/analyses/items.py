@@ -62,7 +62,11 @@ class ItemScores(Comparison):
     """
 
     main_table: ClassVar[str] = "estimates"
-    fact_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.fact_names)
+    attribute_names: ClassVar[tuple[str, ...]] = (
+        "n_items",
+        "n_repeats",
+        *Comparison.attribute_names,
+    )
 
     items: ScoredItems = field(kw_only=True, repr=False, compare=False)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
@@ -127,16 +131,16 @@ class ItemScores(Comparison):
         >>> found["a"].value, found.pass_at(2)["a"].value, found.pass_all(2)["a"].value
         (0.5, 0.6666666666666666, 0.3333333333333333)
         """
-        return self._of_attempts(k, f"pass_at({k})", f"Best of {k} (pass@{k})", worst=False)
+        return self._rate_of_attempts(k, f"pass_at({k})", f"Best of {k} (pass@{k})", worst=False)
 
     def pass_all(self, k: int) -> ItemScores:
         """Return the scores of the worst of k attempts: of zeros and ones, if all are right.
 
         As `pass_at`; also called pass^k, after Yao et al. (2024), tau-bench.
         """
-        return self._of_attempts(k, f"pass_all({k})", f"Worst of {k} (pass^{k})", worst=True)
+        return self._rate_of_attempts(k, f"pass_all({k})", f"Worst of {k} (pass^{k})", worst=True)
 
-    def _of_attempts(self, k: int, measure: str, title: str, *, worst: bool) -> ItemScores:
+    def _rate_of_attempts(self, k: int, measure: str, title: str, *, worst: bool) -> ItemScores:
         given = self.items.of_best(k, worst=worst)
         joint = _joint(given, self.level, self.seed)
         named = {x: replace(e, measure=measure, title=title) for x, e in joint.estimates.items()}

@@ -79,7 +79,7 @@ def joint_evidence(
         refused = [*given, *options.given, *(["simultaneous"] if simultaneous else [])]
         return _streams(y_true, options, refused)
     if scan is not None:
-        return _of_scan(scan, options, paired=paired)
+        return _evidence_of_scan(scan, options, paired=paired)
     if (judge := take_judge(given)) is None:
         return _in_memory(y_true, y_score, options, needs, paired=paired, given=given)
     if not paired:
@@ -117,7 +117,7 @@ def _estimates_of_streams(
     return joint_of_streams(current, measure, options.level, options.seed, hypothesis)
 
 
-def _of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:
+def _evidence_of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:
     if not paired or len(scan.classifiers) < 2:
         raise ValueError(
             "classifiers of a scan are compared on the same observations: give it the score "
@@ -344,7 +344,7 @@ def _named_predictions(
         }
     named = _by_classifier(y_score, y_pred)
     if y_score is None:
-        return _of_hard_labels(y_true, y_pred, needs, others)
+        return _evidence_of_hard_labels(y_true, y_pred, needs, others)
     return {
         name: Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
         for name, (scores, hard) in named.items()
@@ -375,7 +375,7 @@ def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
     return {name: (scores, hard.get(name)) for name, scores in y_score.items()}
 
 
-def _of_hard_labels(
+def _evidence_of_hard_labels(
     y_true: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of classifiers without scores, all with the same classes."""
@@ -386,7 +386,9 @@ def _of_hard_labels(
     classes = {label for p in named.values() for label in p.labels}
     # A class that one of them alone predicts is a class of all of them.
     if any(len(p.labels) < len(classes) for p in named.values()):
-        return _of_hard_labels(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
+        return _evidence_of_hard_labels(
+            y_true, y_pred, needs, {**others, "labels": sorted(classes)}
+        )
     return named
 
 

@@ -43,7 +43,7 @@ class JudgedShares(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "estimates"
-    fact_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
+    attribute_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
 
     estimates: dict[Any, Estimate]
     n_verified: int

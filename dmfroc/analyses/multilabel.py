@@ -163,7 +163,11 @@ class MultilabelComparison(Comparison):
     """
 
     main_table: ClassVar[str] = "estimates"
-    fact_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.fact_names)
+    attribute_names: ClassVar[tuple[str, ...]] = (
+        "average",
+        "left_out",
+        *Comparison.attribute_names,
+    )
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False, compare=False)

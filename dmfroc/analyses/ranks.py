@@ -42,7 +42,7 @@ class Ranks(Result):
     """
 
     main_table: ClassVar[str] = "ranks"
-    fact_names: ClassVar[tuple[str, ...]] = ("level", "tiers")
+    attribute_names: ClassVar[tuple[str, ...]] = ("level", "tiers")
 
     title: str
     estimates: dict[str, Estimate]
@@ -87,7 +87,7 @@ def ranks_of(
     *,
     seed: int,
     has_joint_errors: bool,
-    **facts: Any,
+    **attributes: Any,
 ) -> Ranks:
     """Return the ranks of several values; the greatest quality is the best.
 
@@ -100,13 +100,13 @@ def ranks_of(
     Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks with applications to mobility
     across neighbourhoods and academic achievement across countries; Romano and Wolf (2005).
     """
-    m, error = len(qualities), 1 - facts["level"]
+    m, error = len(qualities), 1 - attributes["level"]
     order = np.argsort(-qualities, kind="stable")
     covariance, p_values = covariance[np.ix_(order, order)], p_values[np.ix_(order, order)]
     above = np.triu(np.ones((m, m), bool), 1)
     ordered = above & (p_values <= error / above.sum())
     if has_joint_errors:
-        ordered = _ordered_by_steps(covariance, p_values, ordered, facts["level"], seed)
+        ordered = _ordered_by_steps(covariance, p_values, ordered, attributes["level"], seed)
     # No place may lie between two tiers whose members are not all in order
     is_open = (above & ~ordered)[:, ::-1]
     last_open = np.where(is_open.any(axis=1), m - 1 - is_open.argmax(axis=1), np.arange(m))
@@ -118,7 +118,7 @@ def ranks_of(
         intervals=dict(zip(names, zip(best.tolist(), worst.tolist(), strict=True), strict=True)),
         tiers=tuple(tuple(part.tolist()) for part in np.split(names, cuts)),
         left_out={},
-        **facts,
+        **attributes,
     )
 
 

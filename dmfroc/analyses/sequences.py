@@ -83,7 +83,7 @@ class ConfidenceSequence(Result):
     """
 
     main_table: ClassVar[str] = "looks"
-    fact_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+    attribute_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
 
     measure: str
     title: str
@@ -145,8 +145,8 @@ class Drift(ConfidenceSequence):
         After how many rows the change that explains it best began.
     """
 
-    fact_names: ClassVar[tuple[str, ...]] = (
-        *ConfidenceSequence.fact_names,
+    attribute_names: ClassVar[tuple[str, ...]] = (
+        *ConfidenceSequence.attribute_names,
         *("baseline", "alarm", "alarm_at", "changed_at", "p_value"),
     )
 

@@ -105,7 +105,13 @@ class SubgroupComparison(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "groups"
-    fact_names: ClassVar[tuple[str, ...]] = ("measure", "method", "level", "omnibus", "left_out")
+    attribute_names: ClassVar[tuple[str, ...]] = (
+        "measure",
+        "method",
+        "level",
+        "omnibus",
+        "left_out",
+    )
 
     measure: str
     title: str

@@ -121,7 +121,7 @@ class RunsComparison(Result):
     """
 
     main_table: ClassVar[str] = "differences"
-    fact_names: ClassVar[tuple[str, ...]] = (
+    attribute_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "n_observations", "crossed", "mean_squares"),
         "covariances",
     )

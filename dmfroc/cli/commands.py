@@ -78,7 +78,7 @@ from dmfroc.cli.outputs import (
     show_result,
     write_receipt,
 )
-from dmfroc.results.result import Result, attributed, sample_facts
+from dmfroc.results.result import Result, attributed, sample_attributes
 from dmfroc.results.text import format_table, warning_lines
 
 __all__ = ["app", "main"]
@@ -143,8 +143,8 @@ def evaluate(
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
         write_receipt(result, receipt)
-    facts = {"file": str(file), "pair_weights": pair_weights}
-    show_result(result, remarks, facts)
+    attributes = {"file": str(file), "pair_weights": pair_weights}
+    show_result(result, remarks, attributes)
 
 
 @app.command(
@@ -173,12 +173,12 @@ def compare(
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
         write_receipt(result, receipt)
-    facts = {
+    attributes = {
         "files": dict(zip(predictions, map(str, files), strict=True)),
         "pair_weights": pair_weights,
-        **sample_facts(next(iter(predictions.values()))),
+        **sample_attributes(next(iter(predictions.values()))),
     }
-    show_result(result, remarks, facts)
+    show_result(result, remarks, attributes)
 
 
 @app.command(
@@ -296,9 +296,9 @@ def subgroups(file: Path, output: Path | None, **options: Any) -> None:
         units = columns.read_units(file) | {"horizon": _horizon(options)}
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
         write(result)
-    facts = {"file": str(file), "by": list(columns.by)}
+    attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
-    show_result(result, remarks, facts)
+    show_result(result, remarks, attributes)
 
 
 @app.command(

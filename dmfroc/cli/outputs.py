@@ -93,16 +93,16 @@ def chosen(name: str) -> Any:
     return context.meta.get(name, context.params.get(name))
 
 
-def show_result(result: Result, remarks: Iterable[str], facts: Mapping[str, Any]) -> None:
+def show_result(result: Result, remarks: Iterable[str], attributes: Mapping[str, Any]) -> None:
     """Print a result with all warnings, and where the picture is, or the report.
 
-    JSON begins with the facts. A table that other programs read has its warnings on stderr.
+    JSON begins with the attributes. A table that other programs read has its warnings on stderr.
     """
     form, table = chosen("form"), chosen("table")
     notes = notes_of([*result.warnings, *remarks])
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        show_json({**facts, **result.as_json(), "warnings": notes, **version})
+        show_json({**attributes, **result.as_json(), "warnings": notes, **version})
         return
     if form is not None:
         show(_WRITERS[form](result, table).rstrip("\n"))

@@ -166,16 +166,16 @@ class BoundCounts:
             if len(self.labels) == 2:
                 weight_matrices(options.pair_weights, self.predictions)  # refuses what is none
                 columns = np.array([len(self.present) - 1])
-                return self._of_pairs(measure, mean_pairwise_area, columns)
-            return self._of_rates(measure, options)
+                return self._value_of_pairs(measure, mean_pairwise_area, columns)
+            return self._value_of_rates(measure, options)
         assert measure.summary is not None
         if measure.adds_rows:
-            return self._of_rows(measure, measure.summary)
+            return self._value_of_rows(measure, measure.summary)
         if measure.statistic is confusion_counts:
-            return self._of_hard_labels(measure, measure.summary)
+            return self._value_of_hard_labels(measure, measure.summary)
         if measure.statistic in CURVES:
-            return self._of_curves(measure, measure.summary)
-        return self._of_pairs(measure, measure.summary, np.arange(len(self.present)))
+            return self._value_of_curves(measure, measure.summary)
+        return self._value_of_pairs(measure, measure.summary, np.arange(len(self.present)))
 
     def refusal(self, measure: Measure) -> str | None:
         """Say why a measure cannot be computed from counts of bins, or of rows, if that is so."""
@@ -218,7 +218,7 @@ class BoundCounts:
 
     # Rows, each by itself
 
-    def _of_rows(self, measure: Measure, summary: Summary) -> BinnedValue:
+    def _value_of_rows(self, measure: Measure, summary: Summary) -> BinnedValue:
         assert self.row_tables is not None
         assert measure.statistic is not None
         table = self.row_tables[measure.statistic]
@@ -233,7 +233,7 @@ class BoundCounts:
 
     # Hard labels
 
-    def _of_hard_labels(self, measure: Measure, summary: Summary) -> BinnedValue:
+    def _value_of_hard_labels(self, measure: Measure, summary: Summary) -> BinnedValue:
         table = self.counts.confusion[self.classifier]
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), k, label_values(self.labels))
@@ -243,7 +243,7 @@ class BoundCounts:
 
     # Pairs of classes
 
-    def _of_pairs(
+    def _value_of_pairs(
         self, measure: Measure, summary: Summary, columns: Int[np.ndarray, " columns"]
     ) -> BinnedValue:
         confusion, k = self.counts.confusion[self.classifier], len(self.labels)
@@ -276,7 +276,7 @@ class BoundCounts:
 
     # One class against the rest
 
-    def _of_curves(self, measure: Measure, summary: Summary) -> BinnedValue:
+    def _value_of_curves(self, measure: Measure, summary: Summary) -> BinnedValue:
         places = np.array([len(self.present) - 1])
         if len(self.labels) > 2:
             places = np.arange(len(self.present))
@@ -296,7 +296,7 @@ class BoundCounts:
 
     # The multiclass ROC curve
 
-    def _of_rates(self, measure: Measure, options: CurveOptions) -> BinnedValue:
+    def _value_of_rates(self, measure: Measure, options: CurveOptions) -> BinnedValue:
         weights = self.cells.ravel()
         thresholds, rates = self.rates(options)
         most, least = thresholds.most, thresholds.least

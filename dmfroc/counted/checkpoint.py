@@ -177,7 +177,7 @@ def counts_from_state(
     k = min(len(grid.cuts) for grid in grids.values())
     content = _content_from(header, k)
 
-    def of_classifiers(
+    def arrays_of_classifiers(
         name: str, like: Callable[[Grid], tuple[Any, tuple[int, ...]]]
     ) -> dict[str, np.ndarray]:
         return {
@@ -189,9 +189,9 @@ def counts_from_state(
         checked_array(arrays, "sizes", np.int64, (k,)),
         checked_array(arrays, "totals", np.float64, (k,)),
         checked_array(arrays, "squares", np.float64, (k,)),
-        of_classifiers("cells", lambda grid: (np.float64, (k, grid.n_bins, k))),
-        of_classifiers("confusion", lambda _: (np.float64, (k, k))),
-        of_classifiers("extent", lambda grid: (grid.cuts.dtype, (2, k))),
+        arrays_of_classifiers("cells", lambda grid: (np.float64, (k, grid.n_bins, k))),
+        arrays_of_classifiers("confusion", lambda _: (np.float64, (k, k))),
+        arrays_of_classifiers("extent", lambda grid: (grid.cuts.dtype, (2, k))),
     )
     counts.check()
     has_classes = tuple(bool(x.any()) for x in counts.confusion.values())

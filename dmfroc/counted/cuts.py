@@ -75,8 +75,8 @@ class Grid:
 def grid_of_columns(columns: list[np.ndarray], dtype: Any) -> Grid:
     """Put the cuts of the columns side by side."""
     cuts = np.full((len(columns), max(map(len, columns))), np.inf, dtype)
-    for row, of_column in zip(cuts, columns, strict=True):
-        row[: len(of_column)] = of_column
+    for row, cuts_of_column in zip(cuts, columns, strict=True):
+        row[: len(cuts_of_column)] = cuts_of_column
     return Grid(cuts)
 
 
@@ -90,12 +90,12 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     sizes = sample.sizes
     others = max(int(np.count_nonzero(sizes)) - 1, 1)
 
-    def of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
+    def cuts_of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
         share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
         weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
         return _quantile_cuts(scores[column], weight, n_bins)
 
-    return grid_of_columns(parallel_map(of_column, range(sample.n_classes)), scores.dtype)
+    return grid_of_columns(parallel_map(cuts_of_column, range(sample.n_classes)), scores.dtype)
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number

@@ -159,7 +159,7 @@ class Spreads:
         """The moments of the influences on each of the values."""
         units = self.units
         if self.sums.groups is not None:
-            return moments_of_sums(self._of_groups, units)
+            return moments_of_sums(self._sums_of_groups, units)
         sizes = self.counts.sizes
         occurs = sizes > 0
         raw = self.sums.powers[:, :, occurs] * (sizes[occurs] / self.drawn[occurs])
@@ -178,14 +178,14 @@ class Spreads:
     def totals_of_strata(self) -> Float[np.ndarray, "values s"]:
         """The sums of the influences, by stratum."""
         if self.sums.groups is not None:
-            return self.units.totals(self._of_groups)
+            return self.units.totals(self._sums_of_groups)
         totals = self.totals[:, self.counts.sizes > 0]
         if len(self.units.sizes) < totals.shape[1]:
             totals = totals.sum(axis=1, keepdims=True)
         return totals
 
     @property
-    def _of_groups(self) -> Float[np.ndarray, "values u"]:
+    def _sums_of_groups(self) -> Float[np.ndarray, "values u"]:
         assert self.sums.groups is not None
         units = self.units
         return np.stack([units.sums(x)[units.by_stratum] for x in self.sums.groups.influences])

@@ -98,7 +98,7 @@ class ThresholdChoice(Result):
     """
 
     main_table: ClassVar[str] = "choice"
-    fact_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
+    attribute_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
 
     by: Criterion
     label: Hashable

@@ -66,7 +66,7 @@ class FollowUp:
         """
         if not paired:
             raise ValueError("time is that of one sample: leave paired=True")
-        y_score = self._of_horizon(y_score)
+        y_score = self._scores_at_horizon(y_score)
         if isinstance(y_true, Predictions | Mapping):
             samples = y_true.values() if isinstance(y_true, Mapping) else [y_true]
             firsts = [x.as_given.labels[0] for x in samples if isinstance(x, Predictions)]
@@ -102,7 +102,7 @@ class FollowUp:
         classes = np.array(np.where(is_censored, none, events).tolist())
         return Rows(y_true).indexed(classes), y_score, replace(self, ended=~is_censored)
 
-    def _of_horizon(self, y_score: Any) -> Any:
+    def _scores_at_horizon(self, y_score: Any) -> Any:
         """Return the scores of this horizon, of each classifier, if there are several."""
         if not isinstance(y_score, Mapping):
             return y_score
@@ -113,7 +113,7 @@ class FollowUp:
                 f"y_score has scores at the horizons {listing([*y_score])}, but none at "
                 f"{self.horizon:g}: give them for each horizon"
             )
-        return {name: self._of_horizon(one) for name, one in y_score.items()}
+        return {name: self._scores_at_horizon(one) for name, one in y_score.items()}
 
     def at(self, events: Predictions) -> tuple[Predictions, CensoringWeights | None]:
         """Return the classes at the horizon; unknown rows have no weight, others 1 / G.

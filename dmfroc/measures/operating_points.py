@@ -385,7 +385,7 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
     # Counts in bins do not show how many observations there are
     statistic = whole_curves if size < 1 else WithOptions(whole_curves)
     summary, obstacle = AtPoint("predicted", size, value), WithOptions(_too_few, size)
-    attributes: dict[str, Any] = {"of_sample": partial(_of_share, title, size, value)}
+    attributes: dict[str, Any] = {"of_sample": partial(_measure_at_share, title, size, value)}
     if size < 1:
         attributes = {"range_of_shares": WithOptions(ranges.at_first, share=size, value=value)}
     # A recall counts what is given itself, and does not vary at a fixed threshold and with it
@@ -393,7 +393,7 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
     return make(title, statistic, summary, obstacle=obstacle, **attributes)
 
 
-def _of_share(title: str, k: float, value: str, predictions: Predictions) -> Measure:
+def _measure_at_share(title: str, k: float, value: str, predictions: Predictions) -> Measure:
     return _at_first(title, k / predictions.n_observations, value)
 
 

@@ -201,7 +201,7 @@ def marginal_log_likelihood(
     weights = jnp.asarray(list(itertools.product(weight, repeat=n_effects))).prod(axis=1)
     log_weights = jnp.log(weights) + (grid**2).sum(axis=1) / 2
 
-    def of_draw(draw: tuple[Array, Array]) -> Float[Array, " s"]:
+    def log_likelihood_of_draw(draw: tuple[Array, Array]) -> Float[Array, " s"]:
         average = Average(*draw)
         precision, pull = _standardized(average, data.likelihood)
         root = jnp.linalg.cholesky(precision)
@@ -218,7 +218,7 @@ def marginal_log_likelihood(
         log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         return logsumexp(jax.vmap(at)(grid) + log_weights[:, None], axis=0) + log_volume
 
-    return jax.lax.map(of_draw, (locations, factors), batch_size=_DRAWS_AT_ONCE)
+    return jax.lax.map(log_likelihood_of_draw, (locations, factors), batch_size=_DRAWS_AT_ONCE)
 
 
 def likelihood_of(name: ModelName, priors: SummaryPriors, counts: StudyCounts) -> Likelihood:

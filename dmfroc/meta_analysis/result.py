@@ -54,7 +54,7 @@ class SummaryROC(Result):
     """
 
     main_table: ClassVar[str] = "summary"
-    fact_names: ClassVar[tuple[str, ...]] = ("level",)
+    attribute_names: ClassVar[tuple[str, ...]] = ("level",)
 
     studies: Studies
     settings: Settings

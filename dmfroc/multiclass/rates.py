@@ -230,11 +230,11 @@ class CurveOptions:
             "rank": integer("rank", self.rank, 1),
         }
         if choice("preset", self.preset, get_args(Preset)) == "paper":
-            checked |= self._of_paper(checked)
+            checked |= self._options_of_paper(checked)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def _of_paper(self, given: dict[str, Any]) -> dict[str, Any]:
+    def _options_of_paper(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the options of the paper's estimator, which must not be given otherwise."""
         own = {"shrinkage": 0.0, "threshold_pool": "pooled"}
         for name, value in own.items():

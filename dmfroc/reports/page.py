@@ -37,7 +37,7 @@ from dmfroc.reports.verdict import (
 )
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renders
-from dmfroc.results.result import sample_facts
+from dmfroc.results.result import sample_attributes
 from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
@@ -113,7 +113,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         areas=areas if comparison.curve_options is None else comparison.estimates,
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         remarks=[x for p in comparison.predictions.values() for x in caveats(own, p)],
-        facts=sample_facts(comparison.predictions[names[0]]),
+        attributes=sample_attributes(comparison.predictions[names[0]]),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
 
@@ -156,7 +156,7 @@ def _page(
     areas: Mapping[str, Estimate | None],
     measures: Sequence[str],
     remarks: Sequence[str],
-    facts: Mapping[str, Any] | None = None,
+    attributes: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
@@ -200,7 +200,7 @@ def _page(
             dict(list(numbers.items())[:MOST_NAMED]) if len(samples) > 1 else {}, predictions
         ),
         [*remarks, *of_curves],
-        {**(facts or {}), **result.as_json(), **drawn},
+        {**(attributes or {}), **result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)
         | {
             "names": list(samples),

@@ -87,7 +87,7 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
             f"score than one of {predictions.labels[0]} in {percent} of cases; under guessing it "
             "has in 50 %."
         )
-    return sentences + _of_folds(evaluation.sample.predictions, first.method)
+    return sentences + _about_folds(evaluation.sample.predictions, first.method)
 
 
 def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
@@ -134,7 +134,7 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     sentences += [_undecided(comparison, d) for d in undecided[:most]]
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
-    return sentences + _of_the_best(comparison, tied) + _of_all_differences(comparison)
+    return sentences + _about_the_best(comparison, tied) + _about_all_differences(comparison)
 
 
 def lead(
@@ -192,10 +192,10 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
-    return sentences + _of_the_best(comparison) + _of_all_differences(comparison)
+    return sentences + _about_the_best(comparison) + _about_all_differences(comparison)
 
 
-def _of_all_differences(comparison: Comparison) -> list[str]:
+def _about_all_differences(comparison: Comparison) -> list[str]:
     """Say whether decisions and intervals are adjusted for several comparisons, and for folds."""
     sentences = []
     if (n := len(comparison.differences)) > 1:
@@ -206,10 +206,10 @@ def _of_all_differences(comparison: Comparison) -> list[str]:
             else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
         )
     first = next(iter(comparison.predictions.values()), None)
-    return sentences + ([] if first is None else _of_folds(first, comparison.method))
+    return sentences + ([] if first is None else _about_folds(first, comparison.method))
 
 
-def _of_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
+def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
     """Say how good the best is, adjusted for its selection, and who else may be, if not tied."""
     percent = f"{100 * comparison.level:g} %"
     sentences = []
@@ -227,7 +227,7 @@ def _of_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
     return sentences
 
 
-def _of_folds(predictions: Predictions, method: str) -> list[str]:
+def _about_folds(predictions: Predictions, method: str) -> list[str]:
     """Say what values and intervals of a cross-validation are about."""
     if predictions.folds is None:
         return []

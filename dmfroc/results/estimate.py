@@ -129,7 +129,7 @@ class Estimate(Result):
         )
         return tree
 
-    def facts(self) -> dict[str, Any]:
+    def attributes(self) -> dict[str, Any]:
         """Return the method, the level, and the draws and seed of methods that draw."""
         of_draws = {} if self.n_draws is None else {"n_draws": self.n_draws, "seed": self.seed}
         return {"method": self.method, "level": self.level} | of_draws

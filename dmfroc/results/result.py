@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
 
 
-def sample_facts(predictions: Predictions) -> dict[str, Any]:
+def sample_attributes(predictions: Predictions) -> dict[str, Any]:
     """Return the number of observations, in all and by class."""
     counts = predictions.class_counts.tolist()
     return {
@@ -60,7 +60,7 @@ class Result(ABC):
     main_table: ClassVar[str]
     """The key of the table that `to_pandas` returns by default."""
 
-    fact_names: ClassVar[tuple[str, ...]] = ()
+    attribute_names: ClassVar[tuple[str, ...]] = ()
     """The attributes that JSON holds besides the tables."""
 
     if TYPE_CHECKING:
@@ -74,9 +74,9 @@ class Result(ABC):
         """Whether all scores that a report draws are in memory."""
         return True
 
-    def facts(self) -> Mapping[str, Any]:
+    def attributes(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
-        return {name: getattr(self, name) for name in self.fact_names}
+        return {name: getattr(self, name) for name in self.attribute_names}
 
     @abstractmethod
     def tables(self) -> Sequence[Table]:
@@ -134,7 +134,7 @@ class Result(ABC):
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but large arrays, for `json.dump`."""
-        return as_json(self.facts(), self.tables()) | {"warnings": list(self.warnings)}
+        return as_json(self.attributes(), self.tables()) | {"warnings": list(self.warnings)}
 
     def to_json(self) -> str:
         """Return everything but large arrays as JSON text; null stands for what has no number."""

@@ -109,11 +109,13 @@ def _fields(column: Column, splits_intervals: bool) -> dict[str, list[Any]]:
     return own | {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
 
-def as_json(facts: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
-    """Return facts and tables for JSON; None stands for undefined numbers."""
-    if hidden := facts.keys() & {table.key for table in tables}:
-        raise ValueError(f"facts {sorted(hidden)} have the key of a table: rename these tables")
-    return strict(dict(facts) | {table.key: as_records(table) for table in tables})
+def as_json(attributes: Mapping[str, Any], tables: Sequence[Table]) -> dict[str, Any]:
+    """Return attributes and tables for JSON; None stands for undefined numbers."""
+    if hidden := attributes.keys() & {table.key for table in tables}:
+        raise ValueError(
+            f"attributes {sorted(hidden)} have the key of a table: rename these tables"
+        )
+    return strict(dict(attributes) | {table.key: as_records(table) for table in tables})
 
 
 @contextmanager

@@ -200,8 +200,10 @@ def test_estimates_become_json():
         record = dataclasses.asdict(e)
         read = json.loads(json.dumps(record))
         assert read.pop("interval") == list(e.interval)
-        assert read.pop("warnings") == []
-        assert read == {k: v for k, v in record.items() if k not in ("interval", "warnings")}
+        assert read.pop("warnings") == read.pop("caveats") == []
+        assert read == {
+            k: v for k, v in record.items() if k not in ("interval", "warnings", "caveats")
+        }
         for number in (e.value, e.standard_error, *e.interval):
             assert type(number) is float
 
