@@ -483,8 +483,8 @@ def judge_cell(judge: np.ndarray, shares: np.ndarray, n_of_class: int) -> tuple[
     generator, covers, widths = np.random.default_rng(5), [], []
     for _ in range(N_OF_JUDGE):
         verified = np.array([generator.multinomial(n_of_class, x) for x in judge])
-        ends = inverted_shares(verified, generator.multinomial(1000, shares @ judge), 0.95)
-        low, high = ends.intervals.T
+        others = generator.multinomial(1000, shares @ judge)
+        low, high = inverted_shares(verified, others, 0.95)[2].T
         covers.append((low <= shares + 1e-12) & (shares - 1e-12 <= high))
         widths.append(high - low)
     return [share(pd.Series(x)) for x in np.transpose(covers)], f"{np.mean(widths):.3f}"
