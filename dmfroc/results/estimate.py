@@ -70,7 +70,7 @@ class Estimate(Result):
     judge : JudgedLabels or None
         What the labels of a judge added, if there is one.
     caveats : tuple of str
-        Those of the warnings that limit the value whatever its interval, of which Python warns too.
+        The warnings about the value, whatever its interval; these are Python warnings, too.
     """
 
     main_table: ClassVar[str] = "estimates"
