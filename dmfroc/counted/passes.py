@@ -38,6 +38,8 @@ from dmfroc.measures.statistics.forecasts import (
 )
 from dmfroc.measures.statistics.statistic import Statistic
 
+_MANY_TIMES = 4  # as many rows as those that wait were drawn before
+
 
 @dataclass(frozen=True)
 class Read[S: State]:
@@ -150,11 +152,15 @@ def draw_rows(
     The limits are the largest hashes that may yet enter, by class; they fall while parts are read.
     """
     drawn: RowSample | None = None
+    waiting: RowSample | None = None
     for batch in batches:
         sample = RowSample.from_batch(batch, n_classes, size, limits.copy())
-        drawn = sample if drawn is None else drawn.merged(sample)
-        np.minimum(limits, drawn.limits(), out=limits)
-    return drawn
+        waiting = sample if waiting is None else waiting.merged(sample)
+        # Merging copies all rows: the few of one batch wait for those of others
+        if drawn is None or _MANY_TIMES * len(waiting.count) >= len(drawn.count):
+            drawn, waiting = waiting if drawn is None else drawn.merged(waiting), None
+            np.minimum(limits, drawn.limits(), out=limits)
+    return drawn if drawn is None or waiting is None else drawn.merged(waiting)
 
 
 def count(batches: Iterator[Batch], grids: dict[str, Grid]) -> Counts:

@@ -361,6 +361,12 @@ def is_missing(item: Any) -> bool:
     )
 
 
+def read_only[Array: NDArray[Any]](array: Array) -> Array:
+    """Forbid writing to an array, and return it."""
+    array.flags.writeable = False
+    return array
+
+
 def as_scalar(item: Any) -> Any:
     """Convert the scalars of NumPy and JAX to Python's."""
     is_scalar = getattr(item, "ndim", None) == 0 and item is not np.ma.masked

@@ -20,7 +20,7 @@ from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import Floats, Rows, row_names
+from dmfroc.inputs.arrays import Floats, Rows, read_only, row_names
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -114,7 +114,7 @@ class Predictions:
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
         arrays = {x: value for x, value in vars(self).items() if isinstance(value, np.ndarray)}
-        self.__dict__.update({x: _read_only(array.view()) for x, array in arrays.items()})
+        self.__dict__.update({x: read_only(array.view()) for x, array in arrays.items()})
 
     @classmethod
     def from_arrays(
@@ -381,12 +381,12 @@ class Predictions:
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
         """Observations of each class, shape (K,), regardless of their weights."""
-        return _read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
+        return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
 
     @cached_property
     def class_totals(self) -> NDArray[np.float64]:
         """Total weight of each class, shape (K,)."""
-        return _read_only(np.bincount(self.true, self.sample_weight, self.n_classes))
+        return read_only(np.bincount(self.true, self.sample_weight, self.n_classes))
 
     @cached_property
     def counted(self) -> Predictions:
@@ -490,7 +490,7 @@ class Predictions:
     @cached_property
     def present(self) -> NDArray[np.int64]:
         """Positions in `labels` of the classes with observations, ascending."""
-        return _read_only(np.flatnonzero(self.class_counts).astype(np.int64))
+        return read_only(np.flatnonzero(self.class_counts).astype(np.int64))
 
     @cached_property
     def absent_labels(self) -> tuple[Hashable, ...]:
@@ -515,12 +515,6 @@ class Predictions:
             + (f"; absent: {shortened(absent)}" if absent else "")
             + ("; weighted)" if self.is_weighted else ")")
         )
-
-
-def _read_only[Array: NDArray[Any]](array: Array) -> Array:
-    """Forbid writing to an array, and return it."""
-    array.flags.writeable = False
-    return array
 
 
 def as_predictions(

@@ -45,6 +45,7 @@ from dmfroc.inputs.score_doubts import (
 )
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
+_ROWS_AT_ONCE = 1 << 12
 _OF_FOLDS = re.compile(r"(cv|test)?[._ ]?(folds?|resample)([._ ]?id)?", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
@@ -116,15 +117,22 @@ def class_scores(
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         _check_stated(labels, stated, source)
-        scores = np.asarray(columns).T
-    else:
-        scores = np.empty((n, len(labels)), np.result_type(*columns))
-        for place, column in enumerate(columns):
-            scores[:, place] = column
+    # The batches of a scan are counted column by column
+    scores = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
     scores = _checked(scores, names, labels, source, has_all)
     same_values = same_values_message(scores, labels if names is None else names, source)
     warn([same_values, outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
+
+
+def _side_by_side(columns: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    """Return columns as a matrix whose rows are contiguous, made of parts that fit a cache."""
+    matrix = np.empty((len(columns[0]), len(columns)), np.result_type(*columns))
+    for first in range(0, len(matrix), _ROWS_AT_ONCE):
+        some = slice(first, first + _ROWS_AT_ONCE)
+        for place, column in enumerate(columns):
+            matrix[some, place] = column[some]
+    return matrix
 
 
 def _check_stated(labels: list[Label], stated: Sequence[Label], source: Source) -> None:

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import jax.numpy as jnp
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -36,6 +37,17 @@ def test_score_types(dtype, expected):
     assert predictions.scores.dtype == expected
     assert predictions.scores.dtype.isnative
     np.testing.assert_array_equal(predictions.scores, [[0, 1], [1, 0], [1, 1]])
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
+def test_rows_of_frames_are_contiguous(names):
+    """Rows are gathered part by part: numpy copies a matrix with other strides whole each time."""
+    rows = np.random.default_rng(0).random((9000, 3))
+    columns = range(3) if names is None else names
+    frame = pd.DataFrame({c: rows[:, place].copy() for place, c in enumerate(columns)})
+    scores = as_predictions(np.resize(["a", "b", "c"], 9000), frame).scores
+    assert scores.flags.c_contiguous
+    np.testing.assert_array_equal(scores, rows)
 
 
 def test_columns_of_several_types_become_double():
