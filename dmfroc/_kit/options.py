@@ -7,12 +7,18 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.habits import OPTIONS
+
+if TYPE_CHECKING:
+    import jax
+
+type RandomState = Union[int, np.random.Generator, "jax.Array", None]  # noqa: UP007
+"""A seed, a generator, or a key of `jax.random`, which need not be imported."""
 
 _LARGEST_SIZE = int(np.iinfo(np.int64).max)  # of an array
 

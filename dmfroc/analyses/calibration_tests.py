@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import integer, refuse, seed_of
+from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import sample_of
@@ -132,7 +132,7 @@ def calibration_tests(
     *,
     labels: Any = None,
     n_draws: int = 999,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
     **follow_up: Unpack[FollowUpOptions],
 ) -> CalibrationTests:
     """Test whether probabilities are calibrated.
@@ -148,7 +148,7 @@ def calibration_tests(
     n_draws : int
         How often outcomes are drawn from the probabilities, at least 99. The smallest p-value is
         1 / (n_draws + 1).
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
     **follow_up
         ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`, as long as nobody

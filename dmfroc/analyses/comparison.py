@@ -110,7 +110,7 @@ def compare(
     interval_type, n_draws
         As for `estimate`. Differences have no scale of their own: ``"studentized"`` is not
         offered for them.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the replicates and of the draws behind the probabilities of the orders.
 
     Returns

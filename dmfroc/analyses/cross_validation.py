@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
 
-from dmfroc._kit.options import check_level, integer, n_jobs_of, seed_of
+from dmfroc._kit.options import RandomState, check_level, integer, n_jobs_of, seed_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
@@ -43,7 +43,7 @@ def cross_validate(
     target: Target = "fits",
     method: Method | None = None,
     level: float = DEFAULT_LEVEL,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> Evaluation:
     """Cross-validate a scikit-learn classifier, and evaluate its out-of-fold scores.
 
@@ -66,7 +66,7 @@ def cross_validate(
         Patient, document, ... of each observation.
     target : {"fits", "learner"}
         As for `estimate`.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the folds.
 
     Returns
@@ -190,7 +190,7 @@ def nested_cross_validation(
     n_repeats: int = 20,
     level: float = DEFAULT_LEVEL,
     n_jobs: int | None = None,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> NestedCrossValidation:
     """Estimate how well a learner does at this training size, by nested cross-validation.
 
@@ -217,7 +217,7 @@ def nested_cross_validation(
         Nominal coverage, in (0, 1).
     n_jobs : int, optional
         Repeats at the same time.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the folds.
 
     Returns

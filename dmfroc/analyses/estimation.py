@@ -131,7 +131,7 @@ def estimate(
         jackknife's t quantile. ``"percentile"`` are the quantiles of the draws as they are.
     n_draws : int, optional
         Number of replicates of the bootstraps, at least 100; by default 2,000.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the replicates; the same seed gives the same numbers.
 
     Returns

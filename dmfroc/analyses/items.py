@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaln, comb
 
-from dmfroc._kit.options import check_level, integer, nonnegative, positive, seed_of
+from dmfroc._kit.options import RandomState, check_level, integer, nonnegative, positive, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
@@ -261,7 +261,7 @@ def items(
     rope: float | int = 0.0,
     simultaneous: bool = False,
     level: float | int = DEFAULT_LEVEL,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> ItemScores:
     """Compare models by their scores on the same items: right or wrong, or graded.
 
@@ -286,7 +286,7 @@ def items(
         Infinite bounds are allowed: the intervals are then those of a t test.
     alternative, margin, rope, simultaneous, level
         As for `compare`.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws behind the probabilities of the orders.
 
     Returns

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.options import check_level, choice, listed, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, listed, seed_of
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
@@ -238,7 +238,7 @@ def multilabel(
     rope: float | int = 0.0,
     simultaneous: bool = False,
     level: float | int = DEFAULT_LEVEL,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> MultilabelComparison:
     """Evaluate or compare classifiers that give each row any number of labels.
 
@@ -264,7 +264,7 @@ def multilabel(
         Rows that belong together, such as documents of one author.
     alternative, margin, rope, simultaneous, level
         As for `compare`.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws behind the probabilities of the orders.
 
     Returns

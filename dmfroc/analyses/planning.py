@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, numbers, seed_of
+from dmfroc._kit.options import RandomState, check_level, numbers, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
@@ -207,7 +207,7 @@ def plan(
     groups: Any = None,
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> Plan:
     """Say how many cases a test set needs.
 
@@ -255,7 +255,7 @@ def plan(
     level : float
         Level of the intervals, in (0, 1); tests are of level ``1 - level``, two-sided, and
         one-sided of half of that for non-inferiority.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of a simulated pilot.
 
     Returns

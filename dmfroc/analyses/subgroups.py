@@ -212,7 +212,7 @@ def compare_subgroups(
     level : float
         Nominal coverage, in (0, 1): of each group's interval, and of all those of differences at
         once.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of whatever is drawn.
 
     Returns

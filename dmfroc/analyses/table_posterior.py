@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from dmfroc._kit.options import seed_of
+from dmfroc._kit.options import RandomState, seed_of
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.bayes.posterior import Posterior
 from dmfroc.bayes.tables import Given, table_posterior
@@ -27,7 +25,7 @@ def bayesian_table(
     n_chains: int = 4,
     n_draws: int = 1000,
     level: float = 0.95,
-    random_state: int | np.random.Generator = 0,
+    random_state: RandomState = 0,
 ) -> Posterior:
     """Return the posterior of a measure of hard labels.
 
@@ -55,7 +53,7 @@ def bayesian_table(
         Draws come in chains, as those of a sampler do, but are independent.
     level : float
         Posterior probability of the interval, in (0, 1).
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
 
     Returns

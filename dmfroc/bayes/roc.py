@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import value_and_derivatives, value_and_pull_back
 from dmfroc._kit.compiled import double_precision
-from dmfroc._kit.options import check_level, choice, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
 from dmfroc.bayes.options import MOST_LIKELIHOODS, check_priors, check_size
@@ -95,7 +95,7 @@ def bayesian_roc(
     n_draws: int = 1000,
     n_warmup: int = 200,
     level: float = 0.95,
-    random_state: int | np.random.Generator = 0,
+    random_state: RandomState = 0,
 ) -> Posterior:
     """Return the posterior of the multiclass ROC curve and of its area.
 
@@ -138,7 +138,7 @@ def bayesian_roc(
         Number of chains, of draws kept per chain, and of those before.
     level : float
         Posterior probability of the interval, in (0, 1).
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
 
     Returns
@@ -216,7 +216,7 @@ def bayesian_roc_prior(
     priors: Priors = DEFAULT_PRIORS,
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     n_draws: int = 1000,
-    random_state: int | np.random.Generator = 0,
+    random_state: RandomState = 0,
 ) -> xarray.DataTree:
     """Draw curves, and areas of pairs like those observed, from the prior.
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from dmfroc._kit.options import generator_of, integer, numbers
+from dmfroc._kit.options import RandomState, generator_of, integer, numbers
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.hull import ROUNDING
@@ -78,7 +78,7 @@ def select_class_weights(
     labels: Any = None,
     sample_weight: Any = None,
     n_starts: int = 20,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> ClassWeights:
     r"""Select the weights of the classes that minimise the expected cost.
 
@@ -108,7 +108,7 @@ def select_class_weights(
     n_starts : int
         Number of starts: equal weights, and weights between which a random observation leaves no
         choice. More starts are less likely to miss the best weights.
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Source of the random starts.
 
     Returns

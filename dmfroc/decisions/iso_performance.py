@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from dmfroc._kit.options import choice, generator_of, nonnegative, number, numbers
+from dmfroc._kit.options import RandomState, choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.cases import one_class
 from dmfroc.curves.points import OperatingPoints, count_points
 from dmfroc.inputs.class_shares import unlabelled
@@ -395,14 +395,16 @@ class RandomizedThreshold(AttributeTables):
     bias: float
     is_turned: bool = False
 
-    def predict(self, y_score: Any, *, random_state: Any = None) -> Shaped[np.ndarray, " n"]:
+    def predict(
+        self, y_score: Any, *, random_state: RandomState = None
+    ) -> Shaped[np.ndarray, " n"]:
         """Predict classes; only scores between the two thresholds are left to chance.
 
         Parameters
         ----------
         y_score : array-like of shape (n,) or (n, 2)
             Scores, as those the thresholds were found on.
-        random_state : int or numpy.random.Generator, optional
+        random_state : int, numpy.random.Generator or key of jax.random, optional
             Source of the random choices; by default fresh ones at each call.
 
         Returns

@@ -10,7 +10,7 @@ from jaxtyping import Float, Integer
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing as rows_of
 
-from dmfroc._kit.options import generator_of
+from dmfroc._kit.options import RandomState, generator_of
 from dmfroc.decisions.class_weights import check_costs, deployed_weights, weighted_choice
 from dmfroc.decisions.iso_performance import Placement, TieBreak
 from dmfroc.decisions.threshold_selection import (
@@ -101,7 +101,7 @@ def nested_threshold_selection(
     cv: Any = 10,
     inner_cv: Any = 10,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> ThresholdSelection:
     """Compare a selected with the default threshold by nested cross-validation.
 
@@ -124,7 +124,7 @@ def nested_threshold_selection(
         outer one must put each observation in one test set.
     n_jobs : int, optional
         Internal folds fitted at the same time.
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Source of the shuffling.
 
     Returns
@@ -276,7 +276,7 @@ def nested_class_weights(
     inner_cv: Any = 10,
     n_starts: int = 20,
     n_jobs: int | None = None,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
 ) -> NestedCosts:
     """Evaluate the selection of class weights by nested cross-validation.
 
@@ -295,7 +295,7 @@ def nested_class_weights(
         outer one must put each observation in one test set.
     n_jobs : int, optional
         Internal folds fitted at the same time.
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Source of the shuffling and of the starts.
 
     Returns

@@ -11,7 +11,15 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import bdtrik
 
-from dmfroc._kit.options import check_level, choice, integer, positive, proportion, seed_of
+from dmfroc._kit.options import (
+    RandomState,
+    check_level,
+    choice,
+    integer,
+    positive,
+    proportion,
+    seed_of,
+)
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.options import Options
@@ -146,7 +154,7 @@ def choose_threshold(
     pos_label: Any = None,
     level: float = 0.95,
     n_draws: int = 1000,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
     **follow_up: Unpack[FollowUpOptions],
 ) -> ThresholdChoice | ResultsByName[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
@@ -179,7 +187,7 @@ def choose_threshold(
         Nominal coverage of the intervals.
     n_draws : int
         Number of bootstrap samples, at least 100.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Their seed.
     **follow_up
         ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`.

@@ -19,7 +19,7 @@ from numpyro import distributions as dist
 from numpyro.infer import Predictive
 
 from dmfroc._kit.compiled import compiled, in_double_precision
-from dmfroc._kit.options import choice, integer, positive, seed_of
+from dmfroc._kit.options import RandomState, choice, integer, positive, seed_of
 from dmfroc.functional.arrays import run
 from dmfroc.functional.roc import center, multiclass_roc
 from dmfroc.inference.compiled_replicates import as_tree
@@ -284,7 +284,7 @@ def resample(
     model: Callable[[], None],
     *,
     n_draws: int = 2000,
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     with_weights: bool = False,
 ) -> xarray.DataTree:
     """Draw from a model of resampling by `numpyro.infer.Predictive`.
@@ -295,7 +295,7 @@ def resample(
         As `bootstrap_model` and `rates_model` return it.
     n_draws : int
         Number of draws.
-    random_state : int or key of jax.random
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed; the same seed gives the same draws, and the first of more.
     with_weights : bool
         Whether the tree has all sites, such as the weights of the observations.
@@ -319,14 +319,14 @@ def resample(
     (1, 100, 4)
     """
     n_draws = integer("n_draws", n_draws, 1)
-    is_key = isinstance(random_state, jax.Array)
-    seed = 0 if is_key else seed_of(random_state)
+    known = random_state if isinstance(random_state, jax.Array) else None
+    seed = 0 if known is not None else seed_of(random_state)
     with in_double_precision():
         data, key_of_program = None, model
         if isinstance(model, _WeightsModel):  # a program must not keep the data
             data, key_of_program = model.data, replace(model, data=None)
         draw, n_at_once, names = _program(key_of_program, with_weights=with_weights)
-        key = random_state if is_key else jax.random.key(seed)
+        key = jax.random.key(seed) if known is None else known
         # Each draw has a key of its own, however many are computed at a time
         starts = range(0, n_draws, n_at_once)
         parts = [draw(_keys(key, first + jnp.arange(n_at_once)), data) for first in starts]

@@ -9,10 +9,8 @@ from inspect import Parameter as _Parameter
 from inspect import signature as signature_of
 from typing import Any, Literal, TypedDict, get_args
 
-import numpy as np
-
 from dmfroc._kit.habits import unknown_option
-from dmfroc._kit.options import check_level, choice, flag, number, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, flag, number, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
@@ -42,7 +40,7 @@ class IntervalOptions(TypedDict, total=False):
     level: float
     interval_type: IntervalType | None
     n_draws: int | None
-    random_state: int | np.random.Generator | None
+    random_state: RandomState
 
 
 class InputOptions(TypedDict, total=False):
@@ -139,11 +137,10 @@ class Options:
         own = {name: given[name] for name in given if name in cls.__annotations__}
         names_of_inputs = [x for x in known.__annotations__ if x not in (*own, "random_state")]
         inputs = {name: given[name] for name in names_of_inputs if name in given}
-        return cls(**own, seed=given.get("random_state", 0)), inputs
+        return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "level", check_level(self.level))
-        object.__setattr__(self, "seed", seed_of(self.seed))
         if self.stratify is not None:
             object.__setattr__(self, "stratify", flag("stratify", self.stratify))
         choice("target", self.target, TARGETS)

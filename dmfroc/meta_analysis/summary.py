@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
-import numpy as np
-
-from dmfroc._kit.options import check_level, choice, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.bayes.options import check_priors, check_size
 from dmfroc.meta_analysis.data import ThresholdScale, read_studies
@@ -34,7 +32,7 @@ def summary_roc(
     n_draws: int = 1000,
     n_warmup: int = 500,
     level: float = 0.95,
-    random_state: int | np.random.Generator = 0,
+    random_state: RandomState = 0,
 ) -> SummaryROC:
     """Return the summary ROC curve of several studies from their published counts.
 
@@ -76,7 +74,7 @@ def summary_roc(
         disagree they are run again, twice as long and with smaller steps.
     level : float
         Probability of intervals and regions, in (0, 1).
-    random_state : int or numpy.random.Generator
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
 
     Returns

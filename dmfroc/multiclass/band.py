@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import stdtrit
 
-from dmfroc._kit.options import check_level, choice, integer, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
@@ -98,7 +98,7 @@ def curve_band(
     kind: BandKind = "pointwise",
     method: BandMethod = "jackknife",
     n_draws: int = DEFAULT_N_DRAWS,
-    random_state: int = 0,
+    random_state: RandomState = 0,
 ) -> CurveBand:
     """Return the confidence band of the multiclass ROC curve.
 
@@ -128,8 +128,10 @@ def curve_band(
         Whether intervals follow from standard errors, or are the quantiles of the curves of
         resampled observations. These do not account for what a small sample cannot show: at the
         corners, and for near-perfect classifiers, they are too narrow.
-    n_draws, random_state : int
-        Number of resamples, at least 100, and their seed; for the bootstrap.
+    n_draws : int
+        Number of resamples of the bootstrap, at least 100.
+    random_state : int, numpy.random.Generator, key of jax.random or None
+        Their seed.
 
     Returns
     -------

@@ -12,9 +12,10 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, after, before, value_and_pull_back
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.options import choice, is_one_of
+from dmfroc._kit.options import RandomState, choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
+from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.measures.statistics.curves import one_curve
@@ -331,7 +332,7 @@ def multiclass_roc(
     threshold_pool: ThresholdPool = "balanced",
     link: Link = "logit",
     n_pairs: int | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     rank: int = 1,
     preset: Preset = "default",
 ) -> MulticlassROC:
@@ -384,7 +385,7 @@ def multiclass_roc(
         Take a simple random sample of this many of the K(K - 1)/2 pairs of classes, each in both
         orders, if all of them are too many. At least 2; by default, and if there are fewer pairs,
         all.
-    random_state : int
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of that sample; the same seed draws the same pairs.
     rank : int
         Number of factors of the model. With more than one, pairs may differ in the form of their
@@ -445,6 +446,10 @@ def curve_of(
             "are not compared: MulticlassROCDisplay draws the mean of the folds' curves"
         )
     predictions = predictions.counted
+    if isinstance(predictions.scores, OnDevice):
+        found: MulticlassROC | None = predictions.scores.room.curve(predictions, options, link)
+        if found is not None:
+            return found
     if predictions.n_classes == 2:
         weight_matrices(options.pair_weights, predictions)  # refuses what is none
         # With one column the factorization is saturated: the curve is the empirical one.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import is_one_of
+from dmfroc._kit.options import RandomState, is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
 from dmfroc.measures.measure import (
@@ -66,7 +66,7 @@ def dmf_auc(
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
     n_pairs: int | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     rank: int = 1,
     preset: Preset = "default",
 ) -> Measure:
@@ -150,7 +150,7 @@ def dmf_auc_score(
     shrinkage: float | int = DEFAULT_SHRINKAGE,
     threshold_pool: ThresholdPool = "balanced",
     n_pairs: int | None = None,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     preset: Preset = "default",
 ) -> float:
     """Return the area under the multiclass ROC curve of Wang and Carvalho.

@@ -10,7 +10,15 @@ from jaxtyping import Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at, take
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.options import choice, integer, is_one_of, nonnegative, seed_of
+from dmfroc._kit.options import (
+    RandomState,
+    choice,
+    generator_of,
+    integer,
+    is_one_of,
+    nonnegative,
+    seed_of,
+)
 from dmfroc._kit.threads import parallel, tasks_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import (
@@ -214,7 +222,7 @@ class CurveOptions:
     shrinkage: float | int = DEFAULT_SHRINKAGE
     threshold_pool: ThresholdPool = "balanced"
     n_pairs: int | None = None
-    random_state: int = 0
+    random_state: RandomState = 0
     rank: int = 1
     preset: Preset = "default"
 
@@ -316,7 +324,7 @@ class CurveOptions:
 
     def _drawn(self, n_drawn: int, n_pairs: int) -> Int[np.ndarray, " u"]:
         """Draw a simple random sample of the numbers of all pairs, without replacement."""
-        generator = np.random.default_rng(self.random_state)
+        generator = generator_of(self.random_state)
         return np.sort(generator.choice(n_pairs, n_drawn, replace=False, shuffle=False))
 
     def _cell_weights(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import check_level, generator_of, integer, refuse
+from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.predictions import Predictions, as_predictions
@@ -67,7 +67,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         Nominal coverage of the bands at each forecast.
     n_draws : int
         Number of draws behind the bands, at least 99.
-    random_state : int
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Their seed.
 
     Attributes
@@ -106,7 +106,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         name: str | None = None,
         level: float = 0.95,
         n_draws: int = 200,
-        random_state: int = 0,
+        random_state: RandomState = 0,
     ) -> None:
         refuse("a reliability diagram", no_events(pos_label, predictions))
         self.predictions, self.pos_label = predictions.counted, pos_label

@@ -17,6 +17,7 @@ from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
 from dmfroc._kit.options import (
+    RandomState,
     choice,
     generator_of,
     instance,
@@ -29,7 +30,6 @@ from dmfroc._kit.options import (
 from dmfroc.inputs.predictions import Predictions
 
 LabelRule = Literal["sampled", "argmax"]
-RandomState = int | np.random.Generator | None
 Prevalence = Literal["balanced"] | Sequence[float] | Float[np.ndarray, " k"]
 
 _ROWS_PER_DRAW = 1 << 16
@@ -137,7 +137,7 @@ class MultinomialPopulation:
             Standard deviation of the coefficients: 0 for classes that nothing predicts.
         label_rule : {"sampled", "argmax"}
             As in the class.
-        random_state : int, numpy.random.Generator or None
+        random_state : int, numpy.random.Generator, key of jax.random or None
             Seed of the coefficients. Keep it fixed over the replications of a study, so that
             all samples come from one population.
 
@@ -194,7 +194,7 @@ class MultinomialPopulation:
         min_class_size : int
             Least size of each class when `prevalence` or `skew` is given; what smaller classes
             lack is taken from the largest.
-        random_state : int, numpy.random.Generator or None
+        random_state : int, numpy.random.Generator, key of jax.random or None
             Source of randomness; the same seed gives the same sample.
 
         Returns
@@ -424,7 +424,7 @@ def simulate_predictions(
     noise_correlation : float
         Correlation in [0, 1] of the noise of any two of several classifiers: 1 if all bear the
         same noise.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, key of jax.random or None
         Source of randomness; the same seed gives the same predictions.
 
     Returns
