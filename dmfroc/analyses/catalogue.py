@@ -140,8 +140,9 @@ def title_for(measure: Measure, *predictions: Predictions) -> str:
 
 def _is_one_score(predictions: Predictions) -> bool:
     """Whether the scores of two classes order the rows alike, as s and 1 - s do."""
-    totals = predictions.scores.sum(axis=1, dtype=np.float64)
-    return predictions.n_classes == 2 and totals.size > 0 and bool(np.ptp(totals) <= _SAME_TOTAL)
+    if predictions.n_classes > 2 or predictions.scores.size == 0:
+        return False
+    return bool(np.ptp(predictions.scores.sum(axis=1, dtype=np.float64)) <= _SAME_TOTAL)
 
 
 _AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)

@@ -40,7 +40,6 @@ from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, judged, selection_message
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
-from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
@@ -403,18 +402,9 @@ def evidence_of(
             y_true, y_score, given
         )
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
-    count_where_they_lie(predictions)
     if any(x is not None for x in population.values()):
         predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions, options)
-
-
-def count_where_they_lie(*predictions: Predictions) -> None:
-    """Let scores that lie on a device be counted there."""
-    if any(isinstance(x.scores, OnDevice) for x in predictions):
-        from dmfroc.functional.device import bind as bind_there
-
-        OnDevice.binder = bind_there
 
 
 def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:

@@ -19,7 +19,6 @@ from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
     choose_methods,
-    count_where_they_lie,
     counted_sample,
     joint_estimates_with_judge,
     take_judge,
@@ -248,7 +247,6 @@ def _predictions(
     scored, baselines = _without_baselines(whose)
     y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
     named = _named_predictions(y_true, y_score, y_pred, needs, others)
-    count_where_they_lie(*named.values())
     if pos_label is not None:
         named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
     if baselines:

@@ -17,9 +17,10 @@ from jax import lax
 from jaxtyping import Array, Float
 
 from dmfroc._kit.compiled import compiled, in_double_precision
+from dmfroc.functional.arrays import run
 from dmfroc.functional.measures import summarise
 from dmfroc.functional.resamples import drawn_values
-from dmfroc.functional.roc import area_program
+from dmfroc.functional.roc import area, curve_of, program_of
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -27,7 +28,10 @@ from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.projections import projected_pair_counts
+from dmfroc.multiclass.curve import MulticlassROC
+from dmfroc.multiclass.links import Link
 from dmfroc.multiclass.measure import curve_options_of
+from dmfroc.multiclass.rates import CurveOptions, ordered_pairs
 
 
 @partial(
@@ -98,10 +102,12 @@ def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDev
     with in_double_precision():
         if first.is_dmf_auc:
             options = curve_options_of(first)
-            function = None if options is None else area_program(options, n_classes)
-            if options is None or function is None:
+            if options is None or options.rank > 1:
                 return None
-            beside = (jnp.asarray(predictions.sample_weight), None, jnp.asarray(options.shrinkage))
+            function = program_of(options, n_classes, area)
+            if function is None:
+                return None
+            beside = _beside(options, predictions)
         elif statistic in (*CURVES, pair_counts) or is_projected:
             function = WithOptions(
                 summarise,
@@ -116,3 +122,27 @@ def bind(measures: Sequence[Measure], predictions: Predictions) -> MeasuresOnDev
             return None
         y = jnp.asarray(predictions.true)
     return MeasuresOnDevice(y, scores.values, beside, function, len(measures))
+
+
+def _beside(options: CurveOptions, predictions: Predictions) -> tuple[Any, ...]:
+    return jnp.asarray(predictions.sample_weight), None, jnp.asarray(options.shrinkage)
+
+
+def curve(predictions: Predictions, options: CurveOptions, link: Link) -> MulticlassROC | None:
+    """Fit the curve; None if this needs the scores in the host's memory."""
+    n_classes, scores = predictions.n_classes, predictions.scores
+    summary = WithOptions(curve_of, rank=options.rank, link=link)
+    program = program_of(options, n_classes, summary)
+    most = min(n_classes * (n_classes - 1), 2 * options.n_thresholds)
+    if program is None or len(predictions.present) < n_classes or options.rank > most:
+        return None
+    assert isinstance(scores, OnDevice)
+    with in_double_precision():
+        y, weights = jnp.asarray(predictions.true), jnp.asarray(predictions.sample_weight)
+        found = run(program, y, scores.values, weights, *_beside(options, predictions))
+    given = {name: np.asarray(x) for name, x in found._asdict().items() if name != "cell_weights"}
+    pairs = ordered_pairs(n_classes).reshape(-1, 2).tolist()
+    return MulticlassROC(
+        **{name: x if x.ndim else x.item() for name, x in given.items()},
+        pairs=tuple((predictions.labels[i], predictions.labels[j]) for i, j in pairs),
+    )

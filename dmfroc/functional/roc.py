@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, NamedTuple
 
 import jax
@@ -190,7 +189,7 @@ def _center(
         auc=((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2,
         threshold_effect=effects[0],
         pair_effect=effects[1],
-        deviance=rank_one.binomial_deviance(rates, logits, cells, jnp),
+        deviance=jnp.maximum(rank_one.binomial_deviance(rates, logits, cells, jnp), 0.0),
         pairwise_fpr=rates[:, 1],
         pairwise_tpr=rates[:, 0],
         cell_weights=cells,
@@ -362,7 +361,7 @@ def multiclass_roc(
             "n_classes must be at least 3: the curve of two classes is their empirical ROC curve, "
             "see dmfroc.curves.roc_curve; dmf_auc and hand_till have its area"
         )
-    summary = WithOptions(_curve, rank=rank, link=link)
+    summary = WithOptions(curve_of, rank=rank, link=link)
     program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, summary)
     n_pairs = n_classes * (n_classes - 1)
     check_rank_and_link(rank, link, (n_pairs, 2 * n_thresholds))
@@ -411,7 +410,7 @@ def dmf_auc(
     0.75
     """
     n_classes = number_of_classes(n_classes)
-    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, _area)
+    program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, area)
     if n_classes == 2:
         _check_range("shrinkage", shrinkage)
         data = observations(y, scores, weights, n_classes, is_checked_later=True)
@@ -421,7 +420,8 @@ def dmf_auc(
 
 def _area_of_two(y: Array, scores: Array, weights: Array | None) -> Array:
     y, weights = usable(y, scores, weights, 2)
-    return mean_pairwise_area(pair_table(y, scores, weights, np.array([1])), jnp)
+    # By the column of the second, and without predicted classes
+    return mean_pairwise_area(pair_table(y, scores, weights, np.array([1]), 1, y), jnp)
 
 
 def _table_program(
@@ -513,19 +513,19 @@ def _summarise_rates(
     return summary(table)
 
 
-def area_program(options: CurveOptions, n_classes: int) -> WithOptions | None:
-    """Return the area as a function of arrays; None if the options go beyond those here."""
-    given = asdict(options)
-    kind = given["pair_weights"]
-    is_here = given["n_pairs"] is None and (given["rank"], given["preset"]) == (1, "default")
-    if not is_here or not isinstance(kind, str) or n_classes == 2:
+def program_of(options: CurveOptions, n_classes: int, summary: Any) -> WithOptions | None:
+    """Return a summary as a function of arrays; None if the options go beyond those here."""
+    kind = options.pair_weights
+    if options.n_pairs is not None or not isinstance(kind, str) or n_classes == 2:
         return None
-    return _table_program(n_classes, kind, options.n_thresholds, options.threshold_pool, _area)
+    return _table_program(n_classes, kind, options.n_thresholds, options.threshold_pool, summary)
 
 
-def _area(table: RateTable) -> Array:
+def area(table: RateTable) -> Array:
+    """Return the area under the curve of the rates."""
     return curve.area(table, jnp)
 
 
-def _curve(table: RateTable, **options: Any) -> CenterOfRates:
+def curve_of(table: RateTable, **options: Any) -> CenterOfRates:
+    """Return the curve of the rates."""
     return _center(table.rates(jnp), table.cell_weights, table.shrinkage, **options)

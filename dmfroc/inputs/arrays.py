@@ -9,7 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,6 @@ class OnDevice:
         The scores.
     """
 
-    binder: ClassVar[Any] = None  # binds measures to such scores, once JAX has been imported
-
     def __init__(self, values: Any) -> None:
         self.values, self.shape, self.ndim = values, values.shape, values.ndim
         self.dtype, self.size, self.itemsize = values.dtype, values.size, values.dtype.itemsize
@@ -60,6 +58,11 @@ class OnDevice:
             if not (abs(found) < np.inf).all():
                 return None
             return cls(found if found.dtype.itemsize >= 4 else found.astype(np.float32))
+
+    @property
+    def room(self) -> Any:
+        """The module above that binds measures to such scores, and fits their curve."""
+        return importlib.import_module("dmfroc.functional.device")
 
     @cached_property
     def host(self) -> NDArray[Any]:
@@ -82,10 +85,9 @@ class OnDevice:
         return np.array(self.host, dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> Any:
-        if not isinstance(key, np.ndarray):
-            return self.host[key]
         with _in_double_precision():
-            return OnDevice(self.values[key])
+            some = self.values[key]
+            return OnDevice(some) if isinstance(key, np.ndarray) else np.array(some)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # as of copies that are not built yet
@@ -96,6 +98,11 @@ class OnDevice:
         """Return the place of the largest number, the first of equals."""
         with _in_double_precision():
             return np.asarray(self.values.argmax(axis))
+
+    def sum(self, axis: int, dtype: Any) -> NDArray[Any]:
+        """Return the sums along an axis."""
+        with _in_double_precision():
+            return np.asarray(self.values.sum(axis, dtype))
 
 
 def _in_double_precision() -> Any:

@@ -431,8 +431,8 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     for measure in measures:
         if (obstacle := measure.obstacle(predictions)) is not None:
             refuse(measure.name, obstacle)
-    if isinstance(predictions.scores, OnDevice) and OnDevice.binder is not None:
-        on_device: BoundMeasures | None = OnDevice.binder(measures, predictions)
+    if isinstance(predictions.scores, OnDevice):
+        on_device: BoundMeasures | None = predictions.scores.room.bind(measures, predictions)
         if on_device is not None:
             return on_device
     if first.bind is not None:

@@ -72,6 +72,55 @@ def test_tables_and_comparisons_are_those_of_numpy():
     assert str(found) == str(dmfroc.compare(y, {"a": scores, "b": other}))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"link": "probit", "rank": 2, "n_thresholds": 9}, {"pair_weights": "prevalence"}],
+)
+def test_curves_are_those_of_numpy_and_fitted_where_scores_lie(options, monkeypatch):
+    y, scores, there, weights = data()
+    expected = dmfroc.multiclass_roc(y, scores, sample_weight=weights, **options)
+    monkeypatch.setattr(OnDevice, "host", property(lambda self: pytest.fail("copied")))
+    found = dmfroc.multiclass_roc(y, there, sample_weight=weights, **options)
+    assert (found.pairs, found.converged) == (expected.pairs, True)
+    for name in ("fpr", "tpr", "auc", "pair_effect", "deviance", "pairwise_fpr", "pairwise_tpr"):
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), atol=1e-7)
+    effects = [np.clip(x.threshold_effect, -20, 20) for x in (found, expected)]  # of rates of 1
+    np.testing.assert_allclose(*effects, atol=1e-7)
+
+
+def test_what_the_device_has_no_form_for_is_fitted_by_the_host():
+    y, scores, there, _ = data()
+    costs = 1.0 - np.eye(K)
+    costs[0] *= 3
+    for options in ({"pair_weights": costs}, {"preset": "paper"}, {"n_pairs": 3}):
+        expected = dmfroc.multiclass_roc(y, scores, **options)
+        assert dmfroc.multiclass_roc(y, there, **options).auc == expected.auc
+    with pytest.raises(ValueError, match="rank must be at most 12"):
+        dmfroc.multiclass_roc(y, there, rank=13)
+
+
+CALLS = {
+    "a score": lambda y, x: dmfroc.hand_till_score(y, x),
+    "a curve": lambda y, x: dmfroc.evaluate(y, x).curve,
+    "classifiers": lambda y, x: dmfroc.compare(y, {"a": x, "b": x[:, ::-1]}),
+    "two classes": lambda y, x: dmfroc.compare(
+        y % 2, {"a": x[:, :2], "b": x[:, 2:]}, measure="hand_till"
+    ),
+    "draws": lambda y, x: dmfroc.compare(
+        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method="bootstrap", n_draws=100
+    ),
+    "subgroups": lambda y, x: dmfroc.compare_subgroups(y, x, np.arange(len(y)) // K % 2),
+    "influences": lambda y, x: dmfroc.influences("dmf_auc", y, x),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_analyses_copy_no_scores(name, monkeypatch):
+    y, _, there, _ = data()
+    monkeypatch.setattr(OnDevice, "host", property(lambda self: pytest.fail("copied")))
+    CALLS[name](y, there)
+
+
 def test_wrong_scores_have_the_message_of_numpy():
     y, _, there, _ = data()
     with pytest.raises(ValueError, match="row 3"):
