@@ -153,8 +153,11 @@ CALLS = {
     ],
     "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
     "functional": lambda module: [
-        tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
-        for name in ("dmf_auc", "hand_till", "log_loss")
+        *(
+            tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
+            for name in ("dmf_auc", "hand_till", "log_loss")
+        ),
+        np.float32(module.dmf(SCORES, rank=2).fitted).astype(float),  # in the user's float type
     ],
     "gate": lambda f: [
         (x.value, x.interval)

@@ -49,7 +49,7 @@ class BinnedPairs(Statistic):
         won = np.stack([self._credit(cells, p) @ cells[i] for p, i in enumerate(self.columns)])
         won = np.clip(won, 0, totals[self.columns][:, None] * totals)
         predicted = hard.sum(axis=1)[self.is_present]
-        return PairTable(won, totals, predicted, self.columns)
+        return PairTable(won, totals, predicted, self.columns, len(self.columns))
 
     def _credit(
         self, cells: Float[np.ndarray, "c bins c"], position: int

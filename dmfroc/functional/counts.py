@@ -109,27 +109,24 @@ def pair_table(
     scores: Float[Array, "n k"],
     weights: Float[Array, " n"],
     columns: Any,
-    predicted: Int[Array, " n"] | None = None,
+    n_columns: int,
+    predicted: Int[Array, " n"],
 ) -> PairTable:
-    """Count the pairs of observations in the right order, for each column's class and all others.
+    """Count the pairs of observations in the right order, for some columns' classes and all others.
 
     Along the sorted scores of a column, the weight of its own class above each score is one
     cumulative sum.
     """
-    n, n_classes = scores.shape
+    n_classes = scores.shape[1]
     totals = class_totals(y, weights, n_classes)
-
-    def won_in(columns: Int[Array, " columns"]) -> Float[Array, "columns k"]:
-        runs = sorted_runs(scores.T[columns])
-        classes, ordered = y[runs.order], weights[runs.order]
-        own = jnp.where(classes == columns[:, None], ordered, 0.0)
-        above = totals[columns][:, None] - below(own, runs)
-        return sums_by_class(classes, above * ordered, n_classes)
-
-    won = by_columns(won_in, columns, n)
+    runs = sorted_runs(scores.T[columns])
+    classes, ordered = y[runs.order], weights[runs.order]
+    own = jnp.where(classes == columns[:, None], ordered, 0.0)
+    above = totals[columns][:, None] - below(own, runs)
+    won = sums_by_class(classes, above * ordered, n_classes)
     won = _within(won, totals[columns][:, None] * totals)
-    predicted = predicted_classes(scores) if predicted is None else predicted
-    return PairTable(won, totals, class_totals(predicted, weights, n_classes), columns)
+    predicted_totals = class_totals(predicted, weights, n_classes)
+    return PairTable(won, totals, predicted_totals, columns, n_columns)
 
 
 def projected_pair_table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 
 import jax.numpy as jnp
@@ -140,22 +141,30 @@ def summarise(
         table = RowSums(loss_numbers(wide(scores), y, jnp)).count(weights, jnp)
     elif statistic in CURVES:
         # Two classes have one curve, that of the second
-        first = 1 if n_classes == 2 else 0
-        columns = np.arange(first, n_classes)
-
-        def areas(some: Any) -> Any:
-            curves = curve_points(y, scores, weights, some, 1 / len(columns))
-            return jnp.reshape(summary(curves, jnp), (1, -1))
-
-        return jnp.squeeze(by_columns(areas, columns, len(y)).sum(axis=0))
+        columns = np.arange(int(n_classes == 2), n_classes)
+        count: Any = partial(curve_points, share=1 / len(columns))
+        return _sum_over_columns(count, summary, y, scores, weights, columns)
     elif statistic is pair_counts:
-        table = pair_table(y, scores, weights, np.arange(n_classes), y_pred)
+        predicted = predicted_classes(scores) if y_pred is None else y_pred
+        count = partial(pair_table, n_columns=n_classes, predicted=predicted)
+        return _sum_over_columns(count, summary, y, scores, weights, np.arange(n_classes))
     else:
         partition = statistic.keywords["partition"]
         table = projected_pair_table(
             y, scores, weights, None if partition is None else np.array(partition)
         )
     return summary(table, jnp)
+
+
+def _sum_over_columns(
+    count: Any, summary: Any, y: Any, scores: Any, weights: Any, columns: np.ndarray
+) -> Any:
+    """Add up the summaries of tables of some columns each."""
+
+    def of_some(some: Any) -> Any:
+        return jnp.reshape(summary(count(y, scores, weights, some), jnp), (1, -1))
+
+    return jnp.squeeze(by_columns(of_some, columns, len(y)).sum(axis=0))
 
 
 def hand_till(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Float[Array, ""]:

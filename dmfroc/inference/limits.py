@@ -187,22 +187,24 @@ def _sample(
     present, n_classes = np.array(classes.present), len(classes.labels)
     first, second = np.argsort(-np.array(order), kind="stable")[:2]
     others = np.where(np.arange(len(present)) == first, second, first)
-    right = np.tile(present, n_ranks)
-    predicted = np.append(right, present[others])
-    scores = np.eye(n_classes)[predicted]
-    errors = scores[len(right) :]
-    if n_ranks > 1:
-        heights = 1 - np.arange(1, n_ranks + 1) / (2 * n_ranks)
-        scores[: len(right)] *= np.repeat(heights, len(present))[:, None]
-    errors[:] = np.where(errors > 0, height - (n_classes - 1) * classes.floor, classes.floor)
+    true = np.tile(present, n_ranks + 1).astype(np.int32)  # the last of each are errors
+    predicted = np.append(true[: -len(present)], present[others]).astype(np.int32)
+    sample_weight = np.append(np.tile(weight * (1 - share) / n_ranks, n_ranks), weight * share)
+    heights = 1 - np.arange(1, n_ranks + 1) / (2 * n_ranks) if n_ranks > 1 else [1.0]
+    largest = np.repeat([*heights, height - (n_classes - 1) * classes.floor], len(present))
+    rows = np.flatnonzero(sample_weight > 0)
+    is_small = classes.floor > 0 or n_classes <= _FEW_CLASSES  # of many the memory counts
+    scores = np.zeros((len(rows), n_classes), np.float64 if is_small else np.float32)
+    scores[rows >= n_ranks * len(present)] = classes.floor
+    scores[np.arange(len(rows)), predicted[rows]] = largest[rows]
     return Predictions(
         classes.labels,
-        np.append(right, present).astype(np.int32),
+        true[rows],
         scores,
-        np.append(np.tile(weight * (1 - share) / n_ranks, n_ranks), weight * share),
-        predicted.astype(np.int32),
+        sample_weight[rows],
+        predicted[rows],
         is_turned=classes.is_turned,
-    ).counted
+    )
 
 
 def rare_errors(

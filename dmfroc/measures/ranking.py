@@ -61,14 +61,14 @@ def pairwise_areas(table: PairTable, xp: Any) -> Float[AnyArray, "columns c"]:
 
 
 def mean_pairwise_area(table: PairTable, xp: Any) -> Any:
-    """Return the mean of A(i|j) over the columns i of the table and all other classes j."""
-    n_columns, n_classes = table.won.shape
-    return pairwise_areas(table, xp).sum() / (n_columns * (n_classes - 1))
+    """Return the mean of A(i|j) over the columns i and all other classes j."""
+    return pairwise_areas(table, xp).sum() / (table.n_columns * (len(table.totals) - 1))
 
 
 def _area_by_size_of_pair(table: PairTable, xp: Any) -> Any:
     totals = table.totals
-    shares = (totals[:, None] + totals) / (2 * (len(totals) - 1) * totals.sum())
+    sizes = totals[table.columns][:, None] + totals
+    shares = sizes / (2 * (len(totals) - 1) * totals.sum())
     return (shares * pairwise_areas(table, xp)).sum()
 
 
@@ -84,12 +84,13 @@ def areas_against_the_rest(table: PairTable, xp: Any) -> Float[AnyArray, " c"]:
 def _area_against_the_rest(table: PairTable, xp: Any, weighting: Weighting = "macro") -> Any:
     areas = areas_against_the_rest(table, xp)
     if weighting == "macro":
-        return areas.mean()
+        return areas.sum() / table.n_columns
     if weighting == "prevalence":
-        return (table.totals * areas).sum() / table.totals.sum()
+        return (table.totals[table.columns] * areas).sum() / table.totals.sum()
     predicted = table.predicted.sum()
     # Where every prediction is of a class that does not occur, all count evenly.
-    return (divide(table.predicted, predicted, xp, 1 / len(areas)) * areas).sum()
+    shares = divide(table.predicted, predicted, xp, 1 / table.n_columns)
+    return (shares[table.columns] * areas).sum()
 
 
 def _mean_projected_area(table: ProjectedPairTable, xp: Any) -> Any:

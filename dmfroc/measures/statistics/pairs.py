@@ -7,7 +7,7 @@ bilinear: linear in the weights of each of the two classes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _MOST_ROWS_AT_ONCE = 1 << 20  # which bounds the memory beside the statistic
+_PAIRS_AT_ONCE = 1 << 20  # of classes, which bounds that of tables
 
 
 class PairTable(NamedTuple):
@@ -31,6 +32,7 @@ class PairTable(NamedTuple):
     totals: Float[AnyArray, " c"]
     predicted: Float[AnyArray, " c"]  # by hard label; 0 where there are none
     columns: Int[AnyArray, " columns"]  # the class i of each row
+    n_columns: int  # of this table and of those of other columns, whose summaries are added to its
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,12 @@ class PairCounts(Statistic):
     columns: Int[AnyArray, " columns"]
     entry: Int[AnyArray, "columns n"]
     predicted: Int[AnyArray, " n"]  # place among the classes; past the last for any other
+    n_columns: int  # of all parts
+
+    def parts(self) -> list[PairCounts]:
+        at_once = max(_PAIRS_AT_ONCE // len(self.starts), 1)
+        some = [slice(first, first + at_once) for first in range(0, len(self.columns), at_once)]
+        return [replace(self, columns=self.columns[x], entry=self.entry[x]) for x in some]
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
@@ -73,7 +81,7 @@ class PairCounts(Statistic):
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         won = xp.minimum(won, totals[self.columns][:, None] * totals)
         predicted = sum_at(self.predicted, weights, n_classes, xp)
-        return PairTable(won, totals, predicted, self.columns)
+        return PairTable(won, totals, predicted, self.columns, self.n_columns)
 
     def _below(
         self, weights: Float[AnyArray, " n"], totals: Float[AnyArray, " c"], xp: Any
@@ -238,6 +246,7 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
         columns=columns.astype(np.int32),
         entry=entry,
         predicted=_places_of_predicted(predictions),
+        n_columns=len(columns),
     )
 
 
