@@ -254,7 +254,7 @@ def band_from_rates(
     points = _points(rates, level)
     if kind == "simultaneous":
         points = _points(rates, _level_of_each(rates, points, level))
-    below, above = _distances(interior, points)
+    below, above = _distances(interior, tpr, points)
     low, high = _widened_to_monotone(np.maximum(tpr - below, 0), np.minimum(tpr + above, 1))
     return CurveBand(
         fpr=np.concatenate([[0], interior, [1]]),
@@ -460,15 +460,19 @@ def _widened_to_monotone(
 
 
 def _distances(
-    fpr: Float[np.ndarray, " m"], points: _Points
+    fpr: Float[np.ndarray, " m"], tpr: Float[np.ndarray, " m"], points: _Points
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
-    """Return how far the interval of the true positive rate reaches below and above the curve."""
-    tpr = np.interp(fpr, points.fpr, points.tpr)
+    """Return how far the interval of the true positive rate extends below and above the curve.
+
+    The curve of two classes has more points than there are thresholds with intervals. Between two
+    of these it may rise at once, so that distances are those from the curve itself.
+    """
     correlation = np.interp(fpr, points.fpr, points.correlation)
 
     def combine(
         at_threshold: Float[np.ndarray, " m"], of_threshold: Float[np.ndarray, " m"]
     ) -> Float[np.ndarray, " m"]:
+        at_threshold, of_threshold = np.maximum(at_threshold, 0), np.maximum(of_threshold, 0)
         squared = at_threshold**2 + of_threshold**2 - 2 * correlation * at_threshold * of_threshold
         return np.sqrt(np.maximum(squared, 0))
 
