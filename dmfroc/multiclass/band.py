@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import stdtrit
+from scipy.special import betaincinv, stdtrit
 
 from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
@@ -48,6 +48,7 @@ BandMethod = Literal["jackknife", "bootstrap"]
 DEFAULT_N_POINTS = 101
 DEFAULT_N_DRAWS = 1000
 _DRAWS_AT_ONCE = 64
+_FEW_EVENTS = 5
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
 _SEED = 0  # of draws so many that others would change the third digit of a level
 
@@ -420,8 +421,11 @@ def _rate_intervals(
         if min(scale, rate, 1 - rate) <= NO_VARIATION:
             low[t], high[t] = (1 - unseen) * rate, (1 - unseen) * rate + unseen
         else:
-            ends = _wilson(rate, rate * (1 - rate) / scale**2, -stdtrit(freedom, (1 - level) / 2))
-            low[t], high[t] = min(ends[0], 1 - unseen), max(ends[1], unseen)
+            n = rate * (1 - rate) / scale**2
+            ends = _wilson(rate, n, -stdtrit(freedom, (1 - level) / 2))
+            exact = [_exact_lower(x * n, n, level) for x in (rate, 1 - rate)]
+            low[t] = min(ends[0], 1 - unseen, exact[0])
+            high[t] = max(ends[1], unseen, 1 - exact[1])
     return _widened_to_monotone(low, high)
 
 
@@ -431,6 +435,15 @@ def _wilson(proportion: float, n: float, quantile: float) -> tuple[float, float]
     centre = (proportion + squared / 2) / (1 + squared)
     distance = np.sqrt(squared * (proportion * (1 - proportion) + squared / 4)) / (1 + squared)
     return centre - distance, centre + distance
+
+
+def _exact_lower(events: float, n: float, level: float) -> float:
+    """Return Clopper and Pearson's lower limit for few events; 1 for others.
+
+    Wilson's limit for one event in n is .18/n at 95 %, which one sample in six exceeds.
+    """
+    few = events < _FEW_EVENTS
+    return float(betaincinv(events, n - events + 1, (1 - level) / 2)) if few else 1.0
 
 
 def _unseen_rate(

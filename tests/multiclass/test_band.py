@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import expit, logit, ndtr, ndtri
+from scipy.stats import binom
 from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.measures.bound import values_and_influences
-from dmfroc.multiclass.band import curve_band
+from dmfroc.multiclass.band import _exact_lower, curve_band
 from dmfroc.multiclass.curve import rates_at_thresholds
 from dmfroc.multiclass.rates import DEFAULT_N_THRESHOLDS, CurveOptions
 
@@ -381,3 +382,29 @@ def test_the_simultaneous_band_does_not_depend_on_the_order_of_the_rows():
         for rows in (order, np.argsort(classes, kind="stable"))
     ]
     np.testing.assert_allclose(bands[0].low, bands[1].low, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["pointwise", "simultaneous"])
+def test_the_lower_end_is_zero_where_no_negative_could_be_seen(kind):
+    """A rate of 1 in 4,000 among 500 negatives; the thresholds of intervals are farther apart."""
+    for seed in range(5):
+        scores = np.random.default_rng(seed).normal(size=1000) + np.repeat([0, 1.2], 500)
+        sample = predictions_of(np.repeat([0, 1], 500), scores)
+        band = curve_band(sample, kind=kind)
+        assert band.fpr[1] < 1 / 4000 < 1 / 500
+        assert band.tpr[1] > 0
+        assert band.low[1] == 0
+
+
+def test_few_events_have_exact_limits():
+    """Wilson's lower limit of one event in n is exceeded in one sample in six."""
+    n, level = 500, 0.95
+    for events in (1, 2, 4):
+        rate = _exact_lower(events, n, level)
+        assert binom.sf(events - 1, n, rate) == pytest.approx((1 - level) / 2, rel=1e-6)
+    assert _exact_lower(5, n, level) == 1
+    # Of 50 positives one is at the bottom, so that the true rate may be nearly 1
+    scores = np.concatenate([np.linspace(0, 1, 50), [-5], np.linspace(2, 3, 49)])
+    band = curve_band(predictions_of(np.repeat([0, 1], 50), scores))
+    just_below = band.high[(band.fpr > 0.9) & (band.fpr < 0.98)]
+    assert just_below.max() > 1 - _exact_lower(1, 50, level) * 1.5
