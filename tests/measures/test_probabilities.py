@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 from simulations import normal_scores
 from sklearn import metrics
 
@@ -149,6 +150,70 @@ def test_derivatives_are_finite_differences_and_jax_has_the_same_values(measure)
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-8)
     assert np.abs(gradient).max() > 1e-4
     np.testing.assert_allclose(double_precision(bound)(WEIGHTS), values, rtol=1e-12)
+
+
+@BOTH
+@pytest.mark.parametrize("k", [1, 2])
+def test_the_squared_calibration_error_is_the_mean_over_pairs_of_rows(weights, k):
+    """Of each two rows of a joint bin, the product of the gaps of their k largest probabilities."""
+    own = np.ones(67) if weights is None else weights
+    extreme = PROBABILITIES**4 / (PROBABILITIES**4).sum(axis=1, keepdims=True)
+    top = np.argsort(-extreme, axis=1)[:, :k]
+    p = np.take_along_axis(extreme, top, axis=1)
+    gaps = (top == CLASSES[:, None]) - p
+    bins, expected = np.ceil(p * 4), 0.0
+    for one in np.unique(bins, axis=0):
+        rows = np.flatnonzero((bins == one).all(axis=1))
+        pairs = [(own[i] * own[j], gaps[i] @ gaps[j]) for i, j in itertools.permutations(rows, 2)]
+        if pairs:
+            weight, product = np.transpose(pairs)
+            expected += own[rows].sum() * (weight @ product) / weight.sum()
+    found = value("squared_calibration_error", CLASSES, extreme, weights=weights, n_bins=4, k=k)
+    assert found == pytest.approx(expected / own.sum(), rel=1e-12)
+    assert found > 0.001
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_the_squared_calibration_error_has_no_bias(n, share):
+    """Over all outcomes of n forecasts of 0.3 that come true in some share."""
+    measure, mean = measures.squared_calibration_error(), 0.0
+    for outcomes in itertools.product([0, 1], repeat=n):
+        # One row of each class for certain, each right, in the last bin
+        y = np.array([*outcomes, 0, 1])
+        bins = bind(measure, Predictions.from_arrays(y, np.array([0.7] * n + [0.0, 1.0])))
+        table = bins.statistic.count(np.ones(n + 2), np)
+        raw = (table.weight * measure.summary._squares(table, np)).sum() / (n + 2)
+        mean += np.prod(np.where(np.array(outcomes) == 1, share, 1 - share)) * raw
+    assert mean == pytest.approx(n / (n + 2) * (share - 0.7) ** 2, abs=1e-12)
+
+
+@pytest.mark.parametrize(("slope", "n_bins"), [(1.0, 20), (0.2, 20)])
+def test_the_standard_error_of_the_squared_calibration_error_is_its_deviation(slope, n_bins):
+    """Also of calibrated forecasts, where the squares of the influences add up to twice as much."""
+    measure, rng = measures.squared_calibration_error(n_bins=n_bins), np.random.default_rng(1)
+    values, errors, holds = [], [], []
+    truth = (lambda p: ((p - expit(slope * logit(p))) ** 2).mean())(rng.random(100_000))
+    for _ in range(150):
+        p = rng.random(500)
+        predictions = Predictions.from_arrays((rng.random(500) < expit(slope * logit(p))) * 1, p)
+        table = bind(measure, predictions).statistic.count(np.ones(500), np)
+        values.append((table.weight * measure.summary._squares(table, np)).sum() / 500)
+        found = estimate(measure, predictions)
+        errors.append(found.standard_error)
+        holds.append(found.interval[0] <= truth <= found.interval[1])
+    assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values), rel=0.2)
+    assert np.mean(values) == pytest.approx(truth, abs=3 * np.std(values) / np.sqrt(150) + 1e-3)
+    assert np.mean(holds) >= 0.92
+
+
+def test_many_joint_bins_and_few_classes_are_refused():
+    with pytest.raises(ValueError, match="n_bins=10 for k=7 probabilities are 10,000,000 bins"):
+        measures.squared_calibration_error(k=7)
+    with pytest.raises(ValueError, match="is of k=4 probabilities, and there are 3: take a small"):
+        estimate(measures.squared_calibration_error(k=4), CLASSES, PROBABILITIES)
+    all_alike = estimate("squared_calibration_error", np.arange(40) % 2, np.full((40, 2), 0.5))
+    assert all_alike.value == 0 < all_alike.interval[1] < 0.05
 
 
 def test_certain_and_right_forecasts_are_perfect():

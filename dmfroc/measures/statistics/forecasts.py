@@ -268,6 +268,23 @@ def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
     return _binned(predictions, forecast, outcome, n_bins)
 
 
+def joint_top_bins(predictions: Predictions, n_bins: int, k: int) -> BinnedForecasts:
+    """Bind the k largest probabilities of each row, and whether the class of each is observed.
+
+    Rows share a bin if all k of their probabilities do. Squared errors are multiplied by the row's
+    own weight.
+    """
+    probabilities = probabilities_of(predictions)
+    top = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+    forecast = np.take_along_axis(probabilities, top, axis=1)
+    outcome = (top == predictions.true[:, None]).astype(np.float64)
+    binned, n_joint = _binned(predictions, forecast, outcome, n_bins), n_bins**k
+    joint = bin_numbers(forecast, n_bins) @ n_bins ** np.arange(k)
+    bins = joint[:, None] + n_joint * np.arange(k)
+    squared = binned.squared * predictions.sample_weight[:, None]
+    return replace(binned, bins=bins, squared=squared, n_bins=n_joint)
+
+
 def bins_with_variances(
     predictions: Predictions, bins: Callable[[Predictions, int], BinnedForecasts], n_bins: int
 ) -> BinnedForecasts:
