@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.utils import _safe_indexing as rows_of
 from sklearn.utils.parallel import Parallel, delayed
 
-from dmfroc._kit.options import RandomState, check_level, integer, n_jobs_of, seed_of
+from dmfroc._kit.options import RandomState, check_level, choice, integer, n_jobs_of, seed_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
@@ -29,6 +30,9 @@ from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
+
+LearnerVariance = Literal["nested", "conservative_z"]
+_N_SPLITS = 15  # of all rows, and of each half, for the conservative Z
 
 
 def cross_validate(
@@ -188,6 +192,7 @@ def nested_cross_validation(
     measure: str | Measure = "dmf_auc",
     cv: int = 5,
     n_repeats: int = 20,
+    variance: LearnerVariance = "nested",
     level: float = DEFAULT_LEVEL,
     n_jobs: int | None = None,
     random_state: RandomState = 0,
@@ -196,7 +201,8 @@ def nested_cross_validation(
 
     In each repeat every fold is held out once, and cross-validation inside the others estimates
     what the held-out fold then shows. How far the two differ, beyond the sampling of that fold, is
-    the error of cross-validation as an estimate of the learner's performance.
+    the error of cross-validation as an estimate of the learner's performance. The conservative Z
+    instead compares the values in two halves of the rows.
 
     Parameters
     ----------
@@ -213,6 +219,12 @@ def nested_cross_validation(
     n_repeats : int
         How often folds are drawn; each repeat fits ``cv * (cv + 1) / 2`` times. The variance is a
         small difference of noisy numbers: 20 are few, 100 are better.
+    variance : {"nested", "conservative_z"}
+        With ``"conservative_z"`` the value is the mean over 15 random splits, of which a share of
+        1 / `cv` is judged. Each repeat divides the rows into two halves, and takes the mean over 15
+        splits of each, with as many rows judged. Half the mean squared difference of the two is the
+        variance: too large, as each half has fewer rows to train on. A ``cv`` and an ``n_repeats``
+        of 10 are usual, with ``15 + 30 * n_repeats`` fits.
     level : float
         Nominal coverage, in (0, 1).
     n_jobs : int, optional
@@ -228,14 +240,15 @@ def nested_cross_validation(
     Raises
     ------
     TypeError, ValueError
-        If the estimator gives no scores, a class has fewer observations than there are folds, or an
-        option is out of its range.
+        If the estimator gives no scores, a class has fewer observations than there are folds, or
+        than twice as many for the conservative Z, or an option is out of its range.
 
     References
     ----------
     Bates, Hastie and Tibshirani (2024), Cross-validation: what does it estimate and how well does
     it do it?, Algorithm 1; where they have mean losses, here are a measure's values in the folds
-    and the variances of their influences.
+    and the variances of their influences. Nadeau and Bengio (2003), Inference for the
+    generalization error, on the conservative Z.
 
     Examples
     --------
@@ -254,29 +267,24 @@ def nested_cross_validation(
     check_estimator(estimator)
     X, y = checked(X, y)
     labels, counts = np.unique(y, return_counts=True)
-    if counts.min() < cv:
+    in_halves = choice("variance", variance, get_args(LearnerVariance)) == "conservative_z"
+    fewest = 2 * cv if in_halves else cv
+    if counts.min() < fewest:
+        parts = "each half needs one for each test set" if in_halves else "each fold needs one"
         raise ValueError(
             f"class {labels[counts.argmin()].item()!r} has {counts.min()} observations, fewer than "
-            f"the {cv} folds: each fold needs one"
+            f"{f'twice the {cv}' if in_halves else f'the {cv} folds'}: {parts}"
         )
-    seed = seed_of(random_state)
-    jobs = (
-        delayed(_nested_repeat)(estimator, X, y, labels, chosen, cv, seed + repeat)
-        for repeat in range(n_repeats)
+    seed, find = seed_of(random_state), _in_halves if in_halves else _in_nested_folds
+    inside, cross_validated, naive, (error, freedom) = find(
+        (estimator, X, y, labels, chosen, cv), n_repeats, seed, n_jobs_of(n_jobs)
     )
-    finished = Parallel(n_jobs=n_jobs_of(n_jobs), return_as="generator")(jobs)
-    repeats = list(track(finished, n_repeats, "nested cross-validation"))
-    nested, held_out, noise = map(np.stack, zip(*repeats, strict=True))
-    naive = float(np.sqrt(noise.mean() / cv))
-    cross_validated, inside = float(held_out.mean()), float(nested.mean())
     check_finite(chosen, {"the classifier": cross_validated})
     bias = (1 + (cv - 2) / cv) * (inside - cross_validated)
     value = float(np.clip(inside - bias, *chosen.bounds))
-    mean_squared_error = ((nested - held_out) ** 2).mean() - noise.mean()
-    error = np.sqrt(max((cv - 1) / cv * mean_squared_error, 0.0))
     # No less than if the fits were given, no more than if all folds were one.
-    error = float(np.clip(error, naive, np.sqrt(cv) * naive))
-    ends = t_interval(value, Spread(error, nested.size - 1), 1 - level, chosen.bounds)
+    error = float(np.clip(error, naive, np.inf if in_halves else np.sqrt(cv) * naive))
+    ends = t_interval(value, Spread(error, freedom), 1 - level, chosen.bounds)
     return NestedCrossValidation(
         Estimate(
             measure=chosen.name,
@@ -285,14 +293,65 @@ def nested_cross_validation(
             standard_error=error,
             interval=ends[:2],
             level=level,
-            method="nested_cross_validation",
+            method="conservative_z" if in_halves else "nested_cross_validation",
             seed=seed,
         ),
         cross_validated,
         float(bias),
         naive,
-        n_repeats * cv * (cv + 1) // 2,
+        _N_SPLITS * (1 + 2 * n_repeats) if in_halves else n_repeats * cv * (cv + 1) // 2,
     )
+
+
+def _in_nested_folds(
+    task: tuple[Any, ...], n_repeats: int, seed: int, n_jobs: int | None
+) -> tuple[float, float, float, Spread]:
+    """Return the mean inside, that of plain cross-validation, its naive error, and the spread."""
+    jobs = (delayed(_nested_repeat)(*task, seed + repeat) for repeat in range(n_repeats))
+    finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    repeats = list(track(finished, n_repeats, "nested cross-validation"))
+    nested, held_out, noise = map(np.stack, zip(*repeats, strict=True))
+    mean_squared_error, n_folds = ((nested - held_out) ** 2).mean() - noise.mean(), noise.shape[1]
+    error = float(np.sqrt(max((n_folds - 1) / n_folds * mean_squared_error, 0.0)))
+    naive = float(np.sqrt(noise.mean() / n_folds))
+    return float(nested.mean()), float(held_out.mean()), naive, Spread(error, nested.size - 1)
+
+
+def _in_halves(
+    task: tuple[Any, ...], n_repeats: int, seed: int, n_jobs: int | None
+) -> tuple[float, float, float, Spread]:
+    """Return the same of all rows, with the spread that halves of them show."""
+    X, y, cv = task[1], task[2], task[-1]
+    parts = [np.arange(len(y))]
+    for repeat in range(n_repeats):
+        parts += [test for _, test in splits_of(2, X, y, (seed + repeat) % 2**32)]
+    jobs = (delayed(_of_splits)(*task, rows, seed + place) for place, rows in enumerate(parts))
+    finished = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    means, noise = zip(*track(finished, len(parts), "conservative Z"), strict=True)
+    gaps = np.diff(np.reshape(means[1:], (-1, 2)))
+    naive = float(np.sqrt(noise[0] / cv))
+    return means[0], means[0], naive, Spread(float(np.sqrt((gaps**2).mean() / 2)), np.inf)
+
+
+def _of_splits(
+    estimator: Any, X: Any, y: Any, labels: Any, measure: Measure, cv: int, rows: Any, seed: int
+) -> tuple[float, float]:
+    """Return the mean value in random splits of some of the rows, and its variance in one."""
+    splitter = StratifiedShuffleSplit(_N_SPLITS, test_size=len(y) // cv, random_state=seed % 2**32)
+    found = []
+    for train, test in splitter.split(rows, y[rows]):
+        fitted = clone(estimator).fit(rows_of(X, rows[train]), rows_of(y, rows[train]))
+        scores = _class_scores(fitted, rows_of(X, rows[test]), labels)
+        shown = Predictions.from_arrays(y[rows[test]], scores, labels=labels)
+        found.append(_value_and_variance(measure, shown))
+    value, variance = np.mean(found, axis=0)
+    return float(value), float(variance)
+
+
+def _value_and_variance(measure: Measure, shown: Predictions) -> tuple[float, float]:
+    [influences] = influences_of([measure], bind(measure, shown), shown)
+    error = moments_of(influences.influences, units_of(shown)).standard_error
+    return influences.value, error**2
 
 
 def _nested_repeat(
@@ -317,9 +376,7 @@ def _nested_repeat(
     held_out, variances = np.empty(n_folds), np.empty(n_folds)
     for first in range(n_folds):
         shown = predictions_without((first,), first)
-        [influences] = influences_of([measure], bind(measure, shown), shown)
-        held_out[first] = influences.value
-        variances[first] = moments_of(influences.influences, units_of(shown)).standard_error ** 2
+        held_out[first], variances[first] = _value_and_variance(measure, shown)
         for second in range(first):
             for outer, judged in ((first, second), (second, first)):
                 part = predictions_without((second, first), judged)

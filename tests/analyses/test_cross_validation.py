@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.special import logit
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.metrics import get_scorer
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
@@ -97,6 +98,36 @@ def test_nested_cross_validation():
     assert found.estimate.method in str(found)
 
 
+def test_conservative_z_is_nadeau_and_bengios():
+    """The variance is half the mean squared difference of halves, with as many rows judged."""
+
+    def mean_of_splits(rows, seed):
+        splits = StratifiedShuffleSplit(15, test_size=len(Y) // 5, random_state=seed)
+        values = []
+        for train, test in splits.split(rows, Y[rows]):
+            fitted = GaussianNB().fit(X[rows[train]], Y[rows[train]])
+            values.append((fitted.predict(X[rows[test]]) == Y[rows[test]]).mean())
+        return np.mean(values)
+
+    options = {"measure": "accuracy", "cv": 5, "n_repeats": 3, "variance": "conservative_z"}
+    found = nested_cross_validation(GaussianNB(), X, Y, random_state=7, **options)
+    halves = [
+        test
+        for repeat in range(3)
+        for _, test in StratifiedKFold(2, shuffle=True, random_state=7 + repeat).split(X, Y)
+    ]
+    means = [mean_of_splits(rows, 8 + place) for place, rows in enumerate(halves)]
+    error = np.sqrt(np.mean(np.subtract(means[::2], means[1::2]) ** 2) / 2)
+    estimate = found.estimate
+    assert estimate.value == pytest.approx(mean_of_splits(np.arange(len(Y)), 7), rel=1e-12)
+    assert estimate.standard_error == pytest.approx(max(error, found.naive_standard_error))
+    assert error > found.naive_standard_error / 2
+    low, high = logit(estimate.interval)
+    scale = estimate.standard_error / (estimate.value * (1 - estimate.value))
+    assert high - low == pytest.approx(2 * stats.norm.ppf(0.975) * scale, rel=1e-9)
+    assert (found.n_fits, found.bias, estimate.method) == (15 * 7, 0, "conservative_z")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -121,6 +152,13 @@ def test_bad_targets_are_refused(options, message):
         (cross_validate, {"n_repeats": 2, "cv": StratifiedKFold(3)}, ValueError, "unless cv is"),
         (nested_cross_validation, {"cv": 2}, ValueError, "cv must be an integer >= 3"),
         (nested_cross_validation, {"cv": 60}, ValueError, "class 2 has 48 observations, fewer"),
+        (
+            nested_cross_validation,
+            {"cv": 25, "variance": "conservative_z"},
+            ValueError,
+            "class 2 has 48 observations, fewer than twice the 25: each half needs one",
+        ),
+        (nested_cross_validation, {"variance": "z"}, ValueError, "variance must be one of"),
     ],
 )
 def test_bad_options_are_refused(function, options, kind, message):
