@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.special import expit, logit, ndtr, ndtri
-from scipy.stats import binom
+from scipy.stats import beta, binom
 from simulations import normal_scores, tied_probabilities
 
 from dmfroc import Predictions, multiclass_roc
@@ -117,7 +117,7 @@ def test_pair_weights_and_thresholds_are_those_of_the_curve():
 
 
 def two_classes_by_hand(classes, score, grid):
-    """Zou and Donner's combination of the logit intervals of two proportions."""
+    """Zou and Donner's combination of the logit intervals of two proportions, exact for a few."""
     thresholds = np.sort(score)[::-1]
     ends = {}
     for name, scores in (("fpr", score[classes == 0]), ("tpr", score[classes == 1])):
@@ -129,6 +129,10 @@ def two_classes_by_hand(classes, score, grid):
             high = np.where(rate == 1, 1, expit(logit(rate) + half_width))
         low, high = np.where(rate == 1, 1 - unseen, low), np.where(rate == 0, unseen, high)
         low, high = np.minimum(low, 1 - unseen), np.maximum(high, unseen)
+        events, others = n * rate, n * (1 - rate)
+        low = np.where(events < 5.5, beta.ppf(0.025, events, others + 1), low)
+        high = np.where(others < 5.5, beta.ppf(0.975, events + 1, others), high)
+        low, high = np.where(rate == 0, 0, low), np.where(rate == 1, 1, high)
         ends[name] = [np.concatenate([[0], x, [1]]) for x in (rate, low, high)]
     (fpr, fpr_low, fpr_high), (tpr, tpr_low, tpr_high) = ends["fpr"], ends["tpr"]
     at = np.interp(grid, fpr, tpr)
