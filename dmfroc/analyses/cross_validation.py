@@ -220,11 +220,11 @@ def nested_cross_validation(
         How often folds are drawn; each repeat fits ``cv * (cv + 1) / 2`` times. The variance is a
         small difference of noisy numbers: 20 are few, 100 are better.
     variance : {"nested", "conservative_z"}
-        With ``"conservative_z"`` the value is the mean over 15 random splits, of which a share of
-        1 / `cv` is judged. Each repeat divides the rows into two halves, and takes the mean over 15
-        splits of each, with as many rows judged. Half the mean squared difference of the two is the
-        variance: too large, as each half has fewer rows to train on. A ``cv`` and an ``n_repeats``
-        of 10 are usual, with ``15 + 30 * n_repeats`` fits.
+        With ``"conservative_z"`` the value is the mean over 15 random splits, and 1 / `cv` of the
+        rows is judged in each. Each repeat divides the rows into two halves, and takes the mean
+        over 15 splits of each half, with as many rows judged. Half the mean squared difference of
+        the two is the variance. It is too large, as each half has fewer rows to train on. Usual are
+        ``cv=10`` and ``n_repeats=10``, with ``15 + 30 * n_repeats`` fits.
     level : float
         Nominal coverage, in (0, 1).
     n_jobs : int, optional

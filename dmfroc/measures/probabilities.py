@@ -441,8 +441,8 @@ class _SquaredError:
         gap = np.where(gap == 0, _ROUNDING, gap)
         variance = divide(table.squared, table.squared_weight, np) - gap**2
         first = 4 * gap**2 * table.squared_weight * np.maximum(variance, _ROUNDING)
-        # In a bin of n calibrated forecasts with variance s, the error has the variance 2 s^2 and a
-        # share that the squares add below; those of the influences have the mean 4 s^2.
+        # Of calibrated forecasts with variance s in a bin the error has the variance 2 s^2. The
+        # squares of the influences here are 4 s^2; those of the bins' means are added below.
         share = divide(table.forecast, table.weight, np)
         second = 2 * (share * (1 - share) * divide(table.squared_weight, table.weight, np)) ** 2
         whole = (first * np.where(n > 1, n / np.maximum(n - 1, _ROUNDING), 0.0)).sum()
@@ -475,10 +475,10 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
     Measure
         In [0, 1], or [0, 2] for more than one probability; 0 for calibrated forecasts. It has no
         bias: it is a mean over pairs of different rows of a bin, in which bins of one row do not
-        count. A total below 0 is 0. Gaps within a bin cancel. The interval holds for calibrated
-        forecasts too, where the error of the value is of second order; with fewer than about ten
-        rows in most bins it may cover a few points less than it states. The bootstrap does not
-        account for the bias of its draws.
+        count. A total below 0 is 0. Gaps within a bin cancel. The interval also holds for
+        calibrated forecasts, where the error of the value is of second order. If most bins have
+        fewer than about ten rows, it may cover a few points less than it states. The bootstrap
+        does not account for the bias of its draws.
 
     Raises
     ------
