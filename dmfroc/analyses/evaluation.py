@@ -322,7 +322,7 @@ def _choose(
         if count > 1:
             raise ValueError(
                 f"measures has {count} of the name {name!r}, by which results are told apart: "
-                "leave one out, or rename it, dataclasses.replace(measure, name=...)"
+                "leave one out, or in Python rename it, dataclasses.replace(measure, name=...)"
             )
         return chosen
     if measures not in (None, "all"):

@@ -48,11 +48,11 @@ class Bayes(IntervalMethod):
     remedies: ClassVar[Mapping[str, str]] = {
         "groups": f"its observations are independent; {USE_BOOTSTRAP}",
         "stratify": (
-            "it takes the class sizes as random for tables, and as fixed for curves; call "
-            "bayesian_table with given='class_sizes', or leave it out"
+            "it takes the class sizes as random for tables, and as fixed for curves; leave it out, "
+            "or in Python call bayesian_table with given='class_sizes'"
         ),
         "interval_type": f"its intervals are quantiles; {USE_BOOTSTRAP}",
-        "n_draws": "call bayesian_roc or bayesian_table, which have it, or leave it out",
+        "n_draws": "leave it out, or in Python call bayesian_roc or bayesian_table",
     }
     warns_itself: ClassVar[bool] = True
 
@@ -77,7 +77,7 @@ class Bayes(IntervalMethod):
             if len(predictions.present) > 2 and not _knows(options):
                 raise ValueError(
                     f"of the options of {measure.name} the posterior knows pair_weights alone: "
-                    "call bayesian_roc, which has its own, or use method='bayesian_bootstrap'"
+                    "use method='bayesian_bootstrap', or in Python bayesian_roc, which has its own"
                 )
             return self._curve(predictions, options.pair_weights)
         if measure.statistic is pair_counts:

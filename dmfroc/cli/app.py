@@ -9,17 +9,20 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
 from click.shell_completion import shell_complete
 
+from dmfroc._kit.habits import OPTIONS
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
+_N_ALIKE, _SIMILAR = 4, 0.8
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
 _PIPE_CLOSED = 128 + 13  # and SIGPIPE
@@ -37,6 +40,18 @@ class _Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands in the order in which help lists them."""
         return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run one command; what goes wrong is said in terms of its options."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except _FAILURES as error:
+            message = _message(error)
+            if command := self.commands.get(ctx.invoked_subcommand or ""):
+                message = with_options(message, command)
+            raise click.ClickException(message.replace(ctx.meta.get("stdin", "\0"), "-")) from error
 
     def _run(self, arguments: list[str]) -> int:
         if instruction := os.environ.get(_COMPLETION):
@@ -58,7 +73,9 @@ class _Group(click.Group):
             return _complain("interrupted", _INTERRUPTED)
         except click.UsageError as error:
             command = error.ctx.command_path if error.ctx else "dmfroc"
-            return _complain(f"error: {error.format_message().rstrip('.')} (see {command} --help)")
+            return _complain(f"error: {_usage(error)} (see {command} --help)")
+        except click.ClickException as error:
+            return _complain(f"error: {error.message}")
         except _FAILURES as error:
             return _complain(f"error: {_message(error)}")
         return 0
@@ -83,7 +100,12 @@ app = _Group(
         )
     ],
     no_args_is_help=False,
-    context_settings={"show_default": True, "help_option_names": ["-h", "--help"]},
+    context_settings={
+        "show_default": True,
+        "help_option_names": ["-h", "--help"],
+        # One and several are told apart by commas: --measure and --measures are one option
+        "token_normalize_func": lambda word: "measure" if word == "measures" else word,
+    },
 )
 
 
@@ -119,7 +141,37 @@ def _message(error: Exception) -> str:
     """Say what went wrong in terms of the command line."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return with_options(str(error))
+    return str(error)
+
+
+def _usage(error: click.UsageError) -> str:
+    """Say what is wrong with a line, and what may be meant."""
+    command = error.ctx.command if error.ctx else app
+    if isinstance(error, click.exceptions.NoSuchOption):
+        known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
+        word = error.option_name.lstrip("-")
+        near = [x for x, param in known if _is_near(word, x[2:], param.name or "")]
+        if not near and word in OPTIONS:
+            return with_options(f"{error.message.rstrip('.')}: give {OPTIONS[word]}", command)
+        return error.message.rstrip(".") + _did_you_mean(near)
+    if isinstance(error, click.exceptions.NoSuchCommand):
+        word = error.command_name
+        near = [x for x in [*app.commands, "--version"] if _is_near(word, x.lstrip("-"))]
+        return error.message.rstrip(".") + _did_you_mean(near)
+    text = error.format_message().rstrip(".")
+    if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
+        text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
+    return text
+
+
+def _is_near(word: str, *names: str) -> bool:
+    """Whether a wrong word begins as one of the names, or differs from it by a letter or so."""
+    begins = any(name.startswith(word[:_N_ALIKE]) for name in names)
+    return begins or bool(get_close_matches(word, names, cutoff=_SIMILAR))
+
+
+def _did_you_mean(near: Sequence[str]) -> str:
+    return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 
 def _abandon_stdout() -> None:

@@ -89,7 +89,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 
 @app.command(
     params=[
-        *(FILE, *columns("fold", "groups", "judge", "time"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
+        *(FILE, *columns("folds", "groups", "judge", "time"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
         *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -149,7 +149,7 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns("fold", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns("folds", "groups", "judge", "time"), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -183,7 +183,7 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns("fold", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns("folds", "groups", "judge", "time"), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
@@ -263,7 +263,6 @@ def _comparison(
     *,
     measure: str,
     margin: float | None,
-    unpaired: bool,
     **options: Any,
 ) -> Result:
     chosen = [dmfroc.measures.get_measure(name) for name in split_measures(measure)]
@@ -272,7 +271,6 @@ def _comparison(
     return dmfroc.compare(
         measure=chosen if len(chosen) > 1 else chosen[0],
         margin=margin or 0.0,
-        paired=not unpaired,
         **{"y_true": predictions, **units},
         **options,
     )
@@ -280,7 +278,7 @@ def _comparison(
 
 @app.command(
     params=[
-        *(FILE, *columns("fold", "groups", "by", "time"), HORIZON),
+        *(FILE, *columns("folds", "groups", "by", "time"), HORIZON),
         *(MEASURE, *INTERVALS, *FORMATS, REPORT_TOO),
     ]
 )
@@ -303,7 +301,7 @@ def subgroups(file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(
     params=[
-        *(RULES, FILE, BASELINE, *columns_of_either("fold", "groups", "judge", "time")),
+        *(RULES, FILE, BASELINE, *columns_of_either("folds", "groups", "judge", "time")),
         *(*INTERVALS[:-1], HORIZON, JUNIT, *FORMATS),
     ]
 )
@@ -354,7 +352,7 @@ def gate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("fold", "groups"), TASK, MEASURE, *INTERVALS),
+        *(FILES, *columns_of_either("folds", "groups"), TASK, MEASURE, *INTERVALS),
         *(*FORMATS, PLOT, REPORT_TOO),
     ]
 )
@@ -375,7 +373,7 @@ def leaderboard(
 
     options["label"] = options["label"] or ""
     columns = Columns.taken_from(options)
-    columns = replace(columns, ignore=[*columns.ignore, *([task] if task else [])])
+    columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
     _compile_quickly(files)
     opened = open_report(output), open_picture(plot), collected_warnings()
@@ -405,7 +403,7 @@ def leaderboard(
 
 
 @app.command(
-    params=[FILES, *columns("fold", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO]
+    params=[FILES, *columns("folds", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO]
 )
 def plan(
     files: Sequence[Path],
@@ -465,7 +463,7 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
 
     Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
     """
-    choose = partial(dmfroc.decisions.choose_threshold, by=options.pop("criterion"))
+    choose = partial(dmfroc.decisions.choose_threshold, by=options.pop("by"))
     _show_of_one(file, choose, options, plot)
 
 

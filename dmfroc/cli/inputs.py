@@ -28,14 +28,14 @@ class Columns:
     labels: str | None = None
     pos_label: str | None = None
     sample_weight: str | None = None
-    count: str | None = None
+    frequency_weight: str | None = None
     y_pred: str | None = None
-    ignore: Sequence[str] = ()
+    other_columns: Sequence[str] = ()
     id: str | None = None
     truth: Path | None = None
     drop_label: Sequence[str] = ()
     threshold: float | None = None
-    fold: str | None = None
+    folds: str | None = None
     groups: str | None = None
     by: Sequence[str] = ()
     judge: str | None = None
@@ -62,11 +62,10 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        in_memory = ("count", "fold", "ignore", "pos_label", "judge", "time")
+        in_memory = ("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time")
         for option in (*in_memory, "truth", "drop_label", "threshold"):
             if getattr(self, option) not in (None, ()):
-                name = option.replace("_", "-")
-                raise ValueError(f"--{name} needs all scores in memory: leave --scan out")
+                raise ValueError(f"{option}= needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
             if getattr(self, option) is not None:
                 raise ValueError(f"--{option} is for files of text, and --scan reads Parquet")
@@ -83,7 +82,7 @@ class Columns:
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        others = [name for name in (self.fold, self.groups, self.time) if name is not None]
+        others = [name for name in (self.folds, self.groups, self.time) if name is not None]
         with collected_remarks() as remarks:
             predictions = dmfroc.Predictions.from_file(
                 file,
@@ -91,10 +90,10 @@ class Columns:
                 scores=self._scores,
                 labels=self._labels,
                 sample_weight=self.sample_weight,
-                frequency_weight=self.count,
+                frequency_weight=self.frequency_weight,
                 y_pred=self.y_pred,
                 id=self.id,
-                other_columns=[*_split(self.ignore), *self.by, *others],
+                other_columns=[*_split(self.other_columns), *self.by, *others],
                 truth=self.truth,
                 drop_label=_split(self.drop_label) or None,
                 separator=self.separator,
@@ -102,10 +101,9 @@ class Columns:
                 encoding=self.encoding,
             )
         warn(remarks)
-        spelled = {_spelling(label): label for label in predictions.labels}
         if self.pos_label is not None:
             try:
-                label = spelled.get(self.pos_label, self.pos_label)
+                label = _label_of(self.pos_label, predictions)
                 predictions = predictions.with_positive_class(label)
             except ValueError as error:
                 raise ValueError(f"{file}: {error}") from error
@@ -126,7 +124,9 @@ class Columns:
             )
         judge = self.judge or ""
         verified = self.read_others(file, {self.label: "label", judge: "judge"})[self.label]
-        predictions = replace(self, label=judge, ignore=[*self.ignore, self.label]).read(file)
+        predictions = replace(
+            self, label=judge, other_columns=[*self.other_columns, self.label]
+        ).read(file)
         verified = predictions.given_rows.arranged(verified, None, self.label)
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
@@ -171,7 +171,7 @@ class Columns:
 
         They are those of the first file. Others of the same rows have the same ones.
         """
-        named = {"folds": self.fold, "groups": self.groups, "time": self.time}
+        named = {"folds": self.folds, "groups": self.groups, "time": self.time}
         arguments = {name: option for option, name in named.items() if name}
         first, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
@@ -234,14 +234,13 @@ def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
         f"{text!r}"
     )
     items = split_list(text)
-    spelled = {_spelling(label): label for label in predictions.labels}
     try:
-        if len(items) == 1 and "=" not in items[0]:
+        if len(items) == 1 and "=" not in items[0] and 0 < float(items[0]) < 1:
             return float(items[0])
         pairs = [item.rpartition("=") for item in items]
         if not all(name for name, _, _ in pairs):
             raise wrong
-        return {spelled.get(name.strip(), name.strip()): float(x) for name, _, x in pairs}
+        return {_label_of(name.strip(), predictions): float(x) for name, _, x in pairs}
     except ValueError:
         raise wrong from None
 
@@ -297,20 +296,26 @@ def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights
     try:
         with file.open(newline="", encoding="utf-8-sig") as stream:
             table = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(row)]
-        return _cost_matrix(table, [_spelling(label) for label in predictions.labels])
+        return _cost_matrix(table, predictions)
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{file}: {error}") from error
 
 
-def _spelling(label: object) -> str:
-    return str(label).lower() if isinstance(label, bool) else str(label)
+def _label_of(text: str, predictions: Predictions | Scan) -> Any:
+    """Return the class that a text names; programs differ in how they spell true and false."""
+    spelled = {str(label): label for label in predictions.labels}
+    if all(isinstance(label, bool) for label in predictions.labels):
+        text = text.capitalize()
+    return spelled.get(text, text)
 
 
-def _cost_matrix(table: list[list[str]], classes: list[str]) -> list[list[float]]:
+def _cost_matrix(table: list[list[str]], read: Predictions | Scan) -> list[list[float]]:
     """Return the costs by class; the diagonal counts for nothing and may be empty."""
     if not table:
         raise ValueError("the file is empty, but should hold a matrix of costs")
-    predicted, observed = table[0][1:], [row[0] for row in table[1:]]
+    classes = list(read.labels)
+    predicted = [_label_of(name, read) for name in table[0][1:]]
+    observed = [_label_of(row[0], read) for row in table[1:]]
     for row in table[1:]:
         if len(row) != len(table[0]):
             raise ValueError(
@@ -328,7 +333,7 @@ def _cost_matrix(table: list[list[str]], classes: list[str]) -> list[list[float]
     ]
 
 
-def _positions(names: list[str], classes: list[str], what: str) -> dict[str, int]:
+def _positions(names: list[Any], classes: list[Any], what: str) -> dict[Any, int]:
     for label in classes:
         if names.count(label) != 1:
             count = "are several" if label in names else "is none"

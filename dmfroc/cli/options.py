@@ -19,14 +19,28 @@ class _SavedPath(click.Path):
     """The path of a file that can be read more than once, into which standard input is saved."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value == "-":
-            value = Path(ctx.with_resource(TemporaryDirectory()), "stdin.csv")
+        if value in ("-", "/dev/stdin"):
+            if "stdin" in ctx.meta:
+                self.fail("standard input can be read once only: name a file", param, ctx)
+            value = Path(ctx.find_root().with_resource(TemporaryDirectory()), "stdin.csv")
+            ctx.meta["stdin"] = str(value)
             with written(value, "-") as stream:
                 stream.write(sys.stdin.buffer.read())
         return super().convert(value, param, ctx)
 
 
 _SAVED = _SavedPath(path_type=Path)
+
+
+def _words(*words: str) -> click.Choice[str]:
+    return click.Choice(words, case_sensitive=False)
+
+
+def _measures_that_begin(_: object, __: object, incomplete: str) -> list[str]:
+    from dmfroc.measures import measure_table
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [before + comma + name for name in measure_table().index if name.startswith(begun)]
 
 
 def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
@@ -56,14 +70,18 @@ RECEIPTS = click.Argument(
 POOLED = [
     _option("--measure", "NAME", "Which measure, if the receipts have several."),
     _option("--classifier", "NAMES", "Of comparisons: a classifier, or A,B for a difference."),
-    _option("--method", "METHOD", "reml or bayes.", default="reml"),
+    _option("--method", "METHOD", "reml or bayes.", default="reml", type=_words("reml", "bayes")),
 ]
-KIND = click.Argument(["kind"], help=f"The chart: {', '.join(KINDS)}.")
+KIND = click.Argument(
+    ["kind"], type=_words(*KINDS), metavar="KIND", help=f"The chart: {', '.join(KINDS)}."
+)
 
 # What the columns of a file are
 
 _ID = _option("--id", "COLUMN", "Names of the rows, by which those of several files are matched.")
-_FOLD = _option("--fold", "COLUMN", "Folds of a cross-validation: values are means over the folds.")
+_FOLD = _option(
+    "--fold folds", "COLUMN", "Folds of a cross-validation: values are means over the folds."
+)
 _GROUPS = _option(
     "--groups", "COLUMN", "Patient, document, ... of each row, if several rows belong together."
 )
@@ -109,14 +127,16 @@ _COLUMNS = [
     ),
     _option("--pos-label", "CLASS", "The positive one of two classes. Default: the second."),
     _option("--sample-weight", "COLUMN", "Weights."),
-    _option("--count", "COLUMN", "How often each row was observed: rows are repeated."),
+    _option(
+        "--count frequency_weight", "COLUMN", "How often each row was observed: rows are repeated."
+    ),
     _option(
         "--y-pred",
         "COLUMN",
         "Hard labels, alone or beside scores. Default: the class of the largest score.",
     ),
     _option(
-        "--ignore",
+        "--ignore other_columns",
         "COLUMNS",
         "Columns that are no scores, separated by commas or by repeating the option.",
         multiple=True,
@@ -191,12 +211,14 @@ MEASURES = _option(
     "A,B,...",
     "Names of measures (see: dmfroc measures), or all. Options in parentheses: "
     "'partial_auc(max_fpr=0.2)'. Default: dmf_auc, hand_till and informedness.",
+    shell_complete=_measures_that_begin,
 )
 MEASURE = _option(
     "--measure",
     "NAME",
     "Name of a measure, such as hand_till; compare and report take several, separated by commas.",
     default="dmf_auc",
+    shell_complete=_measures_that_begin,
 )
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
 SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
@@ -206,6 +228,7 @@ INTERVALS = [
         "--method",
         "METHOD",
         "How intervals are found: jackknife (the default), bootstrap, bayesian_bootstrap or bayes.",
+        type=_words("jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"),
     ),
     _option("--n-draws", "N", "Number of replicates of a bootstrap. Default: 2000.", type=int),
     SEED,
@@ -213,10 +236,11 @@ INTERVALS = [
 ]
 CHOICE = [
     _option(
-        "--criterion",
+        "--criterion by",
         "NAME",
         "youden, f1, accuracy, cost, sensitivity or specificity.",
         default="youden",
+        type=_words("youden", "f1", "accuracy", "cost", "sensitivity", "specificity"),
     ),
     _option("--at-least", "RATE", "The least sensitivity or specificity.", type=float),
     _option("--cost-fp", "COST", "Of a false positive.", type=float),
@@ -249,9 +273,16 @@ DIFFERENCES = [
         "SIDE",
         "What is tested of a difference, A minus B: two-sided, greater or less.",
         default="two-sided",
+        type=_words("two-sided", "greater", "less"),
     ),
     MARGIN,
-    _flag("--unpaired", "Every file has observations of its own."),
+    click.Option(
+        ["--unpaired", "paired"],
+        flag_value=False,
+        default=True,
+        show_default=False,
+        help="Every file has observations of its own.",
+    ),
     _option("--rope", "WIDTH", "Half-width of the region of practical equivalence.", default=0.0),
     _flag(
         "--simultaneous",

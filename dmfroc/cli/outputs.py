@@ -57,13 +57,15 @@ CHARTS = {
 KINDS = (*CHARTS, "overview")
 _HULLS = ("roc", "prg")
 
-_OPTION_NAMES = {"other_columns": "ignore", "frequency_weight": "count", "folds": "fold"}
-_ARGUMENT = re.compile(
-    r"\b(labels?|pos_label|scores|sample_weight|frequency_weight|y_pred|other_columns|id|folds|groups|by"
-    r"|judge|truth|drop_label|alternative|rope|separator|decimal|encoding)="
-    r"""(\[(?:[^][\'"]|'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*")*\]|'(?:[^\\']|\\.)*'|-?\d+|(?!\w))"""
-    r"(,(?= [a-z_]+=[\[\d'-]))?"
-)
+_QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
+_VALUE = rf"""\[(?:[^][\'"]|{_QUOTED})*\]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
+
+# Arguments of the package that are spelled otherwise as options
+_PHRASES = {
+    "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
+    "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
+}
+_OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
 
 _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
     "csv": lambda result, table: as_csv(result.to_pandas(table)),
@@ -176,29 +178,47 @@ def collected_warnings() -> Iterator[list[str]]:
     remarks += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
-def with_options(message: str) -> str:
-    """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``."""
-    message = message.replace("pass y_pred, or", "pass --threshold 0.5, --y-pred, or")
-    return _ARGUMENT.sub(_as_option, message)
+def with_options(message: str, command: click.Command) -> str:
+    """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``.
+
+    The name of an option is that of the argument. Where a message has it without ``=``, it is
+    replaced if it begins a sentence, or has an underscore, but not in quotes.
+    """
+    options = {x.name or "": x for x in command.params if isinstance(x, click.Option)}
+    options |= {_OTHERS[name]: x for name, x in options.items() if name in _OTHERS}
+    names = "|".join(options)
+    compound = "|".join(name for name in options if "_" in name)
+    pattern = (
+        rf"\b({names})=({_VALUE})(,(?= [a-z_]+=[\[\d'\"TF-]))?|(?:^|(?<=: ))({names})(?= must| is )"
+        rf"|\b({compound})\b|{_QUOTED}"
+    )
+
+    def as_option(found: re.Match[str]) -> str:
+        name = found[1] or found[4] or found[5]
+        return _as_option(options[name], found[2], found[0]) if name else found[0]
+
+    for words, replacement in _PHRASES.items():
+        message = message.replace(words, replacement)
+    return re.sub(pattern, as_option, message)
 
 
-def _as_option(argument: re.Match[str]) -> str:
-    name, values, _ = argument.groups()
-    option = "--" + _OPTION_NAMES.get(name, name.replace("_", "-"))
-    if not values:
-        return option
+def _as_option(option: click.Option, values: str | None, written: str) -> str:
+    flag = next(x for x in option.opts if x.startswith("--"))
+    if not values or option.is_flag:
+        return flag
     try:
         items = ast.literal_eval(values)
     except (SyntaxError, ValueError):  # from a name in the data
-        return argument[0]
+        return written
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(items if isinstance(items, list) else [items])
-    return f"{option} {shlex.quote(text.getvalue())}"
+    return f"{flag} {shlex.quote(text.getvalue())}"
 
 
 def notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
-    return list(dict.fromkeys(map(with_options, remarks)))
+    command = click.get_current_context().command
+    return list(dict.fromkeys(with_options(remark, command) for remark in remarks))
 
 
 # JSON

@@ -100,7 +100,7 @@ class Hypothesis:
         if self.margin > 0 and self.is_two_sided:
             raise ValueError(
                 "margin needs a one-sided test, but alternative is 'two-sided': give "
-                "alternative='greater' or 'less', or rope= for practical equivalence"
+                "alternative='greater' or alternative='less', or rope= for practical equivalence"
             )
 
     def check(self, level: float, width: float) -> None:

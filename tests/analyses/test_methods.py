@@ -46,15 +46,15 @@ GROUPS = {"groups": np.arange(60) // 2}
         (
             "bayes",
             {"stratify": False},
-            "as random for tables.*call bayesian_table with given=",
+            "as random for tables.*in Python call bayesian_table with given=",
         ),
         (
             "bayes",
             {"stratify": True},
-            "as random for tables.*call bayesian_table with given=",
+            "as random for tables.*in Python call bayesian_table with given=",
         ),
         ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
-        ("bayes", {"n_draws": 500}, "call bayesian_roc or bayesian_table, which have it"),
+        ("bayes", {"n_draws": 500}, "leave it out, or in Python call bayesian_roc or bayesian_table"),
     ],
 )
 def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):

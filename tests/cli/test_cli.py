@@ -488,7 +488,10 @@ def test_a_chart_of_classes_of_which_one_is_absent(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["pie", "GOOD", "--label", "tree"], "KIND must be one of accuracy, .*, but it is 'pie'"),
+        (
+            ["pie", "GOOD", "--label", "tree"],
+            "Invalid value for 'KIND': 'pie' is not one of 'accuracy', .*",
+        ),
         (["roc", "GOOD", "--label", "tree", "--output", "a.txt"], "--output must name a file with"),
         (
             ["calibration", "GOOD", "--label", "tree"],
@@ -601,16 +604,16 @@ def test_bad_usage(folder, arguments, message):
             r".*: there is no column 'p_oak', which --scores names .*",
         ),
         (["GOOD", "--label", "tree", "--scores", ""], r".*: there is no score column; .*"),
-        (["GOOD", "--label", "tree", "--labels", ""], r".*: labels is empty: .*"),
+        (["GOOD", "--label", "tree", "--labels", ""], r".*: --labels is empty: .*"),
         (
             ["GOOD", "--label", "tree", "--labels", "ash,birch,oak"],
             r".*: no column for class 'oak'; .*, or choose with --scores",
         ),
-        (["GOOD", "--label", "tree", "--level", "95"], r"level must be between 0 and 1.*95\.0"),
-        (["GOOD", "--label", "tree", "--level", "nan"], r"level must be between 0 and 1.*nan"),
+        (["GOOD", "--label", "tree", "--level", "95"], r"--level must be between 0 and 1.*95\.0"),
+        (["GOOD", "--label", "tree", "--level", "nan"], r"--level must be between 0 and 1.*nan"),
         (
             ["GOOD", "--label", "tree", "--measures", ""],
-            "measures must hold at least one value, but it is empty",
+            "--measures must hold at least one value, but it is empty",
         ),
         (
             ["GOOD", "--label", "tree", "--measures", "auc"],

@@ -2,7 +2,9 @@
 
 import io
 import json
+from typing import get_args
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,9 @@ from click.testing import CliRunner
 
 import dmfroc
 from dmfroc.cli import commands as cli
+from dmfroc.cli.outputs import with_options
+from dmfroc.inference.hypothesis import Alternative
+from dmfroc.inference.options import Method
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 2
@@ -40,7 +45,13 @@ def test_help_without_a_command(arguments):
 
 @pytest.mark.parametrize(
     ("words", "place", "expected"),
-    [("dmfroc ev", 1, "evaluate"), ("dmfroc plan --pow", 2, "--power")],
+    [
+        ("dmfroc ev", 1, "evaluate"),
+        ("dmfroc plan --pow", 2, "--power"),
+        ("dmfroc evaluate --method jack", 3, "jackknife"),
+        ("dmfroc compare --measure hand_till,kappa_area_s", 3, "hand_till,kappa_area_scott"),
+        ("dmfroc plot over", 2, "overview"),
+    ],
 )
 def test_shells_complete_commands_and_options(monkeypatch, words, place, expected):
     monkeypatch.setenv("_DMFROC_COMPLETE", "bash_complete")
@@ -197,3 +208,98 @@ def test_receipts_of_sites_are_pooled(file, tmp_path):
     np.testing.assert_allclose(table.iloc[:, 0], expected.to_pandas().iloc[:, 0])
     line = ("evaluate", data, *OF_FILE, "--receipt", data)
     assert "is an input" in run(*line, code=2).stderr
+
+
+OPTIONS = [
+    (command, option)
+    for command in cli.app.commands.values()
+    for option in command.params
+    if isinstance(option, click.Option) and option.opts[0].startswith("--") and option.expose_value
+]
+
+
+def test_messages_name_each_option_as_it_is_typed():
+    assert len(OPTIONS) > 100
+    for command, option in OPTIONS:
+        flag = option.opts[0]
+        value = "" if option.is_flag else " 'a b'"
+        said = with_options(f"f.csv: {option.name} must be so: pass {option.name}='a b'.", command)
+        assert said == f"f.csv: {flag} must be so: pass {flag}{value}."
+        in_data = f"column '{option.name}=1' and \"the {option.name}\""
+        assert with_options(in_data, command) == in_data
+
+
+def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
+    file = tmp_path / "booleans.csv"
+    FRAME.assign(y=Y == 1)[["y", "p"]].to_csv(file, index=False)
+    wanted = json.loads(run("evaluate", str(file), "--label", "y", "--json").stdout)["estimates"]
+    for spelled in ("True", "true", "TRUE"):
+        for option in (("--pos-label", spelled), ("--target-prevalence", f"{spelled}=0.5")):
+            found = json.loads(run("evaluate", str(file), "--label", "y", *option, "--json").stdout)
+            assert found["estimates"]["hand_till"]["value"] == pytest.approx(
+                wanted["hand_till"]["value"], rel=1e-12
+            )
+    told = run("evaluate", str(file), "--label", "y", "--labels", "True,False").stdout
+    assert "or --labels False,True --pos-label False if smaller" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("decide x", "No such command 'decide' (did you mean decision?)"),
+        ("version", "No such command 'version' (did you mean --version?)"),
+        ("plan F --label y --target .1", "No such option '--target' (see"),
+        ("evaluate F --label y --target .1", "(did you mean --target-prevalence?)"),
+        ("evaluate F --label y -l p", "(did you mean --label or --labels or --level or --latex?)"),
+        ("evaluate F --label y --format csv", "--json or --csv or --latex or --markdown?)"),
+        ("evaluate F --label y --seed 1", "No such option '--seed': give --random-state (see"),
+        ("evaluate F --label y --metrics f1", "No such option '--metrics': give --measures (see"),
+        ("evaluate F F --label y", "it takes one FILE; dmfroc compare and dmfroc report take"),
+        ("plot F --label y", "Invalid value for 'KIND': 'F' is not one of 'accuracy'"),
+        ("compare - - --label y", "standard input can be read once only"),
+        ("evaluate - --label y", "error: -: the file cannot be read: it is empty"),
+        ("evaluate /dev/stdin --label y", "error: -: the file cannot be read: it is empty"),
+        ("threshold F --label y --criterion f2", "Invalid value for '--criterion': 'f2' is not"),
+        (
+            "evaluate F --label y --scores p --n-draws 9",
+            "--n-draws is no option of --method jackknife: it draws nothing; use --method",
+        ),
+        (
+            "evaluate F --label y --scores p --measures aic",
+            "--measures must be the name of a measure, but it is 'aic'",
+        ),
+        (
+            "compare F F --label y --scores p --margin .1",
+            "give --alternative greater or --alternative less, or --rope for",
+        ),
+        (
+            "evaluate F --label y --scores p --target-prevalence 2",
+            "--target-prevalence must be shares such as",
+        ),
+    ],
+)
+def test_what_is_meant(file, line, told):
+    words = [file if word == "F" else word for word in line.split()]
+    assert told.replace("'F'", repr(file)) in run(*words, code=2).stderr
+
+
+def test_one_option_for_one_measure_and_several(file):
+    for command, more in (("evaluate", ()), ("compare", (file,))):
+        line = (command, file, *more, *OF_FILE, "--csv")
+        assert run(*line, "--measure", "brier_score").stdout == (
+            run(*line, "--measures", "brier_score").stdout
+        )
+
+
+def test_words_of_options_are_those_of_the_package():
+    words = {
+        (command.name, option.name): set(option.type.choices)
+        for command, option in OPTIONS
+        if isinstance(option.type, click.Choice)
+    }
+    assert words["evaluate", "method"] == set(get_args(Method))
+    assert words["compare", "alternative"] == set(get_args(Alternative))
+    with pytest.raises(ValueError, match="by must be one of") as error:
+        dmfroc.decisions.choose_threshold(Y, P, by="?")
+    assert all(repr(word) in str(error.value) for word in words["threshold", "by"])
+    assert str(error.value).count("'") == 2 * len(words["threshold", "by"]) + 2
