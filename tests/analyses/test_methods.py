@@ -54,7 +54,7 @@ GROUPS = {"groups": np.arange(60) // 2}
             "as random for tables.*in Python call bayesian_table with given=",
         ),
         ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
-        ("bayes", {"n_draws": 500}, "leave it out, or in Python call bayesian_roc or bayesian_table"),
+        ("bayes", {"n_draws": 500}, "or in Python call bayesian_roc or bayesian_table"),
     ],
 )
 def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
