@@ -30,12 +30,8 @@ class AverageCurve(NamedTuple):
     distances: Float[Array, "2 t_minus_1"]
 
 
-class Halvings(NamedTuple):
-    """The bins between thresholds, halved until each is alone; a split per threshold."""
-
-    start: Int[np.ndarray, " t"]
-    middle: Int[np.ndarray, " t"]
-    stop: Int[np.ndarray, " t"]
+Halvings = Int[np.ndarray, "3 t"]
+"""The bins between thresholds, halved until each is alone: start, middle and stop of each split."""
 
 
 def sample_curve(
@@ -50,7 +46,7 @@ def sample_curve(
     goes from the one to the other (Papaspiliopoulos, Roberts and Skold 2007).
     """
     halvings = _halve(counts.shape[1])
-    scale = split_scale * np.sqrt((halvings.stop - halvings.start) / counts.shape[1])
+    scale = split_scale * np.sqrt((halvings[2] - halvings[0]) / counts.shape[1])
     discrimination = numpyro.sample("discrimination", dist.Normal(0, 1))
     binormal = _binormal_splits(discrimination_scale * discrimination, halvings)
     known = _share_of_data(counts, halvings, scale)
@@ -77,12 +73,12 @@ def _halve(n_bins: int) -> Halvings:
             middle = (start + stop) // 2
             splits.append((start, middle, stop))
             ranges += [(start, middle), (middle, stop)]
-    return Halvings(*np.array(splits).T)
+    return np.array(splits).T
 
 
 def _bins_of_halves(halvings: Halvings) -> list[Float[np.ndarray, "t t_plus_1"]]:
     """Return which bins are in the first half of each split, and which in the second."""
-    bins = np.arange(len(halvings.middle) + 1)
+    bins = np.arange(halvings.shape[1] + 1)
     edges = [edge[:, None] for edge in halvings]
     return [
         ((start <= bins) & (bins < stop)).astype(float) for start, stop in itertools.pairwise(edges)
@@ -111,7 +107,7 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
     have the right values and slopes at its nodes. To compute them would take most of the time of
     every step of a chain, and of compiling it. Beyond the table they stay as they are.
     """
-    values, slopes = _split_table(len(halvings.middle) + 1)
+    values, slopes = _split_table(halvings.shape[1] + 1)
     distance = jnp.where(discrimination < 0, -discrimination, discrimination)
     place = jnp.minimum(distance / _NODE_DISTANCE, len(values) - 1)
     node = jnp.minimum(place.astype(int), len(values) - 2)

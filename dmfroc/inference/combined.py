@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,8 @@ class CombinedFacts(FactsInMemory):
         On how many verified rows a judge errs; infinite without one.
     """
 
+    bounds_are_given_sizes: ClassVar[bool] = False
+
     terms: tuple[Term, ...]
     gather: Gather
     judge_errors: float
@@ -61,11 +63,6 @@ class CombinedFacts(FactsInMemory):
     def bounds(self) -> tuple[float, float]:
         """The range of the measure, whatever the class sizes."""
         return range_of(self.terms)
-
-    @property
-    def range_of_sizes(self) -> None:
-        """Nothing: the bounds are those of any sizes already."""
-        return None
 
     @property
     def own_parts(self) -> Sequence[FactsInMemory]:

@@ -96,9 +96,12 @@ class Facts(ABC):
         What a judge has added.
     has_all_scores : bool
         Whether all scores are at hand, so that thresholds can be chosen on some of them.
+    bounds_are_given_sizes : bool
+        Whether the bounds are those of these class sizes, and not of any.
     """
 
     has_all_scores: ClassVar[bool] = False
+    bounds_are_given_sizes: ClassVar[bool] = True
 
     measure: Measure
     predictions: Predictions
@@ -212,19 +215,15 @@ class Facts(ABC):
         """The moments on which `interval_at` rests."""
         return self.moments if self.cross_fitted is None else self.cross_fitted[1]
 
-    @property
-    def range_of_sizes(self) -> tuple[float, float] | None:
-        """The range of any class sizes if the interval given the sizes is widened to it."""
-        return self.bounds_of_any_sizes if self.moments.depends_on_sizes else None
-
     def unbiased_interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability as if the value were not biased."""
+        is_widened = self.bounds_are_given_sizes and self.moments.depends_on_sizes
         return interval(
             self.value,
             self.moments,
             error,
             self.bounds,
-            self.range_of_sizes,
+            self.bounds_of_any_sizes if is_widened else None,
             symmetric_on_line=not self.measure.interval.is_flat_at_ends,
             rare=self.rare,
         )
