@@ -213,114 +213,62 @@ class FunnelDisplay(Display):
         return self
 
 
-@renders("ConfidenceSequence.plot")
-class SequenceDisplay(Display):
-    """A value with its limits over time.
-
-    Parameters
-    ----------
-    sequence : ConfidenceSequence or Drift
-        What an accumulator returns.
+class LineDisplay(Display):
+    """A line over numbers of rows or of cases.
 
     Attributes
     ----------
     line_ : matplotlib.lines.Line2D
-        The value after each look.
+        The value after each look; of a plan its power or half-width.
     limits_ : matplotlib.collections.PolyCollection
-        The limits that hold at all times.
+        The limits of a value that hold at all times.
+    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
+        The planned number of cases, and its interval.
     ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn last.
+        Where they were drawn.
     """
 
     line_: Line2D
-    limits_: Any
-
-    def __init__(self, sequence: ConfidenceSequence) -> None:
-        self.sequence = sequence
-
-    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> SequenceDisplay:
-        """Draw the line and the limits.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        **line_kwargs
-            For the `matplotlib.lines.Line2D` of the value.
-
-        Returns
-        -------
-        SequenceDisplay
-            This display.
-        """
-        sequence, ax = self.sequence, self._draws_on(ax)
-        rows = [look.n_observations for look in sequence.looks]
-        low, high = zip(*(look.interval for look in sequence.looks), strict=True)
-        values = [look.value for look in sequence.looks]
-        (self.line_,) = ax.plot(rows, values, **({"color": COLORS[0]} | line_kwargs))
-        color = self.line_.get_color()
-        self.limits_ = ax.fill_between(rows, low, high, color=color, alpha=0.15, linewidth=0)
-        if isinstance(sequence, Drift):
-            ax.axhline(sequence.baseline, color="0.4", linewidth=1, linestyle=":")
-            if sequence.alarm_at is not None:
-                ax.axvline(sequence.alarm_at, color=COLORS[1], linewidth=1)
-        ax.set(xlabel="rows", ylabel=sequence.title)
-        return self
-
-
-@renders("Plan.plot")
-class PlanDisplay(Display):
-    """Power, or half-width, against the number of cases.
-
-    Parameters
-    ----------
-    plan : Plan
-        What `plan` returns.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        Power or half-width.
-    point_ : matplotlib.lines.Line2D
-        The planned number of cases.
-    interval_ : matplotlib.patches.Rectangle
-        The interval of that number.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn last.
-    """
-
-    line_: Line2D
+    limits_: PolyCollection
     point_: Line2D
     interval_: Any
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
 
-    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> PlanDisplay:
-        """Draw the line, with the planned number of cases marked.
+@renders("ConfidenceSequence.plot")
+def plot_sequence(
+    sequence: ConfidenceSequence, ax: Axes | None = None, **line_kwargs: Any
+) -> LineDisplay:
+    """Draw the value after each look, and the limits that hold at all times."""
+    display = LineDisplay()
+    axes = display._draws_on(ax)
+    rows = [look.n_observations for look in sequence.looks]
+    low, high = zip(*(look.interval for look in sequence.looks), strict=True)
+    values = [look.value for look in sequence.looks]
+    [display.line_] = axes.plot(rows, values, **({"color": COLORS[0]} | line_kwargs))
+    shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+    display.limits_ = axes.fill_between(rows, low, high, **shade)
+    if isinstance(sequence, Drift):
+        axes.axhline(sequence.baseline, color="0.4", linewidth=1, linestyle=":")
+        if sequence.alarm_at is not None:
+            axes.axvline(sequence.alarm_at, color=COLORS[1], linewidth=1)
+    axes.set(xlabel="rows", ylabel=sequence.title)
+    return display
 
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        **line_kwargs
-            For the `matplotlib.lines.Line2D` of power or half-width.
 
-        Returns
-        -------
-        PlanDisplay
-            This display.
-        """
-        plan, ax = self.plan, self._draws_on(ax)
-        what = "half_width" if plan.difference is None else "power"
-        planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
-        table = plan.curve()
-        (self.line_,) = ax.plot(table.index, table[what], **({"color": COLORS[0]} | line_kwargs))
-        color = self.line_.get_color()
-        self.interval_ = ax.axvspan(*plan.n_interval, color=color, alpha=0.12, linewidth=0)
-        (self.point_,) = ax.plot(plan.n, planned, "o", color=COLORS[1])
-        ax.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
-        return self
+@renders("Plan.plot")
+def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> LineDisplay:
+    """Draw power, or half-width, against the number of cases, with the planned number marked."""
+    display = LineDisplay()
+    axes = display._draws_on(ax)
+    what = "half_width" if plan.difference is None else "power"
+    planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
+    table = plan.curve()
+    [display.line_] = axes.plot(table.index, table[what], **({"color": COLORS[0]} | line_kwargs))
+    color = display.line_.get_color()
+    display.interval_ = axes.axvspan(*plan.n_interval, color=color, alpha=0.12, linewidth=0)
+    [display.point_] = axes.plot(plan.n, planned, "o", color=COLORS[1])
+    axes.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
+    return display
 
 
 @renders("HorizonCurves.plot")
