@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType
 from typing import Any
 
 from dmfroc._kit.text import did_you_mean
@@ -11,51 +14,164 @@ _AREA = 'estimate("hand_till", y_true, y_score), or hand_till_score for the numb
 _TEST = 'compare(y_true, {"a": scores_a, "b": scores_b}, measure="hand_till")'
 _BOOTSTRAP = 'estimate("hand_till", y_true, y_score, method="bootstrap")'
 _PLOT = "evaluate(y_true, y_score).plot(), or plots.ROCDisplay.from_predictions(y_true, y_score)"
+_LABELS = 'compare(y_true, y_pred={"a": labels_a, "b": labels_b}, measure="accuracy")'
+_SIZE = "plan(y_true, y_score, half_width=0.05)"
+_POINTS = "curves.operating_points(y_true, y_score)"
 
 NAMES = {
-    **dict.fromkeys(("auc", "AUC", "auroc", "roc_auc", "roc_auc_score", "ci", "ci_auc"), _AREA),
-    **dict.fromkeys(("roc", "roc_curve"), "curves.roc_curve(y_true, y_score)"),
-    **dict.fromkeys(("plot_roc", "plot_roc_curve", "RocCurveDisplay"), _PLOT),
+    **dict.fromkeys(("auc", "AUC", "auroc", "AUROC", "roc_auc", "ci", "ci_auc"), _AREA),
+    "roc_auc_score": _AREA,
+    "roc": "curves.roc_curve(y_true, y_score)",
+    **dict.fromkeys(("plot", "plot_roc", "plot_roc_curve", "RocCurveDisplay"), _PLOT),
     **dict.fromkeys(("roc_test", "delong", "delong_test", "delong_roc_test"), _TEST),
+    **dict.fromkeys(("mcnemar", "mcnemar_test"), _LABELS),
     **dict.fromkeys(("bootstrap", "bootstrap_ci", "auc_ci"), _BOOTSTRAP),
-    "accuracy_score": 'estimate("accuracy", y_true, y_pred=y_pred)',
-    "brier_score_loss": 'estimate("brier_score", y_true, y_score)',
-    "calibration_curve": "curves.calibration_curve(y_true, y_score)",
+    **dict.fromkeys(("coords", "confusion_matrix_at_thresholds"), _POINTS),
+    **dict.fromkeys(("confusion_matrix", "ConfusionMatrixDisplay", "multilabel_confusion_matrix"),
+        "ContingencyTable.from_labels(y_true, y_pred)"),
+    **dict.fromkeys(("sample_size", "power", "power_roc_test"), _SIZE),
+    **dict.fromkeys(("cutpointr", "optimal_cutpoint", "optimal_threshold"),
+        "decisions.choose_threshold(y_true, y_score)"),
+    **dict.fromkeys(("dca", "net_benefit_curve"), "curves.decision_curve(y_true, y_score)"),
+    "report": "evaluate(y_true, y_score).to_html()",
     "classification_report": "evaluate(y_true, y_pred=y_pred)",
-    "confusion_matrix": "ContingencyTable.from_labels(y_true, y_pred)",
     "cross_val_score": "cross_validate(model, X, y)",
-    "f1_score": 'estimate("f1", y_true, y_pred=y_pred), or "macro_f1" for more than two classes',
     "multiclass_roc_auc": 'estimate("dmf_auc", y_true, y_score)',
-    "precision_recall_curve": "curves.precision_recall_curve(y_true, y_score)",
-    "sample_size": "plan(pilot)",
-}
-"""Names of other packages: what to type after ``dmfroc.`` instead."""
+}  # fmt: skip
+"""Names of other packages that are no measure here: what to type after ``dmfroc.`` instead."""
 
-_LEVEL = "level=, the coverage, such as level=0.95"
-_MEASURES = "measures of that name, such as 'one_vs_rest_auc', 'hand_till' or 'macro_f1'"
+_ALIKE = (
+    "level alpha ci confidence confidence_level conf_level coverage",
+    "n_draws n_boot n_bootstrap n_bootstraps n_resamples bootstrap n_samples n_iter",
+    "random_state seed random_seed rng key",
+    "y_score y_prob y_proba y_pred_proba probas scores score proba probabilities",
+    "y_pred pred preds predictions predicted",
+    "y_true y y_test target truth",
+    "measure measures metric metrics scoring scorer criterion by average multi_class",
+    "pos_label positive positive_class event_level",
+    "groups cluster clusters subject id patient",
+    "by subgroups subgroup group",
+    "labels classes class_names target_names n_classes num_classes",
+    "folds cv n_splits",
+    "sample_weight weights weight",
+    "half_width width",
+    "cost_fp cost_fn costs cost",
+    "curve_kwargs line_kwargs line_kw chance_level_kw",
+)
+"""Names of options, here and elsewhere, that mean the same."""
+
+_EXPLAINED = {"level": "the coverage, such as level=0.95", "folds": "the fold of each row"}
 OPTIONS = {
-    **dict.fromkeys(("alpha", "ci", "confidence", "confidence_level", "conf_level"), _LEVEL),
-    **dict.fromkeys(
-        ("n_boot", "n_bootstrap", "n_bootstraps", "n_resamples", "bootstrap"),
-        'method="bootstrap", n_draws=',
-    ),
-    **dict.fromkeys(("seed", "random_seed", "rng", "key"), "random_state="),
-    **dict.fromkeys(("y_prob", "y_proba", "y_pred_proba", "probas", "scores"), "y_score="),
-    **dict.fromkeys(("average", "multi_class"), _MEASURES),
-    **dict.fromkeys(("positive", "positive_class", "event_level"), "pos_label="),
-    **dict.fromkeys(("clusters", "cluster", "subject", "id"), "groups="),
-    "classes": "labels=",
     "delong": "no method: the default is DeLong's for areas",
     "cv": "folds= the fold of each row, or dmfroc.cross_validate(model, X, y, cv=...)",
-    "metric": "measure=, or measures= of evaluate",
-    "metrics": "measures=",
+    "bootstrap": 'method="bootstrap", n_draws=',
+    "correction": "simultaneous=True for joint intervals; p-values are adjusted as they are",
+    "data": 'y_true=data["..."], y_score=data[[...]]',
+    "names": 'labels= for classes; classifiers are named as in {"a": scores_a}',
+    "nan_policy": "no rows with missing values",
+    "reference": "no reference: all pairs are compared",
+    "costs": "measures=[dmfroc.measures.expected_utility(costs)]",
     "threshold": "y_pred=score >= threshold, or dmfroc.decisions.operating_point",
-    "weights": "sample_weight=",
+    **dict.fromkeys(
+        ("average", "multi_class"),
+        "measures= or measure= of that name, such as 'one_vs_rest_auc', 'hand_till' or 'macro_f1'",
+    ),
 }
-"""Options of other packages: what to pass instead."""
+"""What to pass instead of options that no option here is like."""
+_MOST_SHOWN = 8  # arguments
 
 
-def unknown_option(function: str, name: str, known: Mapping[str, Any]) -> str:
+def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
     """Say that a function has no such option, and which one may be meant."""
-    hint = f": pass {OPTIONS[name]}" if name in OPTIONS else did_you_mean(name, known)
-    return f"{function}() got an unexpected keyword argument {name!r}{hint}"
+    return f"{function}() got an unexpected keyword argument {name!r}{_hint(name, [*known])}"
+
+
+def _hint(name: str, known: list[str]) -> str:
+    remedy = OPTIONS.get(name, "")
+    if any(f"{option}=" in remedy for option in known) or (remedy and "=" not in remedy):
+        return f": pass {remedy}"
+    groups = [group.split() for group in _ALIKE]
+    alike = [x for group in groups if name in group for x in group if x in known]
+    meant = [f"{x}=, {_EXPLAINED[x]}" if x in _EXPLAINED else f"{x}=" for x in alike]
+    if meant:
+        return f": pass {' or '.join(meant)}"
+    if len(known) <= _MOST_SHOWN:
+        return f": its arguments are {', '.join(known) or 'none'}"
+    return did_you_mean(name, known)
+
+
+def answering[T](public: T) -> T:
+    """Return a public function, or class, that explains the arguments that it cannot take.
+
+    Methods of a class, its own and inherited ones, are replaced in the class.
+    """
+    if isinstance(public, type):
+        for kind in public.__mro__:
+            for name, method in [*vars(kind).items()] if _is_own(kind) else ():
+                if name == "__init__" or not name.startswith("_"):
+                    _replace(kind, name, method)
+        return public
+    if not isinstance(public, FunctionType) or not _is_own(public) or "answers" in vars(public):
+        return public
+    function: Callable[..., Any] = public
+
+    @functools.wraps(function)
+    def answered(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError:
+            misuse = _misuse(function, args, options)
+            if misuse is None:
+                raise
+        raise TypeError(misuse)
+
+    vars(answered)["answers"] = True
+    home = vars(sys.modules[function.__module__])
+    if home.get(function.__qualname__) is function:
+        home[function.__qualname__] = answered  # where pickle looks for it
+    return answered  # type: ignore[return-value]
+
+
+def _is_own(public: Any) -> bool:
+    return str(public.__module__).startswith("dmfroc.")
+
+
+def _replace(kind: type, name: str, method: Any) -> None:
+    if isinstance(method, classmethod | staticmethod):
+        setattr(kind, name, type(method)(answering(method.__func__)))
+    elif isinstance(method, FunctionType):
+        setattr(kind, name, answering(method))
+
+
+def _misuse(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+    """Return what is wrong with the arguments of a call, and the call to make; None if nothing."""
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **options)
+    except TypeError as error:
+        problem = str(error)
+    else:
+        return None
+    parameters = {k: x for k, x in signature.parameters.items() if k not in ("self", "cls")}
+    name, owner = function.__name__, None
+    if len(parameters) < len(signature.parameters) and args:
+        owner = args[0] if isinstance(args[0], type) else type(args[0])
+        name = owner.__name__ if name == "__init__" else f"{owner.__name__}.{name}"
+    unknown = [x for x in options if x not in parameters]
+    remedy = getattr(function, "remedy", "")
+    if unknown:
+        answer = unknown_option(name, unknown[0], parameters)
+        return f"{answer}: {remedy}" if remedy and len(unknown) > 1 else answer
+    if not remedy:
+        by_name = inspect.Parameter.KEYWORD_ONLY
+        words = [f"{k}=" if x.kind is by_name else k for k, x in parameters.items()]
+        words[_MOST_SHOWN:] = ["..."] * (len(words) > _MOST_SHOWN)
+        remedy = f"call {name}({', '.join(words)})"
+        if signature.return_annotation == "Measure":
+            remedy = f"it makes a measure, call estimate({name}(), y_true, y_score)"
+        if function.__name__ == "__init__":
+            makers = [x for x in dir(owner) if x.startswith("from_")]
+            remedy = " or ".join([remedy, *(f"{name}.{x}()" for x in makers)])
+    return f"{name}(): {problem}: {remedy}"

@@ -10,6 +10,7 @@ from importlib.util import resolve_name
 from typing import Any
 
 from dmfroc._kit.global_state import undisturbed
+from dmfroc._kit.habits import answering
 
 
 def names_of_stub(
@@ -36,7 +37,7 @@ def names_of_stub(
         with undisturbed():
             if home == package:  # a module of the package itself
                 return import_module(f"{package}.{name}")
-            value = getattr(import_module(home), name)
+            value = answering(getattr(import_module(home), name))
         setattr(sys.modules[package], name, value)
         return value
 

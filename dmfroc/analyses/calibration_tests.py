@@ -18,6 +18,7 @@ from jaxtyping import Float, Int
 from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.options import with_options
 from dmfroc.inference.units import sample_of
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
 from dmfroc.inputs.predictions import Predictions
@@ -126,6 +127,7 @@ class CalibrationTests(Result):
         return Table("classes", "Each class against the rest", columns)
 
 
+@with_options(FollowUpOptions)
 def calibration_tests(
     y_true: Any,
     y_score: Any = None,

@@ -124,6 +124,7 @@ _NAMES |= {_normalized(text): m.name for m in MEASURES.values() for text in (m.t
 _HINTS = {_normalized(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
 _NORMALIZED_AREAS = frozenset(map(_normalized, _AREA_NAMES.split(", ")))
 _N_NEAR = 5
+_LEAST_ALIKE = 0.7  # names of measures, as difflib's ratio
 
 
 def _not_of_two(predictions: Predictions) -> str | None:
@@ -180,8 +181,8 @@ def get_measure(measure: str | Measure) -> Measure:
         return measure
     if not isinstance(measure, str):
         raise TypeError(
-            "measure must be a name or a Measure, such as dmfroc.measures.hand_till(), but it is a "
-            f"{type(measure).__name__}; estimate() takes it before y_true"
+            "measure must be one name or Measure, such as 'hand_till', but it is a "
+            f"{type(measure).__name__}; by position it comes before y_true"
         )
     if measure in MEASURES:
         return MEASURES[measure]
@@ -199,9 +200,13 @@ def get_measure(measure: str | Measure) -> Measure:
     for pattern, hint in _PATTERNS.items():
         if re.fullmatch(pattern, normalized):
             raise ValueError(f"measure is {measure!r}: {hint}")
+    near = _near(normalized) or _with_options_of(measure)
+    hint = f"near it are {', '.join(near)}, and " if near else ""
+    if measure.count("(") > measure.count(")"):
+        hint = f"its parenthesis is not closed; {hint}"
     raise ValueError(
-        f"measure must be the name of a measure, but it is {measure!r}; near it are "
-        f"{', '.join(_near(normalized))}, and dmfroc.measures.measure_table() lists all"
+        f"measure must be the name of a measure, but it is {measure!r}; {hint}"
+        "dmfroc.measures.measure_table() lists all"
     )
 
 
@@ -218,10 +223,9 @@ def _made(text: str) -> Measure | None:
     try:
         words, named = _arguments(f"f{given or '()'}", options)
     except (SyntaxError, ValueError) as error:
-        raise ValueError(
-            f"measure is {text!r}, but its options are {', '.join(options) or 'none'}, written as "
-            "in 'partial_auc(max_fpr=0.2)'"
-        ) from error
+        example = f"{function}({', '.join(f'{x}=...' for x in options)})"
+        has = f"{', '.join(options)}, written as in {example!r}" if options else "none"
+        raise ValueError(f"measure is {text!r}, but its options are {has}") from error
     head = "_".join([head, *words])
     words = head.removeprefix(function).split("_")[1:]
     for chosen in chain.from_iterable(combinations(options, n) for n in range(len(words) + 1)):
@@ -253,8 +257,14 @@ def _arguments(text: str, options: list[str]) -> tuple[list[str], dict[str, Any]
 
 def _near(normalized: str) -> list[str]:
     """Return the names of the measures that are most like a word, the nearest first."""
-    close = difflib.get_close_matches(normalized, _NAMES, n=len(_NAMES), cutoff=0.0)
+    close = difflib.get_close_matches(normalized, _NAMES, n=len(_NAMES), cutoff=_LEAST_ALIKE)
     return list(dict.fromkeys(_NAMES[name] for name in close))[:_N_NEAR]
+
+
+def _with_options_of(text: str) -> list[str]:
+    """Return the functions that make measures with the options in a name."""
+    options = set(re.findall(r"(\w+)\s*=", text))
+    return [x for x in FACTORIES if options & {*inspect.signature(FACTORIES[x]).parameters}]
 
 
 def measure_table() -> pd.DataFrame:

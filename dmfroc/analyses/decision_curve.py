@@ -16,7 +16,7 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import without_variation
-from dmfroc.inference.options import DEFAULT_LEVEL, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options, with_options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
@@ -148,6 +148,7 @@ class DecisionCurve(Result):
         return [f"Better than the better baseline at thresholds {ranges} {sure}."]
 
 
+@with_options(FollowUpOptions)
 def decision_curve(
     y_true: Any,
     y_score: Any = None,

@@ -146,7 +146,7 @@ class Gate(Result):
         return xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-@with_options(EvaluationOptions, "name the others, such as by=")
+@with_options(EvaluationOptions)
 def gate(
     rules: str | PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     y_true: Any,

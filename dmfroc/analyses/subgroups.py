@@ -164,7 +164,7 @@ class SubgroupComparison(NamedEstimates):
         return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
 
 
-@with_options(SubgroupOptions, 'name the others, such as measure="hand_till"')
+@with_options(SubgroupOptions)
 def compare_subgroups(
     y_true: Any,
     y_score: Any = None,

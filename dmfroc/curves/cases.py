@@ -86,6 +86,11 @@ def compute_by_class[T](compute: Callable[..., T]) -> ByClass[T]:
     for attribute in ("__module__", "__name__", "__qualname__"):
         setattr(compute_for_classes, attribute, getattr(compute, attribute))
     compute_for_classes.__doc__ = inspect.getdoc(compute)
+    signature = inspect.signature(compute_for_classes)
+    *shared, _ = signature.parameters.values()
+    _, *own = inspect.signature(compute).parameters.values()
+    own = [x.replace(kind=x.KEYWORD_ONLY) for x in own]
+    vars(compute_for_classes)["__signature__"] = signature.replace(parameters=[*shared, *own])
     return cast(ByClass[T], compute_for_classes)
 
 

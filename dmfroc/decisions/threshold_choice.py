@@ -22,7 +22,7 @@ from dmfroc._kit.options import (
 )
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Options, with_options
 from dmfroc.inference.units import Sample, Units, kish_sizes
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
@@ -140,6 +140,7 @@ class ThresholdChoice(Result):
         return [Table("choice", "Chosen threshold", columns, is_by_name=True)]
 
 
+@with_options(FollowUpOptions)
 def choose_threshold(
     y_true: Any,
     y_score: Any = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from inspect import Parameter as _Parameter
@@ -179,7 +178,7 @@ class Options:
         return Sample(predictions, units)
 
 
-def with_options[**P, R](known: type, remedy: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def with_options[F: Callable[..., Any]](known: type, remedy: str = "") -> Callable[[F], F]:
     """Show the options of a typed dict in the signature of a function that takes them by name.
 
     Parameters
@@ -187,29 +186,24 @@ def with_options[**P, R](known: type, remedy: str) -> Callable[[Callable[P, R]],
     known : type
         The typed dict.
     remedy : str
-        The call to make if more is given by position than the function takes so.
+        The call to make if arguments are missing or too many, if not the one with its arguments.
     """
     defaults = {"random_state": 0, **{x.name: x.default for x in fields(Options)}}
 
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+    def decorate(function: F) -> F:
         signature = signature_of(function)
         *own, _ = signature.parameters.values()
         shown = [
-            _Parameter(name, _Parameter.KEYWORD_ONLY, default=defaults.get(name), annotation=kind)
+            _Parameter(
+                name,
+                _Parameter.KEYWORD_ONLY,
+                default=defaults.get(name),
+                annotation=kind.__forward_arg__,
+            )
             for name, kind in known.__annotations__.items()
         ]
-        n_by_position = sum(x.kind is _Parameter.POSITIONAL_OR_KEYWORD for x in own)
-
-        @functools.wraps(function)
-        def checked(*args: P.args, **options: P.kwargs) -> R:
-            if len(args) > n_by_position:
-                raise TypeError(
-                    f"{function.__name__}() takes {n_by_position} arguments by position, but "
-                    f"{len(args)} were given: {remedy}"
-                )
-            return function(*args, **options)
-
-        vars(checked)["__signature__"] = signature.replace(parameters=[*own, *shown])
-        return checked
+        whole = signature.replace(parameters=[*own, *shown])
+        vars(function).update(__signature__=whole, remedy=remedy)
+        return function
 
     return decorate

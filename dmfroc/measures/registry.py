@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
+from dmfroc._kit.habits import answering
 from dmfroc._kit.options import choice
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import Measure
@@ -76,6 +77,7 @@ def register[**P](
                 name, title = _with_options(name, title, other)
             return replace(measure, name=name, title=title, options=options)
 
+        make = answering(make)
         FACTORIES[function.__name__] = make
         for options in variants or ({},):
             measure = make(**options)  # type: ignore[call-arg]

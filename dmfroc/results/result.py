@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dmfroc._kit.habits import answering
 from dmfroc._kit.text import printable
 from dmfroc.results.renderers import renderer
 from dmfroc.results.table import Table
@@ -51,6 +52,7 @@ def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     )
 
 
+@answering
 class Result(ABC):
     """A result of an analysis.
 

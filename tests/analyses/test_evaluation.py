@@ -230,7 +230,7 @@ def test_chosen_measures():
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
-        (["hand_tull"], "the name of a measure, but it is 'hand_tull'; near it are hand_till, "),
+        (["hand_tull"], "the name of a measure, but it is 'hand_tull'; near it are hand_till"),
         (["hand_till", "M"], "measures has 2 of the name 'hand_till'"),
         ([], "measures must hold at least one value, but it is empty"),
         ("hand_till", "measures must be 'all' or a list of one or more .*, but it is 'hand_till'"),

@@ -1,6 +1,8 @@
 """What people who know other packages try first is answered in one line."""
 
 import inspect
+import pickle
+import pydoc
 import re
 
 import numpy as np
@@ -8,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dmfroc
-from dmfroc._kit.habits import NAMES, OPTIONS
+from dmfroc._kit.habits import _ALIKE, NAMES, OPTIONS
 from dmfroc.inference.options import EvaluationOptions
 
 RNG = np.random.default_rng(0)
@@ -28,6 +30,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
     known = {
         "dmfroc": dmfroc, "y_true": binary, "y_score": S[:, 1:].sum(axis=1), "y_pred": binary,
         "scores_a": S[:, 1], "scores_b": S[:, 2], "X": S, "y": Y,
+        "labels_a": Y > 0, "labels_b": Y > 1,
         "pilot": dmfroc.Predictions.from_arrays(Y, S),
     }  # fmt: skip
     line = str(error.value).partition("type ")[2].partition(", or ")[0]
@@ -35,29 +38,81 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
         from sklearn.naive_bayes import GaussianNB
 
         known["model"] = GaussianNB()
-    if name != "sample_size":  # which says no size
+    if "half_width" not in line:  # which says no size
         eval(line, known)
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.parametrize("function", [dmfroc.evaluate, dmfroc.compare])
-def test_options_of_other_packages_are_answered(function, name):
-    remedy = re.escape(f"keyword argument {name!r}: pass {OPTIONS[name]}")
-    with pytest.raises(TypeError, match=remedy):
-        function(Y, {"a": S, "b": S} if function is dmfroc.compare else S, **{name: 1})
+ALIKE = {word: group.split() for group in _ALIKE for word in group.split()}
 
 
-def test_options_that_are_meant_exist():
-    known = {*inspect.signature(dmfroc.evaluate).parameters, "measure", "y_pred"}
-    for remedy in OPTIONS.values():
-        assert set(re.findall(r"\b(\w+)=", remedy)) - {"cv"} <= known
+@pytest.mark.parametrize(
+    "function",
+    [dmfroc.evaluate, dmfroc.compare, dmfroc.plan, dmfroc.items, dmfroc.cross_validate],
+)
+def test_options_of_other_packages_are_answered_with_one_that_the_function_has(function):
+    known = inspect.signature(function).parameters
+    for name in {*ALIKE, *OPTIONS} - {*known}:
+        with pytest.raises(TypeError, match=f"^{function.__name__}.. got an unexpected") as error:
+            function(Y, S, **{name: 1})
+        meant = re.findall(r"\b(\w+)=", str(error.value))
+        assert not meant or set(meant) & {*known}
+        assert meant or name in OPTIONS or not {*ALIKE[name]} & {*known}
+
+
+CALLS = {
+    "dmfroc.plan(Y, S, width=0.1)": "'width': pass half_width=",
+    "dmfroc.evaluate(Y, S, alpha=0.1)": "pass level=, the coverage, such as level=0.95",
+    "dmfroc.compare(Y, a=S, b=S)": 'compare(y, {"a": scores_a, "b": scores_b})',
+    "dmfroc.compare_subgroups(Y, S, subgroups=Y)": "pass by=",
+    "decisions.choose_threshold(Y, S, metric=1)": "choose_threshold() got an unexpected",
+    "decisions.choose_threshold(Y, S, scoring=1)": "'scoring': pass by=",
+    "decisions.choose_threshold(Y, S, costs=[1, 5])": "pass cost_fp= or cost_fn=",
+    "curves.decision_curve(Y, S, positive=1)": "pass pos_label=",
+    "curves.roc_curve(Y > 0, S[:, 1], positive_class=1)": "pass pos_label=",
+    "measures.hand_till(Y, S)": "call estimate(hand_till(), y_true, y_score)",
+    "measures.partial_auc(fpr=0.2)": "its arguments are max_fpr",
+    "dmfroc.gate(Y, S, rules=[])": "call gate(rules, y_true, y_score, by=",
+    "dmfroc.leaderboard(Y, S)": "too many positional arguments: call leaderboard(tasks)",
+    "dmfroc.compare_runs(S)": "argument: 'y_score': call compare_runs(y_true, y_score",
+    "dmfroc.Accumulator(num_classes=3)": "Accumulator() got an unexpected keyword",
+    "dmfroc.Accumulator([0, 1]).update()": "Accumulator.update(): missing",
+    "dmfroc.Predictions(Y, S)": "Predictions.from_arrays()",
+    "dmfroc.Predictions.from_arrays(Y, S, class_names=3)": "pass labels=",
+    "dmfroc.ContingencyTable(Y)": "call ContingencyTable(counts, labels)",
+    "EVALUATION.to_latex(caption=1)": "Evaluation.to_latex() got an unexpected",
+}
+KNOWN = {name: getattr(dmfroc, name) for name in ("curves", "decisions", "measures", "plots")}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_calls_that_do_not_fit_are_answered_with_the_arguments_that_do(call):
+    with pytest.raises(TypeError, match=re.escape(CALLS[call])):
+        eval(call, globals() | KNOWN)
+
+
+def test_errors_inside_of_a_call_that_fits_are_left_alone():
+    def value(predictions):
+        raise TypeError("no number")
+
+    def bind(predictions):
+        return value
+
+    measure = dmfroc.Measure(name="own", title="Own", bind=bind, bounds=(0, 1), chance=0.5)
+    with pytest.raises(TypeError, match="no number"):
+        dmfroc.estimate(measure, Y, S)
+
+
+def test_public_functions_are_found_again_by_pickle():
+    for function in (dmfroc.evaluate, dmfroc.plan, dmfroc.curves.decision_curve):
+        assert pickle.loads(pickle.dumps(function)) is function
+        assert function.__doc__
 
 
 @pytest.mark.parametrize(
     ("call", "remedy"),
     [
         (lambda: dmfroc.evaluate(None, S, Y), "evaluate(y, model.predict_proba(X))"),
-        (lambda: dmfroc.estimate(Y, S, "hand_till"), "estimate() takes it before y_true"),
+        (lambda: dmfroc.estimate(Y, S, "hand_till"), "by position it comes before y_true"),
         (lambda: dmfroc.estimate("hand_till", Y, S, 0.9), 'estimate("hand_till", y_true, y_score)'),
         (lambda: dmfroc.compare(Y, S, S), 'compare(y, {"a": scores_a, "b": scores_b})'),
         (lambda: dmfroc.evaluate(Y, S, level=0.05), "pass level=0.95"),
@@ -78,6 +133,7 @@ def test_signatures_show_options_with_their_defaults(function):
     assert shown["level"].default == 0.95
     assert shown["random_state"].default == 0
     assert shown["groups"].default is None
+    assert "ForwardRef" not in pydoc.render_doc(function)
     if function is not dmfroc.compare_subgroups:
         assert set(EvaluationOptions.__annotations__) <= set(shown)
         assert shown["target"].default == "fits"

@@ -277,12 +277,36 @@ def test_names_are_unique(monkeypatch):
         register()(hand_till)
 
 
-def test_unknown_measures_are_told_with_five_near_ones():
-    with pytest.raises(ValueError, match=r"but it is 'acuracy'; near it are accuracy, ") as caught:
-        get_measure("acuracy")
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("acuracy", "accuracy"),
+        ("han_till", "hand_till"),
+        ("breir", "brier_score"),
+        ("auc(max_fpr=0.1)", "partial_auc"),
+        ("c_index(pair_weights='prevalence')", "dmf_auc"),
+    ],
+)
+def test_unknown_measures_are_told_with_near_ones(text, nearest):
+    with pytest.raises(ValueError, match="near it are ") as caught:
+        get_measure(text)
     near = str(caught.value).split("near it are ")[1].split(", and ")[0].split(", ")
-    assert len(set(near)) == 5
-    assert set(near) <= set(MEASURES)
+    assert near[0] == nearest
+    assert set(near) <= {*MEASURES, *FACTORIES}
+
+
+@pytest.mark.parametrize("text", ["aic", "mae", "dor", "ndcg", "hosmer", "x", "bleu"])
+def test_measures_unlike_any_are_told_without_others(text):
+    with pytest.raises(ValueError, match=f"'{text}'") as caught:
+        get_measure(text)
+    assert "near it" not in str(caught.value)
+
+
+def test_parentheses_that_stay_open_are_named():
+    with pytest.raises(ValueError, match="its parenthesis is not closed; near it are partial_auc"):
+        get_measure("partial_auc(max_fpr=0.1")
+    with pytest.raises(ValueError, match=r"its options are k, written as in 'recall_at\(k=...\)'"):
+        get_measure("recall_at(precision=0.9)")
 
 
 @pytest.mark.parametrize(
