@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dmfroc._kit.habits import NAMES
 from dmfroc._kit.stub import names_of_stub
 
 # Every public name, and where it lives, is listed in `__init__.pyi`. It is imported when it is
@@ -17,6 +16,4 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("dmfroc")
-    if name in NAMES:
-        raise AttributeError(f"dmfroc has no {name}: type dmfroc.{NAMES[name]}", name=name)
     return _get(name)

@@ -6,11 +6,27 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from importlib.util import resolve_name
+from importlib.util import find_spec, resolve_name
 from typing import Any
 
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.habits import answering
+
+
+def missing(package: str, name: str) -> AttributeError | ImportError:
+    """Return the error about a name that a package lacks, with the line to type instead."""
+    no_name = AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+    if name.startswith("_") or find_spec(f"{package}.{name}") is not None:
+        return no_name
+    from traceback import extract_stack
+
+    with undisturbed():
+        hint = import_module("dmfroc.analyses.catalogue").line_instead_of(name)
+    if not hint:
+        return no_name
+    # `from package import name` hides the text of an AttributeError
+    is_import = any(x.name == "_handle_fromlist" for x in extract_stack(limit=4))
+    return (ImportError if is_import else AttributeError)(f"{package} has no {name}{hint}")
 
 
 def names_of_stub(
@@ -32,7 +48,7 @@ def names_of_stub(
 
     def get(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
+            raise missing(package, name)
         home = homes[name]
         with undisturbed():
             if home == package:  # a module of the package itself

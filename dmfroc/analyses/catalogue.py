@@ -8,11 +8,14 @@ import difflib
 import inspect
 import re
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain, combinations
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dmfroc._kit.habits import NAMES
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
@@ -31,6 +34,7 @@ from dmfroc.measures import (
 from dmfroc.measures.measure import IntervalProperties, Measure
 from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
+from dmfroc.results.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -265,6 +269,34 @@ def _with_options_of(text: str) -> list[str]:
     """Return the functions that make measures with the options in a name."""
     options = set(re.findall(r"(\w+)\s*=", text))
     return [x for x in FACTORIES if options & {*inspect.signature(FACTORIES[x]).parameters}]
+
+
+def line_instead_of(name: str) -> str:
+    """Return what to type instead of a name that no package has where it was looked for."""
+    if name in NAMES:
+        return f": type dmfroc.{NAMES[name]}"
+    normalized, homes = _normalized(name), _homes()
+    try:
+        measure = get_measure(name)
+        what = "y_pred=y_pred" if measure.needs == "labels" else "y_score"
+        return f': type dmfroc.estimate("{measure.name}", y_true, {what})'
+    except ValueError as error:
+        head, _, hint = str(error).partition(repr(name))
+        if head == "measure is ":  # a name that others have for several, or for none
+            return f"{hint}, in dmfroc.estimate(...)"
+    if normalized in homes:
+        return f": type {homes[normalized]}"
+    if hasattr(Result, name):
+        return f": it is a method of results, as in dmfroc.evaluate(y_true, y_score).{name}()"
+    close = difflib.get_close_matches(normalized, homes, n=1, cutoff=_LEAST_ALIKE)
+    return f": did you mean {homes[close[0]]}?" if close else ""
+
+
+def _homes() -> dict[str, str]:
+    """Return where each public name is, by the name without case and marks."""
+    top = import_module("dmfroc")
+    rooms = [top, *(getattr(top, x) for x in dir(top) if isinstance(getattr(top, x), ModuleType))]
+    return {_normalized(x): f"{room.__name__}.{x}" for room in reversed(rooms) for x in dir(room)}
 
 
 def measure_table() -> pd.DataFrame:

@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from dmfroc._kit.stub import missing
+
 
 def __getattr__(name: str) -> Any:
     if find_spec(f"{__name__}.{name}") is not None:
@@ -19,7 +21,7 @@ def __getattr__(name: str) -> Any:
         return catalogue.FACTORIES[name]
     if name in catalogue.__all__:
         return getattr(catalogue, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

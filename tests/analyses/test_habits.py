@@ -42,6 +42,44 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
         eval(line, known)
 
 
+KNOWN = {name: getattr(dmfroc, name) for name in ("curves", "decisions", "measures", "plots")}
+PLACES = {
+    "dmfroc.log_loss": 'type dmfroc.estimate("log_loss", y_true, y_score)',
+    "dmfroc.AUPRC": "which is not clear: use 'average_precision'",
+    "dmfroc.matthews_corrcoef": '"gorodkin_correlation", y_true, y_pred=y_pred)',
+    "dmfroc.precision_score": 'estimate("precision", y_true, y_pred=y_pred)',
+    "dmfroc.fbeta_score": "wrap scikit-learn's fbeta_score",
+    "dmfroc.det_curve": "type dmfroc.curves.det_curve",
+    "dmfroc.CalibrationDisplay": "type dmfroc.plots.CalibrationDisplay",
+    "dmfroc.choose_threshold": "type dmfroc.decisions.choose_threshold",
+    "dmfroc.to_html": "it is a method of results",
+    "dmfroc.evalute": "did you mean dmfroc.evaluate",
+    "plots.RocDisplay": "type dmfroc.plots.ROCDisplay",
+    "plots.decision_curve": "type dmfroc.curves.decision_curve",
+    "curves.partial_auc": 'type dmfroc.estimate("partial_auc", y_true, y_score)',
+    "decisions.youden": "use 'informedness'",
+    "measures.compare": "type dmfroc.compare",
+    "measures.confusion_matrix": "type dmfroc.ContingencyTable.from_labels(y_true, y_pred)",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_names_are_answered_with_where_they_are(name):
+    package, _, attribute = name.partition(".")
+    with pytest.raises(AttributeError, match=re.escape(PLACES[name])):
+        eval(name, globals() | KNOWN)
+    package = package if package == "dmfroc" else f"dmfroc.{package}"
+    with pytest.raises(ImportError, match=re.escape(PLACES[name])):
+        exec(f"from {package} import {attribute}")
+
+
+def test_names_unlike_any_have_no_hint():
+    assert not hasattr(dmfroc, "_private")
+    with pytest.raises(AttributeError, match=r"^module 'dmfroc' has no attribute 'venkatraman'$"):
+        dmfroc.venkatraman  # noqa: B018
+    exec("from dmfroc import analyses; from dmfroc.measures import ranking")
+
+
 ALIKE = {word: group.split() for group in _ALIKE for word in group.split()}
 
 
@@ -81,7 +119,6 @@ CALLS = {
     "dmfroc.ContingencyTable(Y)": "call ContingencyTable(counts, labels)",
     "EVALUATION.to_latex(caption=1)": "Evaluation.to_latex() got an unexpected",
 }
-KNOWN = {name: getattr(dmfroc, name) for name in ("curves", "decisions", "measures", "plots")}
 
 
 @pytest.mark.parametrize("call", CALLS)
