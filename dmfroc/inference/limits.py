@@ -4,17 +4,21 @@ A perfect sample shows that errors are rare, not that there are none. Among n ob
 class, a proportion 1 - error^(1/n) of errors can go unobserved (Clopper and Pearson's exact limit;
 the rule of three). The same holds for a sample whose observed errors are all small. So we count one
 more error than was observed, of the size of a typical gross one: an observation that is scored, and
-predicted, as a case of another class.
+predicted, as a case of another class. The first errors can be the dearest: where one case in a
+hundred is positive, the first false positives halve the precision, and later ones hardly lower it.
+An error then costs what it does in the sample at hand.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import betaincinv, chdtri, expit, logit, ndtri, stdtr, stdtrit
 
 from dmfroc.inference.influences import NO_VARIATION, Moments, Spread
@@ -38,6 +42,7 @@ _SHARE = 0.01  # of errors, for comparing classes: small, so that losses are nea
 _NOTABLE = 1e-3  # of a loss; a value that is fitted differs by less
 _N_CACHED = 512  # that are kept
 _N_RANKS = 64  # of cases that are predicted right, to see what it costs to rank ahead of them
+_TYPICAL_RANK = 1 - np.exp(-1)  # the share below an error of average cost to average precision
 _N_SAMPLES, _FEW_CLASSES = 64, 100  # samples that are kept, and the most classes of such a one
 _HEAVIEST = 2.0  # times the average loss per observation, up to which classes are pooled
 PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
@@ -46,19 +51,22 @@ _Map = Callable[[Any], Float[np.ndarray, "*x"]]
 
 
 class RareErrors(NamedTuple):
-    """What a sample without errors says about a measure.
+    """What errors that a sample can lack say about a measure.
 
     Attributes
     ----------
     best, worst : float
         The value without errors, which is an end of the range for most measures, and the worse end.
     limit : float
-        The 95 % confidence limit of a sample without errors of average cost.
+        The 95 % confidence limit of a sample without errors, if they cost what they do in the
+        sample at hand.
     gross_errors : int
         As how many typical errors one counts that the sample lacks: more than 1 if errors cost far
         more when they rank ahead of all cases.
     of_judge : float
         The 95 % limit of what errors of a judge change that is right on all verified rows.
+    is_linear : bool
+        Whether later errors cost as much as the first ones.
     """
 
     best: float
@@ -66,6 +74,7 @@ class RareErrors(NamedTuple):
     limit: float
     gross_errors: int = 1
     of_judge: float = 0.0
+    is_linear: bool = True
 
     def n_errors(self, value: float) -> float:
         """Return how many gross errors a value has lost."""
@@ -174,6 +183,12 @@ class _Classes(NamedTuple):
         return (_sample if few else _sample.__wrapped__)(self, *rows, n_ranks, height)
 
 
+def _predicted_as(order: Sequence[float] | Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
+    """Return as which class each one is predicted: the first other one in this order."""
+    first, second = np.argsort(-np.array(order), kind="stable")[:2]
+    return np.where(np.arange(len(order)) == first, second, first)
+
+
 @lru_cache(_N_SAMPLES)
 def _sample(
     classes: _Classes,
@@ -185,10 +200,8 @@ def _sample(
 ) -> Predictions:
     share, weight = np.array(shares), np.array(classes.weights) * factors
     present, n_classes = np.array(classes.present), len(classes.labels)
-    first, second = np.argsort(-np.array(order), kind="stable")[:2]
-    others = np.where(np.arange(len(present)) == first, second, first)
     true = np.tile(present, n_ranks + 1).astype(np.int32)  # the last of each are errors
-    predicted = np.append(true[: -len(present)], present[others]).astype(np.int32)
+    predicted = np.append(true[: -len(present)], present[_predicted_as(order)]).astype(np.int32)
     sample_weight = np.append(np.tile(weight * (1 - share) / n_ranks, n_ranks), weight * share)
     heights = 1 - np.arange(1, n_ranks + 1) / (2 * n_ranks) if n_ranks > 1 else [1.0]
     largest = np.repeat([*heights, height - (n_classes - 1) * classes.floor], len(present))
@@ -213,17 +226,82 @@ def rare_errors(
     n_effective: Float[np.ndarray, " c"] | None,
     bounds: tuple[float, float],
 ) -> RareErrors | None:
-    """Return what a sample without errors would show.
+    """Return what errors that the sample can lack say about a measure.
 
-    Only the classes of the predictions, their weights and how small probabilities are matter; the
-    classes that occur have the effective sizes ``n_effective``. None is returned for measures that
-    errors can make better than perfect predictions do.
+    If all errors cost about alike, only the classes of the predictions, their weights and how small
+    probabilities are matter; the classes that occur have the effective sizes ``n_effective``. None
+    is returned for measures that errors can make better than perfect predictions do.
     """
     if n_effective is None or len(predictions.present) < 2:
         return None
     judge = _judge_of(measure, predictions)
-    classes = _classes_of(judge, predictions)
-    return _cached(_rare_errors, judge)(judge, classes, tuple(n_effective.tolist()), bounds)
+    classes, sizes = _classes_of(judge, predictions), tuple(n_effective.tolist())
+    rare = _cached(_rare_errors, judge)(judge, classes, sizes, bounds)
+    if rare is None or rare.is_linear:
+        return rare
+    by_scores = judge.needs != "labels"
+    if by_scores and not (predictions.has_all_scores and len(classes.present) <= _MANY_CLASSES):
+        return rare
+    sample = replace(predictions.counted, folds=None)
+    value = _value_of(judge, sample)
+    kinds = _kinds_of_errors(judge, classes, n_effective)
+    samples = (_with_errors(sample, *kind, by_scores=by_scores) for kind in kinds)
+    costs = [abs(_value_of(judge, x) - value) for x in samples]
+    of_first = rare.limit - rare.best
+    cost = float(np.copysign(min(abs(of_first), np.max(costs)), of_first))
+    return rare._replace(limit=rare.best + cost) if cost else None
+
+
+def _kinds_of_errors(
+    measure: Measure, classes: _Classes, n_effective: Float[np.ndarray, " c"]
+) -> list[tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]]:
+    """Return the share of each class that may be missed unseen, and the order of the classes.
+
+    The errors are in the class of the smallest size, in the heaviest class, or in all alike. They
+    are predicted as the lightest or the heaviest of the other classes.
+    """
+    weights = np.array(classes.weights)
+    places = np.arange(len(weights))
+    missed_classes = [places == n_effective.argmin(), places == weights.argmax(), places >= 0]
+    orders = [weights, -weights]
+    if measure.family == _DECISIONS and len(places) <= _FEW_TO_TRY:  # any error may be the dearest
+        missed_classes += [places == x for x in places]
+        orders += [*np.eye(len(places))]
+    unseen = [(1 - _ERROR ** (1 / n_effective[x].sum())) * x for x in missed_classes]
+    return list(itertools.product(unseen, orders))
+
+
+def _with_errors(
+    sample: Predictions,
+    shares: Float[np.ndarray, " c"],
+    by_weight: Float[np.ndarray, " c"],
+    *,
+    by_scores: bool,
+) -> Predictions:
+    """Have shares of the classes scored like a typical case of another; see `_Classes.sample`."""
+    present, n_classes = sample.present, sample.n_classes
+    taken_for = present[_predicted_as(by_weight)]
+    scores = np.broadcast_to(0.0, (len(sample.true) + len(present), n_classes))  # that none needs
+    if by_scores:
+        of_rows, typical = np.asarray(sample.scores), np.zeros(len(present), int)
+        for label in np.unique(taken_for):
+            cases = np.flatnonzero(sample.true == label)
+            order = np.argsort(of_rows[cases, label])
+            typical[taken_for == label] = cases[order[int(_TYPICAL_RANK * len(cases))]]
+        scores = np.concatenate([of_rows, of_rows[typical]])
+    of_class = np.zeros(n_classes)
+    of_class[present] = shares
+    weights = sample.sample_weight * (1 - of_class[sample.true]), sample.class_totals * of_class
+    predicted = sample.predicted
+    if predicted is not None:
+        predicted = np.append(predicted, taken_for).astype(np.int32)
+    return replace(
+        sample,
+        true=np.append(sample.true, present).astype(np.int32),
+        scores=scores,
+        sample_weight=np.append(weights[0], weights[1][present]),
+        predicted=predicted,
+    )
 
 
 @lru_cache(_N_CACHED)
@@ -238,26 +316,20 @@ def _rare_errors(
     is_end = abs(best - end) <= _TOLERANCE  # as of a user's measure, whose scale is unknown
     if not (is_end if measure.family == _USERS else np.isfinite(best)):
         return None
-    # Errors in the class of the smallest size, in the heaviest class, or in all alike. They are
-    # predicted as the lightest or the heaviest of the other classes.
-    n_effective = np.array(sizes)
-    weights = np.array(classes.weights)
-    places = np.arange(len(sizes))
-    missed_classes = [places == n_effective.argmin(), places == weights.argmax(), places >= 0]
-    orders = [weights, -weights]
-    if measure.family == _DECISIONS and len(places) <= _FEW_TO_TRY:  # any error may be the dearest
-        missed_classes += [places == x for x in places]
-        orders += [*np.eye(len(places))]
-    values = []
-    for missed in missed_classes:
-        unseen = float(1 - _ERROR ** (1 / n_effective[missed].sum()))
-        values += [_value_of(measure, classes.sample(unseen * missed, x)) for x in orders]
+    kinds = _kinds_of_errors(measure, classes, np.array(sizes))
+    values = [_value_of(measure, classes.sample(*kind)) for kind in kinds]
     sign = -1 if measure.greater_is_better else 1
     losses = sign * (np.array(values) - best)
     if not (np.isfinite(losses).all() and losses.min() >= -_ROUNDING and losses.max() > _ROUNDING):
         return None
+    share, order = kinds[losses.argmax()]
+    most, of_half = (
+        losses.max(),
+        sign * (_value_of(measure, classes.sample(share / 2, order)) - best),
+    )
     gross_errors = _gross_errors(measure, classes, best) if _is_of_ranks(measure) else 1
-    return RareErrors(best, worst, best + sign * float(losses.max()), gross_errors)
+    is_linear = measure.is_dmf_auc or bool(of_half <= (1 + _SHARE) * most / 2)
+    return RareErrors(best, worst, best + sign * float(most), gross_errors, is_linear=is_linear)
 
 
 def _judge_of(measure: Measure, predictions: Predictions) -> Measure:
