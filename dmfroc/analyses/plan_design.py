@@ -12,7 +12,8 @@ from scipy.special import chdtri, nctdtr, ndtri, stdtrit
 
 from dmfroc._kit.options import number, positive
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_of, moments_of
-from dmfroc.inference.limits import interval, pools_classes, rare_errors
+from dmfroc.inference.limits import interval
+from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.sign_flips import uses_sign_flips
 from dmfroc.inference.units import Units, units_of
 from dmfroc.inputs.class_shares import in_class_shares

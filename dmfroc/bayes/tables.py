@@ -13,7 +13,7 @@ from dmfroc._kit.options import check_level, choice, positive, refuse
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import MOST_LIKELIHOODS, check_size
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.inference.limits import pools_classes
+from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.remarks import few_decide_message, few_units_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions

@@ -23,8 +23,8 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.limits import pools_classes
 from dmfroc.inference.options import Options
+from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure

@@ -54,7 +54,7 @@ from dmfroc.counted.passes import (
 )
 from dmfroc.counted.sample import RowSample, even_sizes, rows_per_class
 from dmfroc.counted.sources import SourcePart, parts_of
-from dmfroc.inference.limits import typical_probability_of_others
+from dmfroc.inference.rare_errors import typical_probability_of_others
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions

@@ -18,7 +18,7 @@ import numpy as np
 
 from dmfroc.inference.evidence import FactsInMemory, JointFacts, joint_facts
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, moments_of
-from dmfroc.inference.limits import RareErrors
+from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.sign_flips import has_large_strata
 from dmfroc.inference.units import Units
 from dmfroc.results.judge import JudgedLabels

@@ -36,16 +36,8 @@ from dmfroc.inference.influences import (
     through_weights,
 )
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import (
-    RareErrors,
-    interval,
-    interval_below,
-    is_of_sizes,
-    pools_classes,
-    rare_errors,
-    with_rare_errors,
-    without_variation,
-)
+from dmfroc.inference.limits import interval, interval_below, with_rare_errors, without_variation
+from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions

@@ -9,8 +9,8 @@ from scipy import stats
 import dmfroc
 from dmfroc.analyses.evidence import evidence_of
 from dmfroc.inference.influences import freedom_of_mean
-from dmfroc.inference.limits import RareErrors
 from dmfroc.inference.options import Options
+from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.measures import get_measure
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

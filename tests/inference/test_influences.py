@@ -16,7 +16,8 @@ from dmfroc import Measure, Predictions, estimate, hand_till_score, influences
 from dmfroc.inference import evidence
 from dmfroc.inference.influences import moments_of, moments_of_sums
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import RareErrors, interval, pools_classes, rare_errors
+from dmfroc.inference.limits import interval
+from dmfroc.inference.rare_errors import RareErrors, pools_classes, rare_errors
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
 from dmfroc.measures import dmf_auc, get_measure, informedness, precision_at_k, recall_at
