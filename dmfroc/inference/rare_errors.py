@@ -124,7 +124,8 @@ class RareErrors(NamedTuple):
         n = np.log(_ERROR) / np.log1p(-unseen / room)
         share = min(lost / room, 1.0)
         mean = (n * share + 1) / (n + 1)
-        of_mean = (variance / room**2 * n**3 + (1 - share) * n) / ((n + 1) ** 2 * (n + 2))
+        of_one = (1 - share) ** (1 if self.is_linear else 2)
+        of_mean = (variance / room**2 * n**3 + of_one * n) / ((n + 1) ** 2 * (n + 2))
         if mean >= 1:
             return [self.worst] * len(errors)
         trials = max(mean * (1 - mean) / of_mean - 1, _TOLERANCE)
@@ -241,9 +242,12 @@ def rare_errors(
     kinds = _kinds_of_errors(judge, classes, n_effective)
     samples = (_with_errors(sample, *kind, by_scores=by_scores) for kind in kinds)
     costs = [abs(_value_of(judge, x) - value) for x in samples]
-    of_first = rare.limit - rare.best
-    cost = float(np.copysign(min(abs(of_first), np.max(costs)), of_first))
-    return rare._replace(limit=rare.best + cost) if cost else None
+    cost = float(np.max(costs))  # NaN if a user's function fails
+    if not cost > 0:
+        return None if cost == 0 else rare
+    if np.isfinite(rare.worst):  # a limit takes a share of what is left to be lost
+        cost *= abs((rare.worst - rare.best) / ((rare.worst - value) or _ROUNDING))
+    return rare._replace(limit=rare.best + float(np.copysign(cost, rare.limit - rare.best)))
 
 
 def _kinds_of_errors(
