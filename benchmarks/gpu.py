@@ -1,10 +1,10 @@
 """Time `dmfroc.functional` and bootstraps on a device: ``python -m benchmarks.gpu``.
 
-It prints two tables: times, with one sort of all columns and torchmetrics's one-vs-rest beside ours
-if torch is installed; and the largest differences of values, standard errors and draws between
-NumPy, JAX on a CPU and JAX on the device. Scores lie on the device, where a model leaves them. The
-first call compiles; the other times are medians of the calls after it. ``--sizes 1000x5`` times
-other sizes, ``--quick`` one task at a small size.
+It prints three tables: times, with one sort of all columns and torchmetrics's one-vs-rest beside
+ours if torch is installed; what the compiled programs do; and the largest differences of values,
+standard errors and draws between NumPy, JAX on a CPU and JAX on the device. Scores lie on the
+device, where a model leaves them. The first call compiles; the other times are medians of the calls
+after it. ``--sizes 1000x5`` times other sizes, ``--quick`` one task at a small size.
 """
 
 from __future__ import annotations
@@ -83,6 +83,26 @@ def _of_torchmetrics(y: np.ndarray, scores: np.ndarray) -> Callable[[], Any] | N
     return lambda: float(multiclass_auroc(preds, target, num_classes=k, validate_args=False))
 
 
+def programs(n: int, n_classes: int) -> None:
+    """Print how often compiled programs sort; what they move and hold is in sizes of the scores."""
+    y, scores = scores_of(n, n_classes)
+    arrays = jnp.asarray(y.astype(np.int32)), jnp.asarray(scores.astype(np.float32))
+    print(f"\n| program, {n} x {n_classes} | sorts | loops | fusions | bytes moved | memory |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in _AREAS:
+        of_value = partial(getattr(functional, name), n_classes=n_classes)
+        with_error = partial(functional.estimate, getattr(functional, name), n_classes=n_classes)
+        for title, function in ((name, of_value), (f"{name} with SE", with_error)):
+            program = jax.jit(function).lower(*arrays).compile()
+            text, size = program.as_text(), arrays[1].nbytes
+            n_of = [text.count(f" {kind}(") for kind in ("sort", "while", "fusion")]
+            moved = program.cost_analysis()["bytes accessed"] / size
+            held = program.memory_analysis().temp_size_in_bytes / size
+            print(
+                f"| {title} | {' | '.join(map(str, n_of))} | {moved:.0f} | {held:.1f} |", flush=True
+            )
+
+
 def differences(device: Any) -> None:
     """Print how far JAX on a CPU and on the device is from NumPy."""
     y, scores = scores_of(2000, 8)
@@ -138,6 +158,7 @@ def main() -> None:
                     flush=True,
                 )
     if not options.quick:
+        programs(6000, 40)
         differences(device)
 
 

@@ -10,7 +10,16 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc.functional.arrays import number_of_classes, observations, run, run_on, usable, wide
+from dmfroc._kit.options import unmasked
+from dmfroc.functional.arrays import (
+    array,
+    number_of_classes,
+    observations,
+    run,
+    run_on,
+    usable,
+    wide,
+)
 from dmfroc.functional.counts import class_totals, pair_table, rate_table
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.ranking import mean_pairwise_area
@@ -123,16 +132,16 @@ def center(
     >>> print(f"{center(rates).auc:.3f}")
     0.759
     """
-    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(q, 2, T) with q, T >= 1")
-    check_rank_and_link(rank, link, (len(rates), rates[0].size))
-    return run(WithOptions(_center, rank=rank, link=link), rates, weights, shrinkage)
+    arrays = _checked_problem(rates, weights, shrinkage, "(q, 2, T) with q, T >= 1")
+    check_rank_and_link(rank, link, (len(arrays[0]), arrays[0][0].size))
+    return run(WithOptions(_center, rank=rank, link=link), *arrays)
 
 
-def _rates_and_weights(
+def _checked_problem(
     rates: Any, weights: Any, shrinkage: Any, shape: str
-) -> tuple[Float[Any, "*cells"], Float[Any, ...]]:
-    """Return arrays of a shape that fits; check what is known of their values."""
-    rates, weights = (x if hasattr(x, "shape") else np.asarray(x, float) for x in (rates, weights))
+) -> tuple[Float[Any, "*cells"], Float[Any, ...], Float[Any, ""]]:
+    """Return arrays of shapes that fit; check what is known of their values."""
+    rates, weights = _checked("rates", rates, 1.0), _checked("weights", weights)
     of_three = rates.ndim == 3 and rates.shape[1] == 2
     if not (of_three if "2," in shape else rates.ndim == 2) or not rates.size:
         raise ValueError(f"rates must have shape {shape}, but their shape is {rates.shape}")
@@ -144,19 +153,21 @@ def _rates_and_weights(
         raise ValueError(
             f"weights of shape {weights.shape} do not broadcast to the shape {rates.shape} of rates"
         )
-    _check_range("rates", rates, 1.0)
-    _check_range("weights", weights)
-    _check_range("shrinkage", shrinkage)
-    return rates, weights
+    return rates, weights, _checked("shrinkage", shrinkage)
 
 
-def _check_range(name: str, x: Any, most: float = np.inf) -> None:
+def _checked(name: str, x: Any, most: float = np.inf) -> Any:
+    """Return an array; its values are in their range, unless it is traced."""
+    x = array(name, unmasked(name, x))
+    if name == "shrinkage" and x.ndim:
+        raise ValueError(f"shrinkage must be one number, but its shape is {x.shape}")
     if isinstance(x, jax.core.Tracer):
-        return
+        return x
     known = np.asarray(x)
     if not (np.isfinite(known).all() and (known >= 0).all() and (known <= most).all()):
         limits = "in [0, 1]" if most == 1 else "finite and >= 0"
         raise ValueError(f"{name} must be {limits}")
+    return x
 
 
 def _usable(rates: Array, weights: Array, shrinkage: Array) -> tuple[Array, Array, Array]:
@@ -273,9 +284,9 @@ def dmf(
     >>> bool(fit.converged), bool(np.allclose(product, effects, atol=1e-4))
     (True, True)
     """
-    rates, weights = _rates_and_weights(rates, weights, shrinkage, "(m, q) with m, q >= 1")
-    check_rank_and_link(rank, link, rates.shape)
-    return run(WithOptions(_factorize, rank=rank, link=link), rates, weights, shrinkage)
+    arrays = _checked_problem(rates, weights, shrinkage, "(m, q) with m, q >= 1")
+    check_rank_and_link(rank, link, arrays[0].shape)
+    return run(WithOptions(_factorize, rank=rank, link=link), *arrays)
 
 
 def _factorize(
@@ -412,7 +423,7 @@ def dmf_auc(
     n_classes = number_of_classes(n_classes)
     program = _table_program(n_classes, pair_weights, n_thresholds, threshold_pool, area)
     if n_classes == 2:
-        _check_range("shrinkage", shrinkage)
+        _checked("shrinkage", shrinkage)
         data = observations(y, scores, weights, n_classes, is_checked_later=True)
         return run_on(_area_of_two, data)
     return _run(program, y, scores, weights, n_classes, pair_weights, shrinkage, threshold_weights)
@@ -450,7 +461,7 @@ def _run(
     threshold_weights: Any,
 ) -> Any:
     data = observations(y, scores, weights, n_classes, is_checked_later=True)
-    _check_range("shrinkage", shrinkage)
+    shrinkage = _checked("shrinkage", shrinkage)
     if threshold_weights is not None:
         names = "y", "threshold_weights"
         threshold_weights = observations(y, None, threshold_weights, n_classes, names=names).weights
@@ -458,7 +469,7 @@ def _run(
     if not isinstance(pair_weights, str):
         is_two = isinstance(pair_weights, tuple) and len(pair_weights) == 2
         given = pair_weights if is_two else (pair_weights,)
-        matrices = tuple(x if hasattr(x, "shape") else np.asarray(x, float) for x in given)
+        matrices = tuple(array("pair_weights", unmasked("pair_weights", x)) for x in given)
         for matrix in matrices:
             if matrix.shape != (n_classes, n_classes):
                 raise ValueError(
@@ -466,7 +477,7 @@ def _run(
                     f"shape {(n_classes, n_classes)}, but one has shape {matrix.shape}"
                 )
             if not isinstance(matrix, jax.core.Tracer):
-                _check_range("pair_weights", np.where(np.eye(n_classes), 0.0, matrix))
+                _checked("pair_weights", np.where(np.eye(n_classes), 0.0, matrix))
     return run_on(program, data, threshold_weights, matrices, shrinkage)
 
 

@@ -463,6 +463,16 @@ def test_programs_sort_once_and_hold_few_numbers_for_each_score(name, n_sorts, m
     assert max(sizes) <= most * n * n_classes
 
 
+def test_tables_of_many_classes_are_made_by_parts(monkeypatch):
+    n = n_classes = 64
+    monkeypatch.setattr(counts, "_AT_ONCE", (16 * n, 16 * n))
+    shapes = [jax.ShapeDtypeStruct(s, t) for s, t in (((n,), "i4"), ((n, n_classes), "f4"))]
+    estimate = partial(functional.estimate, functional.hand_till, n_classes=n_classes)
+    text = jax.jit(estimate).lower(*shapes).compile().as_text()
+    assert len(re.findall(r" sort\(", text)) == 2  # a loop for the value, and one for the slope
+    assert not re.findall(rf"f64\[(?:\d+,)*{n_classes},{n_classes}\]", text)
+
+
 @pytest.mark.parametrize("name", ["one_vs_rest_auc", "average_precision"])
 def test_many_scores_are_counted_in_parts(monkeypatch, name):
     y, scores = Y[1:], TIED[1:]  # a shape without a compiled program
