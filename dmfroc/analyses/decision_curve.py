@@ -27,7 +27,7 @@ from dmfroc.measures.benefits import (
     net_benefit,
 )
 from dmfroc.measures.measure import Measure, bind
-from dmfroc.measures.statistics.forecasts import no_probabilities
+from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
 from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -109,15 +109,11 @@ class DecisionCurve(Result):
             The first and the last threshold of each range.
         """
         low = self.difference.simultaneous_low if simultaneous else self.difference.low
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], (low > 0).astype(int), [0]])))
-        pairs = edges.reshape(-1, 2)
-        return [(float(self.thresholds[a]), float(self.thresholds[b - 1])) for a, b in pairs]
+        return _ranges_above_zero(self.thresholds, low)
 
     def better_text(self) -> str:
         """Return the ranges in which the classifier is better than both baselines, in words."""
-        return ", ".join(
-            f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in self.better_range()
-        )
+        return _ranges_text(self.better_range())
 
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
@@ -243,6 +239,38 @@ def decision_curve(
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 
+class DrawnCurve(NamedTuple):
+    """The net benefit at each threshold, that of treating all, and the ranges of a lead."""
+
+    benefit: Float[np.ndarray, " t"]
+    of_all: Float[np.ndarray, " t"]
+    better_text: str
+
+
+def drawn_curve(
+    sample: Sample, thresholds: Float[np.ndarray, " t"], label: Hashable, level: float
+) -> DrawnCurve:
+    """Return what a chart without bands needs, in a third of the time of a `decision_curve`."""
+    leads = [_lead_at_threshold(sample, float(t), None, label) for t in thresholds]
+    low, _ = _simultaneous_ends([(x.facts, x.factor) for x in leads], level)
+    return DrawnCurve(
+        np.array([max(x.of_all, 0.0) + x.factor * x.facts.value for x in leads]),
+        np.array([x.of_all for x in leads]),
+        _ranges_text(_ranges_above_zero(thresholds, low)),
+    )
+
+
+def _ranges_above_zero(
+    thresholds: Float[np.ndarray, " t"], low: Float[np.ndarray, " t"]
+) -> list[tuple[float, float]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], (low > 0).astype(int), [0]])))
+    return [(float(thresholds[a]), float(thresholds[b - 1])) for a, b in edges.reshape(-1, 2)]
+
+
+def _ranges_text(ranges: list[tuple[float, float]]) -> str:
+    return ", ".join(f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in ranges)
+
+
 class _Point(NamedTuple):
     """What the sample says at one threshold.
 
@@ -255,23 +283,37 @@ class _Point(NamedTuple):
     baselines: dict[str, float]
 
 
+class _Lead(NamedTuple):
+    """The lead over the better baseline: ``factor`` times the value of the facts."""
+
+    facts: FactsInMemory
+    factor: float
+    of_all: float
+
+
 def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
     return facts_of([measure], bind(measure, sample.predictions), sample)[0]
+
+
+def _lead_at_threshold(
+    sample: Sample, t: float, prevalence: float | None, label: Hashable
+) -> _Lead:
+    predictions, odds = sample.predictions, t / (1 - t)
+    share = prevalence
+    if share is None:
+        is_class = is_positive(predictions, label)
+        share = float(np.average(is_class, weights=predictions.sample_weight))
+    of_all = share - (1 - share) * odds
+    measure, factor = (interventions_avoided, odds) if of_all > 0 else (net_benefit, 1.0)
+    return _Lead(_facts(measure(t, prevalence, label), sample), factor, of_all)
 
 
 def _point_at_threshold(
     sample: Sample, t: float, prevalence: float | None, label: Hashable
 ) -> _Point:
-    benefit, spared = (
-        _facts(measure(t, prevalence, label), sample)
-        for measure in (net_benefit, interventions_avoided)
-    )
-    odds = t / (1 - t)
-    treat_all = benefit.value - odds * spared.value
-    baselines = {"treat all": treat_all, "treat none": 0.0}
-    if treat_all > 0:
-        return _Point(benefit, spared, odds, baselines)
-    return _Point(benefit, benefit, 1.0, baselines)
+    lead, factor, of_all = _lead_at_threshold(sample, t, prevalence, label)
+    benefit = _facts(net_benefit(t, prevalence, label), sample) if of_all > 0 else lead
+    return _Point(benefit, lead, factor, {"treat all": of_all, "treat none": 0.0})
 
 
 def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
@@ -301,25 +343,34 @@ def _curve(
 def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
     """Return the bands of multiples of values in the same sample."""
     facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
-    varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
-    level_of_each = level
-    if varies.any():
-        covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
-        largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
-        level_of_each = largest.level_of_each(level)
-    (low, high), (simultaneous_low, simultaneous_high) = (
-        factors * np.array([_interval(x, 1 - one)[:2] for x in facts]).T
-        for one in (level, level_of_each)
-    )
     return Bands(
         factors * [x.value for x in facts],
         factors * [x.moments.standard_error for x in facts],
-        low,
-        high,
-        simultaneous_low,
-        simultaneous_high,
+        *_ends(scaled, level),
+        *_simultaneous_ends(scaled, level),
         np.array([1 - _GREATER.one_sided_p_value(x.value, partial(_interval, x)) for x in facts]),
     )
+
+
+def _simultaneous_ends(
+    scaled: list[tuple[FactsInMemory, float]], level: float
+) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+    """Return the ends of a band around multiples of values in the same sample."""
+    facts = [x for x, _ in scaled]
+    varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
+    if varies.any():
+        covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
+        largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
+        level = largest.level_of_each(level)
+    return _ends(scaled, level)
+
+
+def _ends(
+    scaled: list[tuple[FactsInMemory, float]], level: float
+) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+    """Return the ends of intervals, each by itself."""
+    ends = [(factor, _interval(x, 1 - level)) for x, factor in scaled]
+    return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])
 
 
 def _interval(facts: FactsInMemory, error: float) -> Interval:

@@ -315,9 +315,9 @@ def _rare_errors(
     if not (is_end if measure.family == _USERS else np.isfinite(best)):
         return None
     kinds = _kinds_of_errors(measure, classes, np.array(sizes))
-    values = [_value_of(measure, classes.sample(*kind)) for kind in kinds]
+    values = _values_with(measure, classes, kinds)
     sign = -1 if measure.greater_is_better else 1
-    losses = sign * (np.array(values) - best)
+    losses = sign * (values - best)
     if not (np.isfinite(losses).all() and losses.min() >= -_ROUNDING and losses.max() > _ROUNDING):
         return None
     share, order = kinds[losses.argmax()]
@@ -328,6 +328,27 @@ def _rare_errors(
     gross_errors = _gross_errors(measure, classes, best) if _is_of_ranks(measure) else 1
     is_linear = measure.is_dmf_auc or bool(of_half <= (1 + _SHARE) * most / 2)
     return RareErrors(best, worst, best + sign * float(most), gross_errors, is_linear=is_linear)
+
+
+def _values_with(
+    measure: Measure,
+    classes: _Classes,
+    kinds: Sequence[tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]],
+) -> Float[np.ndarray, " kinds"]:
+    """Return the value with each kind of errors."""
+    if measure.family != _DECISIONS:
+        return np.array([_value_of(measure, classes.sample(*kind)) for kind in kinds])
+    # Many kinds differ by their shares alone, and are bound together
+    places: dict[tuple[int, ...], list[int]] = {}
+    for place, (_, order) in enumerate(kinds):
+        places.setdefault(tuple(_predicted_as(order).tolist()), []).append(place)
+    values = np.empty(len(kinds))
+    for together in places.values():
+        halves = classes.sample(0.5, kinds[together[0]][1])
+        shares = [np.append(1 - kinds[place][0], kinds[place][0]) for place in together]
+        weights = 2 * halves.sample_weight * np.array(shares)
+        values[together] = bind(measure, halves).values_of_each(weights)[:, 0]
+    return values
 
 
 def _judge_of(measure: Measure, predictions: Predictions) -> Measure:

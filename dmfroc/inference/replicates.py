@@ -8,7 +8,7 @@ draws are computed at a time. All classifiers of the same sample see the same re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -123,15 +123,17 @@ def _dirichlet_weights(
     return exponential / np.repeat(means, sizes)
 
 
-def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int) -> bool:
+def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int, n_folds: int) -> bool:
     """Whether NumPy evaluates all draws before JAX has compiled what evaluates them.
 
     Draws of fits take NumPy much longer, in proportion to the rates that are fitted; of all other
-    statistics hardly. It does not depend on earlier calls, which would change the last digit.
+    statistics hardly. Folds of one shape are compiled once. The choice does not depend on earlier
+    calls, which would change the last digit.
     """
     if not isinstance(bound, SummariesOfCounts):
         return False
-    return n_draws * max(bound.statistic.n_numbers, _NUMBERS_OF_COUNTS) <= _MOST_BY_NUMPY
+    numbers = max(n_folds * bound.statistic.n_numbers, _NUMBERS_OF_COUNTS)
+    return n_draws * numbers <= _MOST_BY_NUMPY
 
 
 def _evaluator(
@@ -141,11 +143,14 @@ def _evaluator(
     n_draws: int,
     *,
     standard_errors: bool,
+    n_folds: int = 1,
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     base, n_scores = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
         return _evaluator_of_folds(bound, predictions, units, n_draws, standard_errors)
-    if not bound.is_compiled or (not standard_errors and _is_numpy_cheaper(bound, n_draws)):
+    if not bound.is_compiled or (
+        not standard_errors and _is_numpy_cheaper(bound, n_draws, n_folds)
+    ):
         if standard_errors:
             raise ValueError(
                 "interval_type='studentized' needs the derivative in every replicate, which this "
@@ -175,8 +180,9 @@ def _evaluator_of_folds(
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     if standard_errors:
         raise ValueError("interval_type='studentized' knows no folds: use 'bca' or 'percentile'")
+    common: dict[str, Any] = {"standard_errors": False, "n_folds": len(bound.rows)}
     parts = [
-        (rows, _evaluator(of_fold, predictions.rows(rows), units, n_draws, standard_errors=False))
+        (rows, _evaluator(of_fold, predictions.rows(rows), units, n_draws, **common))
         for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
     ]
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,7 +97,7 @@ def _at_threshold(
         title,
         WithOptions(treatments, threshold=t, pos_label=pos_label),
         WithOptions(summary, odds=t / (1 - t), prevalence=share),
-        obstacle=partial(no_single_class, pos_label),
+        obstacle=WithOptions(no_single_class, pos_label),
         interval=FLAT_AT_ENDS,
         **attributes,
     )
@@ -300,5 +299,6 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
     if not low < high:
         raise ValueError("cost_matrix must hold different costs, but all are the same")
     statistic, bounds = WithOptions(_bind_decisions, costs=costs), (-float(high), -float(low))
-    given = {"bounds": bounds, "obstacle": partial(_no_decisions, costs), "in_given_order": True}
+    obstacle = WithOptions(_no_decisions, costs)
+    given = {"bounds": bounds, "obstacle": obstacle, "in_given_order": True}
     return _decisions("Expected utility", statistic, mean_of_rows, **given)

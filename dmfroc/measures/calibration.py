@@ -166,7 +166,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     0.5533
     """
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=False)
-    obstacle = partial(no_logits, no_single_class, pos_label)
+    obstacle = WithOptions(no_logits, no_single_class, pos_label)
     title = "Calibration intercept (slope 1)"
     return calibration(title, statistic, _last, target=0.0, obstacle=obstacle)
 
@@ -220,7 +220,7 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     1.0591
     """
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=True)
-    obstacle = partial(no_logits, no_events, pos_label)
+    obstacle = WithOptions(no_logits, no_events, pos_label)
     attributes: dict[str, Any] = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
     attributes |= {"target": 1.0, "undefined": all_the_same}
     return calibration("Calibration slope", statistic, _last, **attributes)
@@ -274,7 +274,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     1.25
     """
     statistic = WithOptions(_observed_and_expected, pos_label=pos_label)
-    attributes: dict[str, Any] = {"obstacle": partial(no_single_class, pos_label)}
+    attributes: dict[str, Any] = {"obstacle": WithOptions(no_single_class, pos_label)}
     attributes |= {"target": 1.0, "undefined": _no_expected_event}
     return _of_sums("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
@@ -347,7 +347,7 @@ def spiegelhalter_z(pos_label: Any = None) -> Measure:
     -1.2039
     """
     statistic = WithOptions(_excesses, pos_label=pos_label)
-    obstacle = partial(_no_excess, pos_label)
+    obstacle = WithOptions(_no_excess, pos_label)
     return _of_sums("Spiegelhalter's z", statistic, _z, target=0.0, obstacle=obstacle)
 
 
@@ -426,7 +426,7 @@ def _isotonic_part(
         WithOptions(_isotonic_losses, pos_label=pos_label),
         part,
         bounds=UNIT,
-        obstacle=partial(no_events, pos_label),
+        obstacle=WithOptions(no_events, pos_label),
         is_smooth=False,
         interval=IntervalProperties(
             cross_fit=WithOptions(_cross_fitted_part, part=part, pos_label=pos_label)
@@ -547,5 +547,5 @@ def brier_uncertainty(pos_label: Any = None) -> Measure:
         range_of_shares=_up_to_uncertainty,
         interval=FLAT_AT_ENDS,  # equal classes are at the end of the range
         greater_is_better=False,
-        obstacle=partial(no_events, pos_label),
+        obstacle=WithOptions(no_events, pos_label),
     )

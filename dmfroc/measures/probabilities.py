@@ -524,7 +524,7 @@ def _among_first(k: int, **attributes: Any) -> Measure:
         mean_of_rows,
         family="ranking",
         needs="scores",
-        obstacle=partial(_too_few_classes, k),
+        obstacle=WithOptions(_too_few_classes, k),
         greater_is_better=True,
         **attributes,
     )

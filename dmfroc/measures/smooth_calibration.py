@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -287,7 +287,7 @@ def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) ->
         WithOptions(_one_of, place=place),
         bounds=UNIT,
         greater_is_better=False,
-        obstacle=partial(no_logits, no_events, pos_label),
+        obstacle=WithOptions(no_logits, no_events, pos_label),
         undefined=all_the_same,
         **attributes,
     )

@@ -12,8 +12,8 @@ from jaxtyping import Float
 from matplotlib.ticker import LogLocator
 
 from dmfroc._kit.arrays import divide
-from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
-from dmfroc.inference.units import Sample
+from dmfroc.analyses.decision_curve import drawn_curve
+from dmfroc.inference.units import Sample, sample_of
 from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
 from dmfroc.plots.forest import ForestRow
@@ -182,29 +182,22 @@ def decisions(
 
     There is none where scores are no probabilities.
     """
+    wholes = {name: sample_of(replace(p, folds=None), u.groups) for name, (p, u) in samples.items()}
     charts = []
     for label in shown:
         lines, reference = [], ""
-        for position, (name, (predictions, units)) in enumerate(samples.items()):
+        for position, (name, (predictions, _)) in enumerate(samples.items()):
             if no_probabilities(predictions) is not None:
                 continue
             step = 0.05 if predictions.scores.size <= _MANY_SCORES else 0.1
-            curve = decision_curve(
-                replace(predictions, folds=None),
-                thresholds=np.arange(step, 0.99, step),
-                pos_label=label,
-                groups=units.groups,
-                level=level,
-            )
-            assert isinstance(curve, DecisionCurve)
+            thresholds = np.arange(step, 0.99, step)
+            benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
             is_class = predictions.true == predictions.labels.index(label)
             share = np.average(is_class, weights=predictions.sample_weight)
-            benefit, of_all = curve.benefit.value / share, curve.baselines["treat all"] / share
-            reference = path(curve.thresholds, of_all, SMALL_SIZE)
-            ranges = curve.better_text()
+            reference = path(thresholds, of_all / share, SMALL_SIZE)
             text = f"better at {ranges}" if ranges else "nowhere shown to be better"
             lines.append(
-                ChartLine(position, name, path(curve.thresholds, benefit, SMALL_SIZE), "", text)
+                ChartLine(position, name, path(thresholds, benefit / share, SMALL_SIZE), "", text)
             )
         if lines:
             charts.append(Small(label, 1.0, lines, reference))

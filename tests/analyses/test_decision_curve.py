@@ -5,8 +5,11 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-from dmfroc import estimate
+from dmfroc import Predictions, estimate
+from dmfroc.analyses.decision_curve import drawn_curve
 from dmfroc.curves import decision_curve
+from dmfroc.inference import rare_errors
+from dmfroc.inference.units import sample_of
 from dmfroc.measures import expected_utility, net_benefit
 from dmfroc.plots import DecisionDisplay
 
@@ -66,6 +69,29 @@ def test_family_of_costs():
         assert value == pytest.approx(expected_utility(costs(t))(T, Q))
     best = np.max(list(curve.baselines.values()), axis=0)
     assert curve.difference.value == pytest.approx(curve.benefit.value - best)
+
+
+def test_drawn_curve_is_that_with_bands():
+    thresholds = np.arange(1, 10) / 10
+    for label in range(3):
+        curve = decision_curve(T, Q, thresholds=thresholds, pos_label=label)
+        drawn = drawn_curve(sample_of(Predictions.from_arrays(T, Q)), thresholds, label, 0.95)
+        assert drawn.benefit == pytest.approx(curve.benefit.value)
+        assert drawn.of_all == pytest.approx(curve.baselines["treat all"])
+        assert drawn.better_text == curve.better_text()
+
+
+def test_rare_errors_are_bound_once_each(monkeypatch):
+    calls = []
+    bind = rare_errors.bind
+    monkeypatch.setattr(rare_errors, "bind", lambda *given: calls.append(given) or bind(*given))
+    y, scores = np.arange(57) % 10, np.random.default_rng(2).dirichlet(np.ones(10), size=57)
+    thresholds = [0.05, 0.2]
+    decision_curve(y, scores, thresholds=thresholds, pos_label=3)
+    n_measures, n_kinds = 2 + 1, 10 + 2  # each class first, or the heaviest, or the lightest
+    assert n_kinds < len(calls) <= n_measures * n_kinds  # not one for each share of errors
+    decision_curve(y, scores[:, ::-1], thresholds=thresholds, pos_label=3)
+    assert len(calls) <= n_measures * n_kinds  # of the same classes nothing is bound again
 
 
 def test_few_decisions_show_nothing():

@@ -246,3 +246,16 @@ def test_jax_compiles_where_that_saves_time(measure, n_draws, is_by_numpy, monke
     options = {"bayesian": False, "n_draws": n_draws, "seed": 0}
     replicates.replicate_values(bound, predictions, units_of(predictions), **options)
     assert found == ([] if is_by_numpy else ["jax"])
+
+
+def test_fits_in_many_folds_are_compiled():
+    y = np.arange(24) % 3
+    scores = np.eye(3)[y]
+    bound = bind(dmf_auc(), Predictions.from_arrays(y, scores))
+    n_draws = replicates._MOST_BY_NUMPY // max(
+        bound.statistic.n_numbers, replicates._NUMBERS_OF_COUNTS
+    )
+    assert replicates._is_numpy_cheaper(bound, n_draws, 1)
+    assert not replicates._is_numpy_cheaper(bound, n_draws, 5)
+    counted = bind(hand_till(), Predictions.from_arrays(y, scores))
+    assert replicates._is_numpy_cheaper(counted, 2000, 5)
