@@ -83,7 +83,7 @@ class CalibrationTests(Result):
     """
 
     main_table: ClassVar[str] = "tests"
-    attribute_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+    json_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
     predictions: Predictions

@@ -80,7 +80,7 @@ class Comparison(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "differences"
-    attribute_names: ClassVar[tuple[str, ...]] = (
+    json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
         *("simultaneous", "value_intervals", "best_set", "winner", "n_draws", "seed"),
     )
@@ -272,7 +272,7 @@ class Comparison(NamedEstimates):
         """Return the measure, the method, and who may be best."""
         return {
             name: self.best_set() if name == "best_set" else getattr(self, name)
-            for name in self.attribute_names
+            for name in self.json_names
         }
 
     def tables(self) -> list[Table]:

@@ -160,7 +160,7 @@ class NestedCrossValidation(Result):
     """
 
     main_table: ClassVar[str] = "estimates"
-    attribute_names: ClassVar[tuple[str, ...]] = ("n_fits",)
+    json_names: ClassVar[tuple[str, ...]] = ("n_fits",)
 
     estimate: Estimate
     cross_validated: float

@@ -90,7 +90,7 @@ class Gate(Result):
     """
 
     main_table: ClassVar[str] = "rules"
-    attribute_names: ClassVar[tuple[str, ...]] = ("verdict", "exit_code", "adjust")
+    json_names: ClassVar[tuple[str, ...]] = ("verdict", "exit_code", "adjust")
 
     verdict: Verdict
     rules: tuple[RuleVerdict, ...]

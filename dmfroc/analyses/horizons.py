@@ -56,7 +56,7 @@ class HorizonCurves(Result):
     """
 
     main_table: ClassVar[str] = "horizons"
-    attribute_names: ClassVar[tuple[str, ...]] = ("level",)
+    json_names: ClassVar[tuple[str, ...]] = ("level",)
 
     horizons: Float[np.ndarray, " h"]
     points: dict[str, tuple[Estimate | Difference, ...]]

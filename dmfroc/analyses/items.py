@@ -62,11 +62,7 @@ class ItemScores(Comparison):
     """
 
     main_table: ClassVar[str] = "estimates"
-    attribute_names: ClassVar[tuple[str, ...]] = (
-        "n_items",
-        "n_repeats",
-        *Comparison.attribute_names,
-    )
+    json_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.json_names)
 
     items: ScoredItems = field(kw_only=True, repr=False, compare=False)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)

@@ -342,7 +342,7 @@ def _named_predictions(
         }
     named = _by_classifier(y_score, y_pred)
     if y_score is None:
-        return _evidence_of_hard_labels(y_true, y_pred, needs, others)
+        return _hard_evidence(y_true, y_pred, needs, others)
     return {
         name: Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
         for name, (scores, hard) in named.items()
@@ -373,7 +373,7 @@ def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
     return {name: (scores, hard.get(name)) for name, scores in y_score.items()}
 
 
-def _evidence_of_hard_labels(
+def _hard_evidence(
     y_true: Any, y_pred: Any, needs: Needs, others: Mapping[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of classifiers without scores, all with the same classes."""
@@ -384,9 +384,7 @@ def _evidence_of_hard_labels(
     classes = {label for p in named.values() for label in p.labels}
     # A class that one of them alone predicts is a class of all of them.
     if any(len(p.labels) < len(classes) for p in named.values()):
-        return _evidence_of_hard_labels(
-            y_true, y_pred, needs, {**others, "labels": sorted(classes)}
-        )
+        return _hard_evidence(y_true, y_pred, needs, {**others, "labels": sorted(classes)})
     return named
 
 

@@ -43,7 +43,7 @@ class JudgedShares(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "estimates"
-    attribute_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
+    json_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
 
     estimates: dict[Any, Estimate]
     n_verified: int

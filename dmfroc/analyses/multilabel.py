@@ -163,11 +163,7 @@ class MultilabelComparison(Comparison):
     """
 
     main_table: ClassVar[str] = "estimates"
-    attribute_names: ClassVar[tuple[str, ...]] = (
-        "average",
-        "left_out",
-        *Comparison.attribute_names,
-    )
+    json_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.json_names)
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False, compare=False)

@@ -89,7 +89,7 @@ class Plan(Result):
     """
 
     main_table: ClassVar[str] = "curve"
-    attribute_names: ClassVar[tuple[str, ...]] = (
+    json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
     )
 

@@ -80,7 +80,7 @@ class PooledSites(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "pooled"
-    attribute_names: ClassVar[tuple[str, ...]] = (
+    json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "tau", "tau_interval", "i_squared", "heterogeneity"),
         *("between", "scale", "left_out"),
     )
@@ -321,11 +321,9 @@ class _Line(NamedTuple):
 
     def estimate(self, value: float, error: float, quantile: float) -> Estimate:
         """Return an estimate whose interval is symmetric on the line."""
-        return self.estimate_of_ends(
-            value, error, (value - quantile * error, value + quantile * error)
-        )
+        return self.with_ends(value, error, (value - quantile * error, value + quantile * error))
 
-    def estimate_of_ends(self, value: float, error: float, ends: tuple[float, float]) -> Estimate:
+    def with_ends(self, value: float, error: float, ends: tuple[float, float]) -> Estimate:
         """Return an estimate from value, standard error and interval on the line."""
         back = float(self.scale.from_line(value))
         return replace(
@@ -359,7 +357,7 @@ class _Line(NamedTuple):
         ends = mixture.quantile(tails[0]), mixture.quantile(tails[1])
         probable = (tails[0], 0.5, tails[1])
         low, middle, high = np.interp(probable, mixture.weights.cumsum(), taus).tolist()
-        found = self.estimate_of_ends(value, float(np.sqrt(mixture.weights @ squares)), ends)
+        found = self.with_ends(value, float(np.sqrt(mixture.weights @ squares)), ends)
         return found, middle, (low, high)
 
     def prediction(self, model: RandomEffects) -> tuple[float, float]:

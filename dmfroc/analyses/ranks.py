@@ -42,7 +42,7 @@ class Ranks(Result):
     """
 
     main_table: ClassVar[str] = "ranks"
-    attribute_names: ClassVar[tuple[str, ...]] = ("level", "tiers")
+    json_names: ClassVar[tuple[str, ...]] = ("level", "tiers")
 
     title: str
     estimates: dict[str, Estimate]

@@ -83,7 +83,7 @@ class ConfidenceSequence(Result):
     """
 
     main_table: ClassVar[str] = "looks"
-    attribute_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+    json_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
 
     measure: str
     title: str
@@ -145,8 +145,8 @@ class Drift(ConfidenceSequence):
         After how many rows the change that explains it best began.
     """
 
-    attribute_names: ClassVar[tuple[str, ...]] = (
-        *ConfidenceSequence.attribute_names,
+    json_names: ClassVar[tuple[str, ...]] = (
+        *ConfidenceSequence.json_names,
         *("baseline", "alarm", "alarm_at", "changed_at", "p_value"),
     )
 

@@ -105,13 +105,7 @@ class SubgroupComparison(NamedEstimates):
     """
 
     main_table: ClassVar[str] = "groups"
-    attribute_names: ClassVar[tuple[str, ...]] = (
-        "measure",
-        "method",
-        "level",
-        "omnibus",
-        "left_out",
-    )
+    json_names: ClassVar[tuple[str, ...]] = ("measure", "method", "level", "omnibus", "left_out")
 
     measure: str
     title: str

@@ -121,7 +121,7 @@ class RunsComparison(Result):
     """
 
     main_table: ClassVar[str] = "differences"
-    attribute_names: ClassVar[tuple[str, ...]] = (
+    json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "n_observations", "crossed", "mean_squares"),
         "covariances",
     )

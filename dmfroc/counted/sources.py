@@ -198,7 +198,8 @@ def parts_of(source: Any) -> list[SourcePart]:
             + (", which can be read only once" if isinstance(source, Iterator) else "")
             + (": write it to Parquet, or take Predictions.from_arrays" if is_frame else "")
         )
-    if isinstance(source, Sequence) and source and all(_is_path(item) for item in source):
+    paths = isinstance(source, Sequence) and [isinstance(x, str | os.PathLike) for x in source]
+    if paths and all(paths):
         return _parts_of_files([file for item in source for file in files_named(str(item))], None)
     if isinstance(source, Sequence):
         if not source:
@@ -208,10 +209,6 @@ def parts_of(source: Any) -> list[SourcePart]:
             for number, batch in enumerate(source)
         ]
     return [MemoryPart(source.__iter__)]
-
-
-def _is_path(item: Any) -> bool:
-    return isinstance(item, str | os.PathLike)
 
 
 def files_named(path: str) -> list[str]:

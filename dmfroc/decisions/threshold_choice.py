@@ -106,7 +106,7 @@ class ThresholdChoice(Result):
     """
 
     main_table: ClassVar[str] = "choice"
-    attribute_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
+    json_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
 
     by: Criterion
     label: Hashable

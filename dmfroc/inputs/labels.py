@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -266,7 +267,8 @@ def sorted_labels(labels: Collection[Label]) -> list[Label]:
 def natural_order(labels: Collection[Label]) -> list[Label]:
     """Sort labels such that digits within texts count as numbers."""
     if all(isinstance(label, str) and not _NUMBER.fullmatch(label) for label in labels):
-        return sorted(labels, key=lambda label: re.sub("[0-9]+", _padded, str(label)))
+        padded = partial(re.sub, "[0-9]+", lambda digits: digits[0].zfill(20))
+        return sorted(labels, key=lambda label: padded(str(label)))
     return sorted_labels(labels)
 
 
@@ -300,10 +302,6 @@ def check_order(labels: list[Label], other: list[Label], of: str, source: Source
             f"scikit-learn are, or of the {of} ({listing(other)}). Pass labels= with the class of "
             "each column, in column order, such as labels=classifier.classes_"
         )
-
-
-def _padded(digits: re.Match[str]) -> str:
-    return digits[0].zfill(20)
 
 
 def encode(

@@ -64,7 +64,7 @@ class ContingencyTable(Result):
     """
 
     main_table: ClassVar[str] = "counts"
-    attribute_names: ClassVar[tuple[str, ...]] = ("total",)
+    json_names: ClassVar[tuple[str, ...]] = ("total",)
 
     counts: Float[np.ndarray, "k k"]
     labels: tuple[Hashable, ...]

@@ -54,7 +54,7 @@ class SummaryROC(Result):
     """
 
     main_table: ClassVar[str] = "summary"
-    attribute_names: ClassVar[tuple[str, ...]] = ("level",)
+    json_names: ClassVar[tuple[str, ...]] = ("level",)
 
     studies: Studies
     settings: Settings

@@ -410,7 +410,8 @@ def _rate_intervals(
     are_classes = units.weights is None and len(units.sizes) == len(counted)
     strata = counted if are_classes else np.ones(len(units.sizes), bool)
     sizes = units.sizes[strata]
-    unseen = _unseen_rate(shares[counted], n_effective, level)
+    # The rate that may go unseen is that of the class that hides the largest part of it
+    unseen = float((shares[counted] * (1 - (1 - level) ** (1 / n_effective))).max())
     low, high = np.empty_like(rates), np.empty_like(rates)
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
         of_rates = moments_of(influence, units)
@@ -444,13 +445,6 @@ def _exact_lower(events: float, n: float, level: float) -> float:
     """
     few = events < _FEW_EVENTS
     return float(betaincinv(events, n - events + 1, (1 - level) / 2)) if few else 1.0
-
-
-def _unseen_rate(
-    shares: Float[np.ndarray, " c"], n_effective: Float[np.ndarray, " c"], level: float
-) -> float:
-    """Return the rate that may go unseen: that of the class that hides the largest part of it."""
-    return float((shares * (1 - (1 - level) ** (1 / n_effective))).max())
 
 
 def _correlation(

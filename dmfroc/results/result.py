@@ -62,7 +62,7 @@ class Result(ABC):
     main_table: ClassVar[str]
     """The key of the table that `to_pandas` returns by default."""
 
-    attribute_names: ClassVar[tuple[str, ...]] = ()
+    json_names: ClassVar[tuple[str, ...]] = ()
     """The attributes that JSON holds besides the tables."""
 
     if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Result(ABC):
 
     def attributes(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
-        return {name: getattr(self, name) for name in self.attribute_names}
+        return {name: getattr(self, name) for name in self.json_names}
 
     @abstractmethod
     def tables(self) -> Sequence[Table]:

@@ -18,13 +18,16 @@ from dmfroc.results.text import format_table
 if TYPE_CHECKING:
     import pandas as pd
 
-_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-}
+_LATEX = str.maketrans(
+    {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+    }
+)
 
 
 def as_text(table: Table, *, all_rows: bool = False) -> str:
@@ -57,14 +60,10 @@ def as_latex(table: Table) -> str:
     """Return a table for LaTeX's package booktabs."""
     heads, rows = printed(table)
     lines = [[head.title for head in heads], *([cell.text for cell in row] for row in rows)]
-    head, *body = (" & ".join(map(_in_latex, line)) + r" \\" for line in lines)
+    head, *body = (" & ".join(text.translate(_LATEX) for text in line) + r" \\" for line in lines)
     kinds = "".join("r" if head.is_number else "l" for head in heads)
     parts = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *body]
     return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
-
-
-def _in_latex(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)
 
 
 def as_frame(table: Table) -> pd.DataFrame:

@@ -126,13 +126,11 @@ class PublishedFigures:
                 normal = np.random.default_rng(0).normal(size=(len(y), len(shares)))
                 return Predictions.from_arrays(y, normal + distance * np.eye(len(shares))[y])
             z = np.concatenate([ndtri(_middles(n)) for n in sizes]) + distance * y
-            return self._predictions_of_risks(
-                y, expit(logit(shares[1]) + distance * (z - distance / 2))
-            )
+            return self._with_risks(y, expit(logit(shares[1]) + distance * (z - distance / 2)))
         events = np.floor(np.cumsum(risks) + 0.5)
-        return self._predictions_of_risks(np.diff(events, prepend=0.0).astype(int), risks)
+        return self._with_risks(np.diff(events, prepend=0.0).astype(int), risks)
 
-    def _predictions_of_risks(self, y: np.ndarray, risks: np.ndarray) -> Predictions:
+    def _with_risks(self, y: np.ndarray, risks: np.ndarray) -> Predictions:
         scored = Predictions.from_arrays(y, np.stack([1 - risks, risks], axis=1))
         return replace(scored, predicted=(risks >= self.threshold).astype(np.int32))
 
