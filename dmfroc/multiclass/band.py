@@ -104,10 +104,10 @@ def curve_band(
     """Return the confidence band of the multiclass ROC curve.
 
     By the jackknife, both rates get the interval of a proportion at every threshold, by Wilson's
-    method from the variance of the infinitesimal jackknife. Zou and Donner's method makes of the
-    two an interval of the true positive rate at a given false positive rate. No rate is taken to be
-    known better than by the rule of three: of a class of m observations without an error, 3/m may
-    yet be misjudged.
+    method from the variance of the infinitesimal jackknife. Of fewer than five cases the limit is
+    Clopper and Pearson's. Zou and Donner's method makes of the two an interval of the true positive
+    rate at a given false positive rate. No rate is taken to be known better than by the rule of
+    three: of a class of m observations without an error, 3/m may yet be misjudged.
 
     Parameters
     ----------
