@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy import integrate, optimize, stats
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, lasso_path
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import StratifiedKFold
 
 from dmfroc import (
     Predictions,
@@ -23,6 +23,7 @@ from dmfroc import (
     compare_runs,
     estimate,
     judged_shares,
+    measures,
     nested_cross_validation,
     plan,
 )
@@ -37,7 +38,8 @@ N_LARGE = 100_000
 N_ALPHAS, N_CANDIDATES, N_FEATURES, N_ACTIVE = 100, 10, 1000, 10
 JUDGE = np.array([[0.7, 0.3], [0.1, 0.9]])
 N_OF_JUDGE = 4000
-N_SAMPLES = 25  # of what takes seconds; more are added to those that are there
+N_SAMPLES = {"winner": 40, "learner": 60, "bands": 100, "other_bands": 100, "calibration": 400}
+"""More are added to those that are there."""
 
 
 class Population(NamedTuple):
@@ -180,14 +182,27 @@ def winner(generator: np.random.Generator, measure: str, n: int) -> dict:
     return {"limit": found.limit, "truth": float(truth), "holds": bool(found.limit <= truth)}
 
 
-def calibration(generator: np.random.Generator, slope: float) -> dict:
-    """Estimate the calibration error of 1,000 probabilities, by their logits' slope."""
-    p = generator.random(1000)
-    q = expit(slope * np.log(p / (1 - p)))
-    y = (generator.random(1000) < q).astype(int)
-    grid_of_p = (np.arange(100_000) + 0.5) / 100_000
-    truth = np.abs(grid_of_p - expit(slope * np.log(grid_of_p / (1 - grid_of_p)))).mean()
-    low, high = estimate("expected_calibration_error", y, p, level=0.9).interval
+def calibration(generator: np.random.Generator, design: str, degree: float) -> dict:
+    """Estimate the squared calibration error of 1,000 vectors of the largest probabilities.
+
+    The logit of two classes is multiplied by the degree; of ten, the probability of the first
+    class is smaller by it, and that of the second larger.
+    """
+    if design == "two classes":
+        p = generator.random(1000)
+        y = (generator.random(1000) < expit(degree * logit(p))).astype(int)
+        grid_of_p = (np.arange(100_000) + 0.5) / 100_000
+        truth = ((grid_of_p - expit(degree * logit(grid_of_p))) ** 2).mean()
+        measure = measures.squared_calibration_error(n_bins=50)
+    else:
+        p = generator.dirichlet(np.ones(10), size=1000)
+        true = p.copy()
+        for place, sign in ((-1, -1), (-2, 1)):
+            true[np.arange(1000), np.argsort(p)[:, place]] += sign * degree
+        y = (true.cumsum(axis=1)[:, :-1] < generator.random((1000, 1))).sum(axis=1)
+        truth, measure = 2 * degree**2, measures.squared_calibration_error(n_bins=20, k=2)
+    found = Predictions.from_arrays(y, p, labels=list(range(2 if p.ndim == 1 else 10)))
+    low, high = estimate(measure, found, level=0.9).interval
     return {"width": high - low, "holds": bool(low <= truth <= high)}
 
 
@@ -210,35 +225,19 @@ def accuracy_of(coefficients: np.ndarray, intercept: float) -> float:
     return float(integrate.trapezoid(correct * stats.norm.pdf(x), x))
 
 
-def truth_of_learner(n: int) -> float:
-    """Return the mean accuracy over training sets."""
+def accuracies(n: int) -> np.ndarray:
+    """Return the accuracies of fits to training sets."""
     generator = np.random.default_rng(n)
     fits = (LEARNER.fit(*features(generator, n)) for _ in range(400))
-    return float(np.mean([accuracy_of(fit.coef_[0], fit.intercept_[0]) for fit in fits]))
+    return np.array([accuracy_of(fit.coef_[0], fit.intercept_[0]) for fit in fits])
+
+
+def truth_of_learner(n: int) -> float:
+    """Return the mean accuracy over training sets."""
+    return float(accuracies(n).mean())
 
 
 TRUTH: dict[int, float] = {}
-
-
-def conservative_z(generator: np.random.Generator, x: np.ndarray, y: np.ndarray) -> tuple:
-    """Nadeau and Bengio's conservative Z: 10 pairs of halves, 15 splits each."""
-
-    def mean_of(rows: np.ndarray) -> float:
-        splits = StratifiedShuffleSplit(15, test_size=0.1, random_state=seed)
-        return np.mean(
-            [
-                clone(LEARNER).fit(x[rows[a]], y[rows[a]]).score(x[rows[b]], y[rows[b]])
-                for a, b in splits.split(rows, y[rows])
-            ]
-        )
-
-    seed, squares = int(generator.integers(2**31)), []
-    for repeat in range(10):
-        halves = StratifiedKFold(2, shuffle=True, random_state=seed + repeat).split(x, y)
-        one, two = (mean_of(test) for _, test in halves)
-        squares.append((one - two) ** 2 / 2)
-    value, error = mean_of(np.arange(len(y))), np.sqrt(np.mean(squares))
-    return value - 1.96 * error, value + 1.96 * error
 
 
 def generalization(generator: np.random.Generator, n: int) -> list[dict]:
@@ -255,15 +254,19 @@ def generalization(generator: np.random.Generator, n: int) -> list[dict]:
     intervals = {
         "corrected t (10 folds)": estimate("accuracy", y, target="learner", **options).interval,
         "10 folds": estimate("accuracy", y, **options).interval,
-        "conservative Z (10 x 15)": conservative_z(generator, x, y),
     }
-    for n_repeats in (20, 100) if seed % 8 == 0 else (20,):
+    plain = estimate("accuracy", y, **options).value
+    settings = {"conservative Z (10 x 15)": (10, 10, "conservative_z")}
+    for n_repeats in (20, 200) if seed % 8 == 0 else (20,):
+        settings[f"nested cross-validation, {n_repeats} repeats"] = (5, n_repeats, "nested")
+    for name, (cv, n_repeats, variance) in settings.items():
         found = nested_cross_validation(
-            LEARNER, x, y, measure="accuracy", n_repeats=n_repeats, random_state=seed
-        )
-        intervals[f"nested cross-validation, {n_repeats} repeats"] = found.estimate.interval
+            LEARNER, x, y, measure="accuracy", cv=cv, n_repeats=n_repeats, variance=variance,
+            random_state=seed,
+        )  # fmt: skip
+        intervals[name] = found.estimate.interval
     return [
-        {"method": name, "width": high - low, "holds": bool(low <= truth <= high)}
+        {"method": name, "width": high - low, "holds": bool(low <= truth <= high), "plain": plain}
         for name, (low, high) in intervals.items()
     ]
 
@@ -274,19 +277,19 @@ def studies() -> dict[str, Study]:
     bands += grid(family=["Student t"], n=[1000], prevalence=[0.1])
     others = grid(family=list(FAMILIES[1:]), n=[100], prevalence=[0.5])
     best = [{"measure": "hand_till", "n": 400}, {"measure": "accuracy", "n": 200}]
-    name = "published_{}".format
+    errors = grid(design=["two classes"], degree=[1.0, 0.5, 0.0])
+    errors += grid(design=["ten classes"], degree=[0.0, 0.05, 0.1])
+    functions: dict[str, tuple[Callable, list[dict]]] = {
+        "winner": (winner, best),
+        "learner": (generalization, [{"n": 100}]),
+        "bands": (band, bands),
+        "calibration": (calibration, errors),
+        "other_bands": (band, others),
+    }
     return {
-        "winner": Study(name("winner"), winner, best, replications=40, **common),
-        "learner": Study(
-            name("learner"), generalization, [{"n": 100}], replications=N_SAMPLES, **common
-        ),
-        "bands": Study(name("bands"), band, bands, replications=N_SAMPLES, **common),
-        "calibration": Study(
-            name("calibration"), calibration, grid(slope=[1.0, 0.5, 0.0]), replications=N_SAMPLES,
-            **common,
-        ),
-        "other_bands": Study(name("other_bands"), band, others, replications=N_SAMPLES, **common),
-    }  # fmt: skip
+        name: Study(f"published_{name}", function, settings, replications=N_SAMPLES[name], **common)
+        for name, (function, settings) in functions.items()
+    }
 
 
 def share(values: pd.Series) -> str:
@@ -352,21 +355,20 @@ def winner_table(table: pd.DataFrame) -> str:
 
 def calibration_table(table: pd.DataFrame) -> str:
     printed = {
-        1.0: "90 (.003), bootstrap 18.5 (.007)",
-        0.5: "98, between the ends",
-        0.0: "91 (.032), bootstrap 84 (.0325)",
+        ("two classes", 1.0): "90 (.003), bootstrap 18.5 (.007)",
+        ("two classes", 0.5): "98, between the ends",
+        ("two classes", 0.0): "91 (.032), bootstrap 84 (.0325)",
+        ("ten classes", 0.0): "97, bootstrap 0",
+        ("ten classes", 0.05): "",
+        ("ten classes", 0.1): "90, bootstrap 14",
     }
     rows = [
-        [
-            f"{slope:g}",
-            len(part),
-            f"{share(part['holds'])} ({part['width'].mean():.4f})",
-            printed[slope],
-        ]
-        for slope, part in table.groupby("slope", sort=False)
-    ]
-    header = ["slope of the logit", "samples", "ours: covers, % (length)"]
-    return markdown_table([*header, "theirs, of the squared error (readings)"], rows)
+        [design, f"{degree:g}", len(part), f"{share(part['holds'])} ({part['width'].mean():.4f})",
+         printed[design, degree]]
+        for (design, degree), part in table.groupby(["design", "degree"], sort=False)
+    ]  # fmt: skip
+    header = ["design", "degree", "samples", "ours: covers, % (length)"]
+    return markdown_table([*header, "theirs (readings)"], rows)
 
 
 def learner_table(table: pd.DataFrame) -> str:
@@ -375,13 +377,30 @@ def learner_table(table: pd.DataFrame) -> str:
         "10 folds": ".81",
         "conservative Z (10 x 15)": ".93 (.175 to .23, of all data sets)",
         "nested cross-validation, 20 repeats": "",
-        "nested cross-validation, 100 repeats": ".945 with 200 repeats (.175, of all data sets)",
+        "nested cross-validation, 200 repeats": ".945 (.175, of all data sets)",
     }
     rows = [
         [name, len(part), share(part["holds"]), f"{part['width'].mean():.3f}", printed[name]]
         for name, part in table.groupby("method", sort=False)
     ]
     return markdown_table(["method", "samples", "covers, %", "mean width", "printed"], rows)
+
+
+def widths_of_learner(table: pd.DataFrame) -> str:
+    """Say how wide an interval of exact coverage is, and of what the nested one consists."""
+    exact = 2 * 1.96 * table.loc[table["method"] == "10 folds", "plain"].std()
+    of_inner, of_outer = accuracies(64), accuracies(80)
+    p = of_inner.mean()
+    parts = [p * (1 - p) / 80, of_outer.var(), (of_outer.mean() - p) ** 2]
+    of_rows, with_fits, with_bias = 2 * 1.96 * np.sqrt(0.8 * np.cumsum(parts))
+    return (
+        f"The value of ten folds has a standard deviation with which an exact interval is "
+        f"{exact:.3f} wide. Nested cross-validation with five folds measures the error of "
+        f"cross-validation among 80 rows. The sampling of rows alone makes the interval "
+        f"{of_rows:.3f} wide. The variation of the fit to 80 rows makes it {with_fits:.3f}, and "
+        f"that fits to 64 rows are worse by {100 * np.sqrt(parts[2]):.1f} points "
+        f"makes it {with_bias:.3f}."
+    )
 
 
 def readers_table() -> str:
@@ -460,17 +479,35 @@ def pairs_table() -> str:
 
 
 def sizes_table() -> str:
-    figures = PublishedFigures(prevalence=0.018, auc=0.8, risks=("normal", -5, 2.5))
-    half_widths = {"calibration_slope": 0.1, "hand_till": 0.05}
-    printed = {
-        "calibration_slope": "4,501 by simulation, 4,554 by quadrature",
-        "hand_till": "4,252",
-    }
+    normal = PublishedFigures(prevalence=0.018, auc=0.8, risks=("normal", -5, 2.5))
+    beta = PublishedFigures(risks=("beta", 0.5, 0.5))
     rows = [
-        [name, f"{plan(figures, measure=name, half_width=x).n:,}", printed[name]]
-        for name, x in half_widths.items()
+        [f"{name}, {title}", f"n = {plan(figures, measure=name, half_width=x).n:,}", printed]
+        for name, title, figures, x, printed in (
+            ("calibration_slope", "normal logits", normal, 0.1,
+             "n = 4,501 by simulation, 4,554 by quadrature"),
+            ("calibration_slope", "risks of Beta(.5, .5)", beta, 0.1,
+             "n = 1,641 by simulation, 1,644 by quadrature"),
+            ("hand_till", "AUC .8", normal, 0.05, "n = 4,252"),
+            ("observed_expected_ratio", "prevalence .018", normal, 0.5, "n = 905"),
+        )
+    ]  # fmt: skip
+    of_auc = plan(PublishedFigures(prevalence=0.5, auc=0.85), measure="hand_till", half_width=0.05)
+    for n, printed in ((80, "SE .0437"), (120, "SE .0356")):
+        error = of_auc.curve([n])["standard_error"].iloc[0]
+        rows.append([f"hand_till, AUC .85, prevalence .5, n = {n}", f"SE {error:.4f}", printed])
+    return markdown_table(["measure", "ours", "printed"], rows)
+
+
+def gates_table() -> str:
+    """Show how often a gate decides between two models that are alike, from `gates.py`."""
+    names = ("gates_false_shut", "gates_false")
+    table = pd.concat([pd.read_parquet(RESULTS / f"{name}.parquet") for name in names])
+    table = table[(table.kind == "better_than") & (table.n_classes == 2) & (table.is_near == 0)]
+    rows = [
+        [n, len(part), share(part.verdict.isin(["pass", "fail"]))] for n, part in table.groupby("n")
     ]
-    return markdown_table(["measure", "our n", "printed n"], rows)
+    return markdown_table(["cases", "samples", "ours decides, %"], rows)
 
 
 PRINTED_JUDGE = {0.0: (97.3, 0.098), 0.1: (95.3, 0.172), 0.3: (95.6, 0.174), 0.5: (95.2, 0.154)}
@@ -545,10 +582,13 @@ stored runs of `mabt-experiments` by Rink, the first 1,500, Monte Carlo error .6
 
 ## Calibration error
 
-1,000 uniform probabilities of two classes; the logit of the true probability is the slope times
-theirs. Nominal coverage is 90 %. Ours is of the mean absolute error, theirs of the root mean
-square, so that lengths are comparable in kind only. Source: Sun and others, arXiv 2408.08998,
-readings of figures.
+The squared error of the vector of the largest probabilities of 1,000 rows, in bins of equal width.
+Two classes: one probability, 50 bins; probabilities are uniform, and the degree multiplies their
+logits. Ten classes: two probabilities, 20 bins each; vectors are uniform, the first class occurs
+less often by the degree and the second more often. Nominal coverage is 90 %. Ours is
+`squared_calibration_error`. Without any error, theirs is the share of samples that a test with the
+known variance would accept. Source: Sun and others, arXiv 2408.08998, readings of figures, and
+their code.
 
 {calibration_table(tables["calibration"])}
 
@@ -561,11 +601,10 @@ medians of these, where ours are of this one design.
 
 {learner_table(tables["learner"])}
 
-Nested cross-validation here is the algorithm of Bates, Hastie and Tibshirani: with the same folds a
-plain version with their variances gives standard errors within 2 % of ours. Its width on this
-design is not that of the median data set. A part comes from few repeats: the variance is a small
-difference of noisy numbers, which is cut off below. Of six other samples 20 repeats gave standard
-errors of .068 in the mean, 100 gave .063.
+{widths_of_learner(tables["learner"])} The rest comes from few repeats: the variance is a small
+difference of noisy numbers, which is cut off below. With the same folds a plain version of the
+algorithm of Bates, Hastie and Tibshirani, with their variances, gives standard errors within 2 % of
+ours. Conservative Z compares fits to 40 rows.
 
 ## Readers
 
@@ -584,9 +623,20 @@ by n - 1 and use t quantiles.
 ## Sample sizes
 
 Prevalence .018, AUC .8, logits normal with mean -5 and standard deviation 2.5; the width of the
-interval is .2 for the slope and .1 for the AUC. Source: the tests of pmvalsampsize.
+interval is .2 for the slope, .1 for the AUC and 1 for the ratio of observed to expected events.
+Sources: the tests of pmvalsampsize, and for standard errors presize.
 
 {sizes_table()}
+
+## Gates
+
+Two models are alike, so that each verdict of a gate that asks for a better one is false (from the
+study of [gates](gates.md)). Nominal is at most 5 %. Printed, of gates that compare plain means:
+3 of 11 verdicts changed between two runs of the same input, with three trials or fewer in half of
+the evaluations (`dotnet/skills`, issue 952), and 3 of 25 comparisons of equals were red
+(`luthersystems/elps`, pull request 452).
+
+{gates_table()}
 
 ## A judge calibrated by class
 
@@ -605,20 +655,23 @@ NO_DATA = "Set DMFROC_EXTERNAL_DATA to a directory that holds van_dyke.csv."
 VERDICT = """
 ## Ahead, equal, behind
 
-Most of our rows have few samples: a difference of less than two Monte Carlo errors says nothing.
+A difference of less than two Monte Carlo errors says nothing.
 
-* **Ahead**: bands of ROC curves, with 4 to 18 % less area than the envelope, 24 % less at a
-  prevalence of .1, and 14 to 41 % less than Kolmogorov-Smirnov's. A judge of three classes or more,
+* **Ahead**: bands of ROC curves, which cover 96 % or more in each row, on the dense grid too, with
+  4 to 17 % less area than the envelope, 24 % less at a prevalence of .1, and 12 to 43 % less than
+  Kolmogorov-Smirnov's. Calibration error of two classes without any error: it covers 99 % at .0029,
+  where theirs has .003 and 90 %. Gates: 0 to 6 % false verdicts. A judge of three classes or more,
   for which nothing is printed.
-* **Equal**: readers, by each printed covariance to all digits, and paired tests, whose values are
-  equal and whose errors differ by n - 1. The sample size of the AUC; that of the slope is the
-  quadrature's. The judge of two classes. The bound of the best of many models by the AUC: it is as
-  far below the truth as Sidak's (.082), and within two Monte Carlo errors of MABT's (.072).
+* **Equal**: calibration error of two classes, elsewhere. Readers, by each printed covariance to all
+  digits, and paired tests, whose values are equal and whose errors differ by n - 1. Sample sizes:
+  those of slopes are the quadrature's, that of the ratio of events is one more. The judge of two
+  classes. The bound of the best of many models by the AUC: it is as far below the truth as Sidak's
+  (.082), and within two Monte Carlo errors of MABT's (.072).
 * **Behind**: the bound of the best by accuracy, .135 below the truth instead of .113. Calibration
-  error, whose interval at no error is ten times as long, though of another
-  error; the vector of the largest classes is not there. Intervals for a learner: corrected t and
-  nested cross-validation cover all of 25 samples and are wide. Conservative Z is that of this
-  script, not of the package. Bands of Student t on a dense grid at n = 1,000, 84 ± 7.
+  error of ten classes, which covers 86 and 87 % where there is an error: most of its 400 bins have
+  few rows or none. Intervals for a learner, of which all but ten folds cover each of 60 samples:
+  nested cross-validation is half as wide again as an exact interval, and corrected t and
+  conservative Z are wider still.
 """
 
 

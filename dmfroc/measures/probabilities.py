@@ -512,7 +512,7 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
         n_bins,
         _SquaredError(),
         bounds=(0.0, float(min(k, 2))),
-        obstacle=partial(_fewer_than, k),
+        obstacle=WithOptions(_fewer_than, k),
         interval=IntervalProperties(is_flat_at_ends=True),
     )
 
