@@ -19,6 +19,7 @@ from dmfroc.results.judge import JudgedLabels
 
 MEASURE, TITLE = "mean_score", "Mean score"
 _PER_SKEWNESS = 60  # items per squared skewness, below which t intervals cover too little
+_ROUNDING = 1e-14  # of the largest score, which equal means of groups can differ by
 _ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
 
 
@@ -79,6 +80,7 @@ class ItemMean:
         """The mean with its limits."""
         n_units = int((self._weight_of_unit > 0).sum())
         variance = float(self.influences @ self.influences)
+        variance *= variance > (_ROUNDING * float(np.nanmax(np.abs(self.scores)))) ** 2
         value = float(np.clip(self._combined[0], *self.bounds))
         return BoundedMean(value, variance, n_units, float(self._n_effective[0]), self.bounds)
 
@@ -130,8 +132,15 @@ class ItemMean:
 
     @property
     def _no_variation(self) -> str | None:
-        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.limits.variance > 0:
+        if self.limits.variance > 0:
             return None
+        if np.isfinite(self.bounds[1] - self.bounds[0]):
+            return (
+                "all groups have the same mean score, so that its standard error is 0, and the "
+                "interval rests on their number alone: check that groups are no strata"
+                if np.nanmax(self.scores) > np.nanmin(self.scores)
+                else None
+            )
         return (
             "all scores are the same and have no bounds: this says nothing of other items, and the "
             "interval is empty. Give the bounds= of the scores"

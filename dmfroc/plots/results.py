@@ -12,6 +12,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
+from dmfroc.analyses.multilabel import MultilabelComparison
 from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.pooling import PooledSites
 from dmfroc.analyses.ranks import Ranks
@@ -34,6 +35,8 @@ from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.renderers import renders
+
+_AREAS = ("dmf_auc", "hand_till")  # which are one of two classes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,6 +79,21 @@ def plot_comparison(
         return ComparisonDisplay(comparison).plot(ax, **options)
     xlabel = f"{comparison.title}, {100 * comparison.level:g} % interval"
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
+
+
+@renders("MultilabelComparison.plot")
+def plot_labels(
+    comparison: MultilabelComparison, ax: Axes | None = None, **options: Any
+) -> ComparisonDisplay | IntervalDisplay:
+    """Draw the differences of classifiers; of one alone each label, and hollow their mean."""
+    if comparison.differences:
+        return plot_comparison(comparison, ax, **options)
+    of_labels = [(label, e) for label, own in comparison.by_label.items() for e in own.values()]
+    rows = [ForestRow(label, e.value, e.interval) for label, e in of_labels]
+    [whole] = comparison.estimates.values()
+    rows.append(ForestRow(f"{comparison.average} average", whole.value, whole.interval, False))
+    xlabel = f"{comparison.title}, {100 * comparison.level:g} % intervals"
+    return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
 
 
 @renders("Comparison.plot_best_set")
@@ -258,16 +276,24 @@ def plot_sequence(
 @renders("Plan.plot")
 def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> LineDisplay:
     """Draw power, or half-width, against the number of cases, with the planned number marked."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
     display = LineDisplay()
-    axes = display._draws_on(ax)
+    axes = display._draws_on(ax, height=4.8)
     what = "half_width" if plan.difference is None else "power"
     planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
     table = plan.curve()
     [display.line_] = axes.plot(table.index, table[what], **({"color": COLORS[0]} | line_kwargs))
     color = display.line_.get_color()
-    display.interval_ = axes.axvspan(*plan.n_interval, color=color, alpha=0.12, linewidth=0)
-    [display.point_] = axes.plot(plan.n, planned, "o", color=COLORS[1])
+    band = f"{100 * plan.level:g} % interval of the number, from the size of the pilot"
+    shade: dict[str, Any] = {"color": color, "alpha": 0.12, "linewidth": 0, "label": band}
+    display.interval_ = axes.axvspan(*plan.n_interval, **shade)
+    [display.point_] = axes.plot(plan.n, planned, "o", color=COLORS[1], label=f"{plan.n:,} cases")
     axes.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    draw_legend(axes, "best")
     return display
 
 
@@ -340,11 +366,11 @@ class HorizonDisplay(Display):
             check_kind("band", band)
         axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, t = {}, {}, self.curves.horizons
-        for place, (name, points) in enumerate(self.curves.points.items()):
-            if isinstance(points[0], Difference) != difference:
-                continue
+        titles = self._titles(difference=difference)
+        for place, (name, title) in enumerate(titles.items()):
+            points = self.curves.points[name]
             style: dict[str, Any] = style_of(place) | {"marker": "o"} | options
-            values, text = [x.value for x in points], legend_text(name)
+            values, text = [x.value for x in points], legend_text(title)
             (self.lines_[name],) = axes.plot(t, values, label=text, gid=CURVE_ID, **style)
             if band is not None:
                 ends: Any = self.curves.simultaneous[name]
@@ -355,7 +381,27 @@ class HorizonDisplay(Display):
                 self.bands_[name] = draw_band(axes, t, low, high, color)
         if difference:
             axes.axhline(0, color="0.5", linewidth=1)
-        axes.set(xlabel="Horizon", ylabel="Difference" if difference else "Value")
+        shown = [self.curves.points[name][0] for name in titles]
+        measures = [x.title for x in shown if isinstance(x, Estimate)]
+        if len(titles) == 1:
+            measures = [*titles.values()]
+        one = measures[0] if len(set(measures)) == 1 else "Value"
+        axes.set(xlabel="Horizon", ylabel="Difference" if difference else one)
         if plot_legend:
             draw_legend(axes, "lower right")
         return self
+
+    def _titles(self, *, difference: bool) -> dict[str, str]:
+        """Return what to draw, with the text of its legend; areas that are the same once."""
+        points = self.curves.points
+        titles = {
+            name: x[0].title if isinstance(x[0], Estimate) and x[0].measure == name else name
+            for name, x in points.items()
+            if isinstance(x[0], Difference) == difference
+        }
+        if set(_AREAS) <= set(titles):
+            area, other = ([x.value for x in points[name]] for name in _AREAS)
+            if np.allclose(area, other):
+                del titles[_AREAS[0]]
+                titles[_AREAS[1]] = "AUC"
+        return titles

@@ -340,6 +340,21 @@ def test_several_horizons():
     assert measures.points["brier_score"] == found.points["a"]
 
 
+def test_two_classes_have_one_area_in_the_picture():
+    followed = {"time": TIME, "horizon": [0.4, 0.7]}
+    died = np.minimum(KIND, 1)
+    found = dmfroc.evaluate(died, RISKS.sum(axis=1), **followed)
+    shown = HorizonDisplay(found).plot()
+    assert "hand_till" in shown.lines_
+    assert "dmf_auc" not in shown.lines_
+    one = HorizonDisplay(dmfroc.estimate("hand_till", died, RISKS.sum(axis=1), **followed)).plot()
+    assert one.ax_.get_ylabel() == "Hand-Till M"
+    two = {"a": RISKS.sum(axis=1), "b": RISKS[:, 0]}
+    several = HorizonDisplay(dmfroc.compare(died, two, measure="brier_score", **followed)).plot()
+    assert several.ax_.get_ylabel() == "Brier score"
+    assert [line.get_label() for line in several.lines_.values()] == ["a", "b"]
+
+
 def test_prediction_accuracy_is_about_the_aalen_johansen_prediction():
     """One minus the Brier score over that of the cumulative incidence of the event."""
     died = KIND == 1

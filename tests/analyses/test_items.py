@@ -418,3 +418,13 @@ def test_attempts_that_there_are_not(call, message):
         dmfroc.items({"a": [0, 1, 1]}).spread()
     with pytest.raises(ValueError, match="leave judge= out"):
         dmfroc.items({"a": [[0.0], [1.0], [np.nan]]}, judge=[[0.0], [1.0], [1.0]]).pass_at(1)
+
+
+def test_equal_means_of_groups_have_no_rounding_as_error():
+    frame = pd.DataFrame({"a": [True, False, True] * 10, "b": [False, False, True] * 10})
+    groups = np.arange(30) // 3
+    with pytest.warns(UserWarning, match="all groups have the same mean score"):
+        found = dmfroc.items(frame, groups=groups)
+    assert all(e.standard_error == 0 for e in found.estimates.values())
+    assert "0.6667   0.5134 to 0.7417" in str(found)
+    assert not dmfroc.items({"a": np.ones(30)}, bounds=(0, 1)).warnings

@@ -259,3 +259,12 @@ def test_result_is_whole(tmp_path):
 def test_errors(arguments, options, kind, message):
     with pytest.raises(kind, match=message):
         dmfroc.multilabel(*arguments, **options)
+
+
+def test_picture_has_each_label_and_hollow_their_mean():
+    found = dmfroc.multilabel(TRUE, SCORES, labels=["art", "law", "war", "sea"])
+    rows = found.plot().rows
+    assert [row.name for row in rows] == ["art", "law", "war", "sea", "macro average"]
+    assert [row.value for row in rows[:-1]] == [e[ONE].value for e in found.by_label.values()]
+    assert [row.is_filled for row in rows] == [True] * 4 + [False]
+    assert dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}).plot().comparison.differences

@@ -173,6 +173,15 @@ def test_curve_and_text():
     assert display.figure_ is display.ax_.figure
     width = plan(two_pilots(), measure="hand_till", half_width=0.04).plot(color="black")
     assert (width.ax_.get_ylabel(), width.line_.get_color()) == ("half-width", "black")
+    width.figure_.canvas.draw()
+    low, high = width.ax_.get_xlim()
+    ticks = [tick for tick in width.ax_.get_xticklabels() if low <= tick.get_position()[0] <= high]
+    numbers = [float(tick.get_text().replace(",", "")) for tick in ticks]
+    assert numbers == [tick.get_position()[0] for tick in ticks]
+    assert {f"{n:g}"[0] for n in numbers} <= {"1", "2", "5"}
+    [band, point] = [text.get_text() for text in width.ax_.get_legend().get_texts()]
+    assert band.startswith("95 % interval of the number")
+    assert point == f"{plan(two_pilots(), measure='hand_till', half_width=0.04).n:,} cases"
 
 
 @pytest.mark.parametrize(

@@ -391,8 +391,8 @@ CASES = {
         (ValueError, "offset must be between -1e+06 and 1e+06"),
     ),
     "picture of one classifier's labels": (
-        lambda: len(dmfroc.multilabel(np.eye(3)[Y], S).plot().rows),
-        1.0,
+        lambda: len(dmfroc.multilabel(np.eye(3)[Y], S).plot().rows),  # labels and their mean
+        4.0,
     ),
     "study without a function": (lambda: study(5), (TypeError, "function must be a function")),
     "study of text": (lambda: study(settings="x"), (TypeError, "settings must be a list")),
