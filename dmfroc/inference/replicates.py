@@ -26,7 +26,7 @@ from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCount
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
 _MOST_TRIES = 1000
-_MOST_BY_NUMPY = 160_000_000  # numbers of all draws; measured against the first call of JAX
+_MOST_BY_NUMPY = 200_000_000  # numbers of all draws; measured against the first call of JAX
 _NUMBERS_OF_COUNTS = 16_000  # as many as a draw without a fit counts
 _ROUNDING = 1e-12
 

@@ -223,9 +223,9 @@ def test_corrected_intervals_of_both_bootstraps_agree():
 @pytest.mark.parametrize(
     ("measure", "n_draws", "is_by_numpy"),
     [
-        (hand_till(), 9_000, True),
-        (hand_till(), 11_000, False),
-        (dmf_auc(), 2_000, True),
+        (hand_till(), 12_000, True),
+        (hand_till(), 13_000, False),
+        (dmf_auc(), 2_500, True),
         (dmf_auc(), 3_000, False),
     ],
 )
