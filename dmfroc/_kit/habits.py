@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.text import did_you_mean
 
@@ -60,6 +61,27 @@ _ALIKE = (
 )
 """Names of options, here and elsewhere, that mean the same."""
 
+_ALIKE_ATTRIBUTES = (
+    "interval ci lower upper low high bounds conf_int confint confidence_interval",
+    "interval ci_low ci_high ci_lower ci_upper",
+    "standard_error std_error std_err stderr se std sd",
+    "p_value pvalue p_val pval p",
+    "value estimate point mean score statistic",
+    "area_estimate area auc roc_auc auroc",
+    "x fpr",
+    "y tpr",
+    "to_pandas to_frame to_df to_dataframe to_csv to_excel to_polars df frame",
+    "as_json to_dict dict json",
+    "to_html save report to_report",
+    "n_observations n n_obs nobs n_samples size",
+    "labels classes classes_ class_names target_names",
+    "class_counts support counts",
+    "best_set winner best best_model",
+    "verdict passed ok status",
+    "title label name",
+)
+"""Attributes of results, here and elsewhere, that mean the same."""
+
 _EXPLAINED = {"level": "the coverage, such as level=0.95", "folds": "the fold of each row"}
 OPTIONS = {
     "delong": "no method: the default is DeLong's for areas",
@@ -90,14 +112,56 @@ def _hint(name: str, known: list[str]) -> str:
     remedy = OPTIONS.get(name, "")
     if any(f"{option}=" in remedy for option in known) or (remedy and "=" not in remedy):
         return f": pass {remedy}"
-    groups = [group.split() for group in _ALIKE]
-    alike = [x for group in groups if name in group for x in group if x in known]
+    alike = [x for x in _alike(name, _ALIKE) if x in known]
     meant = [f"{x}=, {_EXPLAINED[x]}" if x in _EXPLAINED else f"{x}=" for x in alike]
     if meant:
         return f": pass {' or '.join(meant)}"
     if len(known) <= _MOST_SHOWN:
         return f": its arguments are {', '.join(known) or 'none'}"
     return did_you_mean(name, known)
+
+
+def _alike(name: str, groups: tuple[str, ...]) -> list[str]:
+    return [x for group in groups if name in group.split() for x in group.split()]
+
+
+class Hinted:
+    """An object that answers a missing attribute with where it, or a part of it, has the like."""
+
+    if not TYPE_CHECKING:  # type checkers find missing attributes by themselves
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                raise AttributeError(name)
+            kind = type(self)
+            if hasattr(kind, name):  # a property that raised
+                return object.__getattribute__(self, name)
+            hint = _place_in(self, name) or did_you_mean(
+                name, (x for x in dir(kind) if x[0] != "_")
+            )
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
+
+
+def _place_in(whole: Any, name: str) -> str:
+    places = {"": whole}
+    for key, value in vars(whole).items():
+        if key == "estimates":
+            if name in value:
+                return f": type [{name!r}]"
+            places |= {f"[{k!r}]": x for k, x in [*value.items()][:1]}
+        elif isinstance(value, tuple | list):
+            places |= {f".{key}[0]": x for x in value[:1]}
+        else:
+            places[f".{key}"] = value
+    for word in dict.fromkeys([name, *_alike(name, _ALIKE_ATTRIBUTES)]):
+        for place, part in places.items():
+            if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
+                of_type = getattr(type(part), word, None)
+                if of_type is not None or word in vars(part):
+                    return f": type {place}.{word}{'()' * isinstance(of_type, FunctionType)}"
+    if name in NAMES:
+        return f": type dmfroc.{NAMES[name]}"
+    return import_module("dmfroc.analyses.catalogue").line_of_measure(name)
 
 
 def answering[T](public: T) -> T:

@@ -275,21 +275,26 @@ def line_instead_of(name: str) -> str:
     """Return what to type instead of a name that no package has where it was looked for."""
     if name in NAMES:
         return f": type dmfroc.{NAMES[name]}"
+    if line := line_of_measure(name):
+        return line
     normalized, homes = _normalized(name), _homes()
-    try:
-        measure = get_measure(name)
-        what = "y_pred=y_pred" if measure.needs == "labels" else "y_score"
-        return f': type dmfroc.estimate("{measure.name}", y_true, {what})'
-    except ValueError as error:
-        head, _, hint = str(error).partition(repr(name))
-        if head == "measure is ":  # a name that others have for several, or for none
-            return f"{hint}, in dmfroc.estimate(...)"
     if normalized in homes:
         return f": type {homes[normalized]}"
     if hasattr(Result, name):
         return f": it is a method of results, as in dmfroc.evaluate(y_true, y_score).{name}()"
     close = difflib.get_close_matches(normalized, homes, n=1, cutoff=_LEAST_ALIKE)
     return f": did you mean {homes[close[0]]}?" if close else ""
+
+
+def line_of_measure(name: str) -> str:
+    """Return what to type for the measure that has a name, or some may mean by it."""
+    try:
+        measure = get_measure(name)
+    except ValueError as error:
+        head, _, hint = str(error).partition(repr(name))
+        return f"{hint}, in dmfroc.estimate(...)" if head == "measure is " else ""
+    what = "y_pred=y_pred" if measure.needs == "labels" else "y_score"
+    return f': type dmfroc.estimate("{measure.name}", y_true, {what})'
 
 
 def _homes() -> dict[str, str]:

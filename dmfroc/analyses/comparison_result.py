@@ -29,7 +29,7 @@ from dmfroc.results.table import Column, Name, Table, rounded
 _MOST_ORDERS = 10  # in tables
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(NamedEstimates):
     """Several classifiers on the same observations.
 
@@ -96,17 +96,17 @@ class Comparison(NamedEstimates):
     n_draws: int
     seed: int
     greater_is_better: bool
-    covariance: Float[np.ndarray, "m m"] = field(repr=False, compare=False)
+    covariance: Float[np.ndarray, "m m"] = field(repr=False)
     simultaneous: bool = False
     value_intervals: dict[str, tuple[float, float]] | None = None
     winner: Winner | None = None
-    predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False, compare=False)
-    units: Units | None = field(default=None, repr=False, compare=False)
-    curve_options: CurveOptions | None = field(default=None, repr=False, compare=False)
+    predictions: Mapping[str, Predictions] = field(default_factory=dict, repr=False)
+    units: Units | None = field(default=None, repr=False)
+    curve_options: CurveOptions | None = field(default=None, repr=False)
     alternative: Alternative = "two-sided"
     margin: float = 0.0
     scale: ContrastScale = "difference"
-    at_once: tuple[Difference, ...] = field(default=(), repr=False, compare=False)
+    at_once: tuple[Difference, ...] = field(default=(), repr=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.

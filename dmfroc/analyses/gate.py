@@ -73,7 +73,7 @@ class RuleVerdict:
     reason: str
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gate(Result):
     """The verdict on each rule, and on all.
 
@@ -254,7 +254,7 @@ def gate(
         with collected_remarks() as of_rule:
             source: _Rows | _Items
             if isinstance(measure, ItemMeasure):
-                source = _Items(measure.of(y_true.items), columns)
+                source = _Items(measure.of(y_true.scored), columns)
             else:
                 source = evidence(measure.needs)
             _check_named(rule, place, source.names[1:], columns)

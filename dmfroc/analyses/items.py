@@ -42,7 +42,7 @@ class Budget(NamedTuple):
     standard_error: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ItemScores(Comparison):
     """Mean scores of one or several models on the same items, and their differences.
 
@@ -50,7 +50,7 @@ class ItemScores(Comparison):
 
     Attributes
     ----------
-    items : ScoredItems
+    scored : ScoredItems
         The scores.
     subgroups : dict of str to dict of str to Estimate
         With ``by``: the mean score in each subgroup, by its name and that of the model.
@@ -64,7 +64,7 @@ class ItemScores(Comparison):
     main_table: ClassVar[str] = "estimates"
     json_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.json_names)
 
-    items: ScoredItems = field(kw_only=True, repr=False, compare=False)
+    scored: ScoredItems = field(kw_only=True, repr=False)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
     subgroup_sizes: dict[str, int] = field(kw_only=True)
     subgroup_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
@@ -72,16 +72,16 @@ class ItemScores(Comparison):
     @property
     def n_items(self) -> int:
         """Number of items."""
-        return self.items.n_items
+        return self.scored.n_items
 
     @property
     def n_repeats(self) -> int:
         """Largest number of scores that a model has of an item."""
-        return self.items.n_repeats
+        return self.scored.n_repeats
 
     def head(self) -> list[str]:
         """Return the number of items, units and repeats in a line."""
-        n_units = int(self.items.unit.max()) + 1
+        n_units = int(self.scored.unit.max()) + 1
         words = [f"{self.n_items:,} items"]
         if n_units < self.n_items:
             words.append(f"{n_units:,} groups")
@@ -101,7 +101,7 @@ class ItemScores(Comparison):
             Half the width that the interval shall have.
         """
         positive("half_width", half_width)
-        means = {name: mean_of(self.items, name).limits for name in self.estimates}
+        means = {name: mean_of(self.scored, name).limits for name in self.estimates}
         return {name: x.units_for(half_width, 1 - self.level) for name, x in means.items()}
 
     def pass_at(self, k: int) -> ItemScores:
@@ -137,7 +137,7 @@ class ItemScores(Comparison):
         return self._rate_of_attempts(k, f"pass_all({k})", f"Worst of {k} (pass^{k})", worst=True)
 
     def _rate_of_attempts(self, k: int, measure: str, title: str, *, worst: bool) -> ItemScores:
-        given = self.items.of_best(k, worst=worst)
+        given = self.scored.of_best(k, worst=worst)
         joint = _joint(given, self.level, self.seed)
         named = {x: replace(e, measure=measure, title=title) for x, e in joint.estimates.items()}
         fields = comparison_fields(
@@ -148,7 +148,7 @@ class ItemScores(Comparison):
             seed=self.seed,
         )
         of_parts: Any = {"subgroups": {}, "subgroup_sizes": {}, "subgroup_differences": {}}
-        return ItemScores(measure=measure, title=title, items=given, **of_parts, **fields)
+        return ItemScores(measure=measure, title=title, scored=given, **of_parts, **fields)
 
     def spread(self) -> dict[str, tuple[float, float]]:
         """Return the standard deviations of each model's scores within items, and between items.
@@ -156,7 +156,7 @@ class ItemScores(Comparison):
         The first is that of attempts at the same item, the second that of the true means of items.
         """
         spreads = {}
-        for name, x in self.items.attempts.items():
+        for name, x in self.scored.attempts.items():
             if x.shape[1] < 2:
                 raise ValueError(f"{name!r} has one attempt at each item: two show a spread")
             within = float(x.var(axis=1, ddof=1).mean())
@@ -184,7 +184,7 @@ class ItemScores(Comparison):
         n_items = (total / (attempts + nonnegative("item_cost", item_cost))).astype(int)
         budgets = {}
         for name, (within, between) in self.spread().items():
-            x, variances = self.items.attempts[name], between**2 + within**2 / attempts
+            x, variances = self.scored.attempts[name], between**2 + within**2 / attempts
             if k > 1 and not np.isin(x, (0, 1)).all():
                 raise ValueError(f"k above 1 is for zeros and ones, but {name!r} has grades")
             if k > 1:
@@ -235,8 +235,8 @@ class ItemScores(Comparison):
         ]
 
     def _agreement(self) -> list[Table]:
-        judge, pairs = self.items.judge or {}, {}
-        for name, x in self.items.scores.items():
+        judge, pairs = self.scored.judge or {}, {}
+        for name, x in self.scored.scores.items():
             is_verified = ~np.isnan(x)
             pair = x[is_verified], judge[name][is_verified]
             if max(len(np.unique(values)) for values in pair) <= _MOST_GRADES:
@@ -330,7 +330,7 @@ def items(
     scores_of_items = ItemScores(
         measure=MEASURE,
         title=TITLE,
-        items=given,
+        scored=given,
         subgroups=subgroups,
         subgroup_sizes=sizes,
         subgroup_differences=differences,

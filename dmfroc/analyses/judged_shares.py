@@ -24,7 +24,7 @@ _MOST_CONDITION = 1e4  # of the judge's confusion matrix
 _METHOD = "inverted confusion matrix"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedShares(NamedEstimates):
     """Shares of the classes among rows that only a judge has labelled.
 
@@ -49,7 +49,7 @@ class JudgedShares(NamedEstimates):
     n_verified: int
     n_rows: int
     level: float
-    agreement: tuple[Shaped[np.ndarray, " v"], Shaped[np.ndarray, " v"]] = field(compare=False)
+    agreement: tuple[Shaped[np.ndarray, " v"], Shaped[np.ndarray, " v"]] = field()
     warnings: tuple[str, ...]
 
     def tables(self) -> list[Table]:

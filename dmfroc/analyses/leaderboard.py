@@ -23,7 +23,7 @@ from dmfroc.results.estimate import Estimate
 METHOD = "mean over tasks"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leaderboard(Comparison):
     """Models on several tasks: a `Comparison` of their means over the tasks.
 

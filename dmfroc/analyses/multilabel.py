@@ -139,7 +139,7 @@ class LabelledRows:
         return facts if np.isfinite(facts.value) else "it is not defined there"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MultilabelComparison(Comparison):
     """A measure of one or several classifiers that give each row several labels.
 
@@ -166,12 +166,10 @@ class MultilabelComparison(Comparison):
     json_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.json_names)
 
     average: str = field(kw_only=True)
-    rows: LabelledRows = field(kw_only=True, repr=False, compare=False)
+    rows: LabelledRows = field(kw_only=True, repr=False)
     by_label: dict[str, dict[str, Estimate]] = field(kw_only=True)
     label_differences: dict[str, tuple[Difference, ...]] = field(kw_only=True)
-    label_covariances: dict[str, Float[np.ndarray, "l l"]] = field(
-        kw_only=True, repr=False, compare=False
-    )
+    label_covariances: dict[str, Float[np.ndarray, "l l"]] = field(kw_only=True, repr=False)
     left_out: dict[str, str] = field(kw_only=True)
 
     @property

@@ -17,7 +17,7 @@ _MOST_NUMBERS, _DRAWS, _FEWEST_DRAWS = 1 << 26, 50_000, 10_000
 _NO_VARIANCE = 1e-14
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranks(Result):
     """The rank of each classifier with an interval; all intervals hold at once.
 

@@ -64,7 +64,7 @@ class Look(NamedTuple):
     p_value: float = math.nan
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConfidenceSequence(Result):
     """Limits of a measure in a stream that hold at all times at once, with the looks so far.
 
@@ -129,7 +129,7 @@ class ConfidenceSequence(Result):
         return [Table("looks", f"{self.title} over time", columns)]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Drift(ConfidenceSequence):
     """Whether a stream has become worse than a baseline, at any time.
 

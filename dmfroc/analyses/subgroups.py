@@ -71,7 +71,7 @@ class ShrunkenGroups(NamedTuple):
     tau: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubgroupComparison(NamedEstimates):
     """One classifier in several groups of observations.
 

@@ -27,7 +27,7 @@ TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OperatingPoint(AttributeTables):
     """What a classifier achieves with one threshold, under assumed prevalence and costs.
 
@@ -55,7 +55,7 @@ class OperatingPoint(AttributeTables):
     expected_cost: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OptimalOperatingPoints(AttributeTables):
     """The points where the iso-performance tangent touches the ROC curve.
 
@@ -367,7 +367,7 @@ def optimal_operating_points(
     return Economy(binary_points(predictions), prevalence, cost_fp, cost_fn).optima()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RandomizedThreshold(AttributeTables):
     """A random choice between two thresholds, made anew for each observation.
 

@@ -198,7 +198,7 @@ def _seed(generator: np.random.Generator) -> int:
     return int(generator.integers(2**31))
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExpectedCost(AttributeTables):
     """The expected cost of one decision.
 

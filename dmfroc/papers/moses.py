@@ -15,7 +15,7 @@ from dmfroc.results.attributes import AttributeTables
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MosesLittenbergROC(AttributeTables):
     """A summary ROC curve, ``D = intercept + slope S``.
 

@@ -23,7 +23,7 @@ Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TestResult(AttributeTables):
     """A test of independence.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.habits import Hinted
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
@@ -101,7 +102,7 @@ def next_style(ax: Axes) -> dict[str, Any]:
     return style_of(len(drawn)) | ({"color": free[0]} if free else {})
 
 
-class Display:
+class Display(Hinted):
     """A picture of what was computed: it holds the data, and draws them on any axes.
 
     Attributes

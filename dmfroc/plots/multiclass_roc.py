@@ -24,6 +24,7 @@ from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_ban
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import ChartStyle, Self, rate_texts
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.renderers import renders
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ _BandMethod = Literal["jackknife", "bootstrap", "paper_bootstrap"]
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 
 
+@renders("MulticlassROC.plot", "MeanROC.plot")
 class MulticlassROCDisplay(CurveDisplay):
     """A multiclass ROC curve with its band, ready to be drawn.
 

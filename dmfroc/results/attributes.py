@@ -80,6 +80,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     """
 
     main_table: ClassVar[str] = ""
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, results: Mapping[Hashable, R], of: str = "class") -> None:
         super().__init__(results)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
+from dmfroc.results.result import Valued
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value
 
@@ -16,7 +17,7 @@ ContrastScale = Literal["difference", "ratio"]
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Valued):
     """How much better the first classifier is than the second.
 
     Attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.judge import JudgedLabels
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import format_interval, warning_lines
 
@@ -27,8 +27,8 @@ EXACT_LIMIT = (
 )
 
 
-@dataclass(frozen=True)
-class Estimate(Result):
+@dataclass(frozen=True, eq=False)
+class Estimate(Valued, Result):
     """A measure's value, with its standard error and interval.
 
     Attributes
@@ -87,20 +87,12 @@ class Estimate(Result):
     n_draws: int | None = None
     seed: int | None = None
     warnings: tuple[str, ...] = ()
-    draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False, compare=False)
+    draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False)
     error_bound: float = 0.0
     exact_limit: ExactLimit | None = None
     gross_errors: int = 1
     judge: JudgedLabels | None = None
-    caveats: tuple[str, ...] = field(default=(), repr=False, compare=False)
-
-    @property
-    def ci(self) -> tuple[float, float]:
-        """The interval."""
-        return self.interval
-
-    def __float__(self) -> float:
-        return self.value
+    caveats: tuple[str, ...] = field(default=(), repr=False)
 
     def __format__(self, digits: str) -> str:
         """Return the value with these digits, as in ``f"{estimate:.3f}"``; without, the line."""
@@ -153,15 +145,33 @@ class Estimate(Result):
 
 
 class NamedEstimates(Result):
-    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``."""
+    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``.
+
+    A title that only one of them has is a name, too.
+    """
 
     estimates: dict[str, Estimate]
 
     def __getitem__(self, name: str) -> Estimate:
-        if name not in self.estimates:
+        if name in self.estimates:
+            return self.estimates[name]
+        titled = [e for e in self.estimates.values() if e.title == name]
+        if len(titled) != 1:
             hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
             raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
-        return self.estimates[name]
+        return titled[0]
+
+    def keys(self) -> KeysView[str]:
+        """Return the names of the estimates."""
+        return self.estimates.keys()
+
+    def values(self) -> ValuesView[Estimate]:
+        """Return the estimates."""
+        return self.estimates.values()
+
+    def items(self) -> ItemsView[str, Estimate]:
+        """Return the names with the estimates."""
+        return self.estimates.items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.habits import answering
+from dmfroc._kit.habits import Hinted, answering
 from dmfroc._kit.text import printable
 from dmfroc.results.renderers import renderer
 from dmfroc.results.table import Table
@@ -52,11 +52,27 @@ def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     )
 
 
+class Valued(Hinted):
+    """A value with its interval."""
+
+    value: float
+    interval: tuple[float, float]
+
+    @property
+    def ci(self) -> tuple[float, float]:
+        """The interval."""
+        return self.interval
+
+    def __float__(self) -> float:
+        return self.value
+
+
 @answering
-class Result(ABC):
+class Result(Hinted, ABC):
     """A result of an analysis.
 
-    It is printed, shown in notebooks and converted from its tables, see `tables`.
+    It is printed, shown in notebooks and converted from its tables, see `tables`. Two results are
+    equal if they are of one kind and their JSON is the same.
     """
 
     main_table: ClassVar[str]
@@ -205,6 +221,12 @@ class Result(ABC):
         with opened_page(path) as stream:
             stream.write(renderer(self, "page")(self, title=title).encode("utf-8"))
         return None
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
 
     def _repr_html_(self) -> str:
         return renderer(self, "notebook")(self)

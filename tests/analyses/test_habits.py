@@ -1,7 +1,10 @@
 """What people who know other packages try first is answered in one line."""
 
+import copy
+import importlib
 import inspect
 import pickle
+import pkgutil
 import pydoc
 import re
 
@@ -12,6 +15,7 @@ import pytest
 import dmfroc
 from dmfroc._kit.habits import _ALIKE, NAMES, OPTIONS
 from dmfroc.inference.options import EvaluationOptions
+from dmfroc.results.result import Result
 
 RNG = np.random.default_rng(0)
 Y = np.arange(90) % 3
@@ -198,6 +202,85 @@ def test_results_answer_to_names_numbers_and_formats():
     assert estimate.ci == estimate.interval
     assert EVALUATION.summary() == str(EVALUATION)
     assert EVALUATION.to_html().startswith("<!")
+
+
+ATTRIBUTES = {
+    "ESTIMATE.lower": "type .interval",
+    "ESTIMATE.conf_int": "type .interval",
+    "ESTIMATE.std_error": "type .standard_error",
+    "ESTIMATE.to_dict": "type .as_json()",
+    "ESTIMATE.valu": "did you mean 'value'",
+    "EVALUATION.accuracy": "type ['accuracy']",
+    "EVALUATION.auc": "type .area_estimate",
+    "EVALUATION.to_csv": "type .to_pandas()",
+    "EVALUATION.n": "type .predictions.n_observations",
+    "EVALUATION.classes": "type .predictions.labels",
+    "EVALUATION.standard_error": "type ['hand_till'].standard_error",
+    "EVALUATION.mcc": 'dmfroc.estimate("gorodkin_correlation", y_true, y_pred=y_pred)',
+    "EVALUATION.confusion_matrix": "type dmfroc.ContingencyTable.from_labels(y_true, y_pred)",
+    "COMPARISON.p_value": "type .differences[0].p_value",
+    "COMPARISON.best": "type .best_set()",
+    "COMPARISON.differences[0].pvalue": "type .p_value",
+    "curves.roc_curve(Y > 0, S[:, 1]).auc": "type .area",
+    "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1]).savefig": "type .figure_.savefig()",
+    "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1]).set_title": "type .ax_.set_title()",
+    "dmfroc.ContingencyTable.from_labels(Y, Y).accuracy": 'dmfroc.estimate("accuracy"',
+}
+ESTIMATE = EVALUATION["hand_till"]
+
+
+@pytest.mark.parametrize("attribute", ATTRIBUTES)
+def test_attributes_that_are_missing_are_answered_with_where_they_are(attribute):
+    with pytest.raises(AttributeError, match=re.escape(ATTRIBUTES[attribute])):
+        eval(attribute, globals() | KNOWN)
+
+
+def test_attributes_that_raise_say_why():
+    class Broken(Result):
+        @property
+        def inner(self):
+            return self.nothing.there
+
+        def tables(self):
+            return []
+
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        Broken().inner  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "result",
+    [ESTIMATE, EVALUATION, COMPARISON, dmfroc.curves.roc_curve(Y > 0, S[:, 1])],
+    ids=lambda x: type(x).__name__,
+)
+def test_results_are_equal_by_their_json_after_copies_too(result):
+    for other in (copy.deepcopy(result), copy.copy(result), pickle.loads(pickle.dumps(result))):
+        assert other == result
+        assert hash(other) == hash(result)
+    assert result != result.to_json()
+    assert not hasattr(result, "__array__")
+
+
+def test_all_results_are_compared_by_one_rule():
+    for module in pkgutil.walk_packages(dmfroc.__path__, "dmfroc."):
+        if module.name.startswith(("dmfroc.analyses", "dmfroc.decisions", "dmfroc.papers")):
+            importlib.import_module(module.name)
+    kinds = [Result]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    assert len(kinds) > 30
+    assert {kind.__eq__ for kind in kinds} == {Result.__eq__}
+    assert dmfroc.evaluate(Y, S**2, measures=["hand_till"]) != EVALUATION
+
+
+def test_named_estimates_are_mappings_to_dict():
+    assert dict(EVALUATION) == EVALUATION.estimates == dict(EVALUATION.items())
+    assert list(COMPARISON.values()) == [COMPARISON["a_1"], COMPARISON["b"]]
+    assert EVALUATION["Hand-Till M"] is EVALUATION["hand_till"]
+    with pytest.raises(KeyError, match="no estimate 'Hand-Till M'"):  # the title of both
+        COMPARISON["Hand-Till M"]
+    [difference] = COMPARISON.differences
+    assert (float(difference), difference.ci) == (difference.value, difference.interval)
 
 
 def test_lists_of_classifiers_are_numbered():

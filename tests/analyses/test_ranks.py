@@ -63,7 +63,7 @@ def test_a_higher_level_gives_wider_ranks_and_fewer_tiers():
 
 
 def test_ranks_do_not_depend_on_the_order_of_the_models_or_the_direction():
-    turned = dmfroc.items({x: FOUND.items.scores[x] for x in reversed(FOUND.items.scores)})
+    turned = dmfroc.items({x: FOUND.scored.scores[x] for x in reversed(FOUND.scored.scores)})
     assert turned.ranks().intervals == FOUND.ranks().intervals
     y = RNG.integers(2, size=200)
     scores = {x: np.clip(y * s + RNG.uniform(size=200) / 2, 0, 1) / 2 for x, s in SKILLS.items()}
@@ -75,7 +75,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_models_or_the_direction():
 
 @pytest.mark.filterwarnings("ignore:the same scores")
 def test_identical_and_constant_models_share_all_ranks():
-    x = FOUND.items.scores["b"]
+    x = FOUND.scored.scores["b"]
     same = dmfroc.items({"one": x, "two": x, "three": x}).ranks()
     assert same.tiers == (("one", "two", "three"),)
     assert set(same.intervals.values()) == {(1, 3)}
@@ -171,7 +171,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     from dmfroc.cli.commands import main
 
     monkeypatch.chdir(tmp_path)
-    parts = [x.items.scores for x in TASKS.values()]
+    parts = [x.scored.scores for x in TASKS.values()]
     table = pd.concat(
         [pd.DataFrame(x).assign(task=task) for task, x in zip(TASKS, parts, strict=True)]
     )
