@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import FunctionType
@@ -136,9 +135,7 @@ class Hinted:
             kind = type(self)
             if hasattr(kind, name):  # a property that raised
                 return object.__getattribute__(self, name)
-            hint = _place_in(self, name) or did_you_mean(
-                name, (x for x in dir(kind) if x[0] != "_")
-            )
+            hint = _place_in(self, name) or did_you_mean(name, dir(self))
             raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
@@ -175,7 +172,7 @@ def answering[T](public: T) -> T:
                 if name == "__init__" or not name.startswith("_"):
                     _replace(kind, name, method)
         return public
-    if not isinstance(public, FunctionType) or not _is_own(public) or "answers" in vars(public):
+    if not isinstance(public, FunctionType) or not _is_own(public) or "answered" in vars(public):
         return public
     function: Callable[..., Any] = public
 
@@ -189,10 +186,9 @@ def answering[T](public: T) -> T:
                 raise
         raise TypeError(misuse)
 
-    vars(answered)["answers"] = True
-    home = vars(sys.modules[function.__module__])
-    if home.get(function.__qualname__) is function:
-        home[function.__qualname__] = answered  # where pickle looks for it
+    vars(function)["answered"] = vars(answered)["answered"] = answered
+    if "." not in function.__qualname__:  # where pickle finds it, beside the function itself
+        answered.__qualname__ += ".answered"
     return answered  # type: ignore[return-value]
 
 
