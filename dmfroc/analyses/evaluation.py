@@ -25,6 +25,7 @@ from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, join
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.censoring import CensoringWeights
+from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -161,9 +162,16 @@ class Evaluation(NamedEstimates):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a careful reader has to know, each warning once."""
-        remarks = (remark for e in self.estimates.values() for remark in e.warnings)
-        return tuple(dict.fromkeys(remarks))
+        """What a careful reader has to know, each warning once for all measures that it names."""
+        named: dict[str, list[str]] = {}
+        for e in self.shown:
+            for remark in e.warnings:
+                own = remark.removeprefix(f"{e.measure} is ")
+                named.setdefault(own, []).extend([e.measure] * (own != remark))
+        return tuple(
+            f"{'each of ' * (len(x) > 1)}{shortened(x)} is {own}" if x else own
+            for own, x in named.items()
+        )
 
     @property
     def shown(self) -> list[Estimate]:

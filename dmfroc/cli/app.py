@@ -19,7 +19,7 @@ from dmfroc._kit.habits import OPTIONS
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import show, with_options
+from dmfroc.cli.outputs import opened_output, show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _N_ALIKE, _SIMILAR = 4, 0.8
@@ -30,8 +30,19 @@ _FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError, ImportEr
 _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
+class _Command(click.Command):
+    """A command that opens the file of --output before it computes."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; the file appears if all goes well, or not at all."""
+        with opened_output():
+            return super().invoke(ctx)
+
+
 class _Group(click.Group):
     """The commands, with one way to end for all of them."""
+
+    command_class = _Command
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         """Run one command and exit."""
@@ -62,7 +73,7 @@ class _Group(click.Group):
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         try:
             with self.make_context("dmfroc", arguments or ["--help"]) as context:
-                self.invoke(context)
+                status = self.invoke(context)
             sys.stdout.flush()
         except click.exceptions.Exit as end:
             return end.exit_code
@@ -78,7 +89,7 @@ class _Group(click.Group):
             return _complain(f"error: {error.message}")
         except _FAILURES as error:
             return _complain(f"error: {_message(error)}")
-        return 0
+        return status or 0
 
 
 def _show_version(context: click.Context, _: click.Parameter, is_wanted: bool) -> None:
@@ -151,8 +162,10 @@ def _usage(error: click.UsageError) -> str:
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
         word = error.option_name.lstrip("-")
         near = [x for x, param in known if _is_near(word, x[2:], param.name or "")]
-        if not near and word in OPTIONS:
-            return with_options(f"{error.message.rstrip('.')}: give {OPTIONS[word]}", command)
+        found = OPTIONS.get(word, "")
+        hint = with_options(found, command) if re.match(r"\w+=(?!\w)", found) else ""
+        if not near and hint.startswith("--"):
+            return f"{error.message.rstrip('.')}: give {hint}"
         return error.message.rstrip(".") + _did_you_mean(near)
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name

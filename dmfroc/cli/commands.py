@@ -15,8 +15,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import click
-
 import dmfroc
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
@@ -27,6 +25,7 @@ from dmfroc.cli.inputs import (
     classifier_names,
     read_pair_weights,
     read_shares,
+    split_all,
     split_measures,
     stem,
 )
@@ -47,6 +46,7 @@ from dmfroc.cli.options import (
     MEASURE,
     MEASURES,
     PAIR_WEIGHTS,
+    PATTERNS,
     PICTURE,
     PLANNED,
     PLOT,
@@ -54,12 +54,12 @@ from dmfroc.cli.options import (
     RECEIPT,
     RECEIPTS,
     REPORT,
-    REPORT_TOO,
     RULES,
     SCAN,
     SEED,
     TARGET_PREVALENCE,
     TASK,
+    THRESHOLDS,
     TITLE,
     columns,
     columns_of_either,
@@ -78,6 +78,7 @@ from dmfroc.cli.outputs import (
     show_result,
     write_receipt,
 )
+from dmfroc.inputs.messages import listing
 from dmfroc.results.result import Result, attributed, sample_attributes
 from dmfroc.results.text import format_table, warning_lines
 
@@ -89,7 +90,13 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 
 @app.command(
     params=[
-        *(FILE, *columns("folds", "groups", "judge", "time"), MEASURES, *INTERVALS, PAIR_WEIGHTS),
+        *(
+            FILE,
+            *columns("threshold", "folds", "groups", "judge", "time"),
+            MEASURES,
+            *INTERVALS,
+            PAIR_WEIGHTS,
+        ),
         *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -149,7 +156,7 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns("folds", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns("threshold", "folds", "groups", "judge", "time"), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -167,14 +174,16 @@ def compare(
     if plot and (options["judge"] or options["time"]):
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
-        predictions, weights, units = _read_all(files, pair_weights, options)
+        columns = Columns.taken_from(options)
+        each = columns.of_each(files)
+        predictions, weights, units = _read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
             result = _comparison(predictions, weights, units, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
         write_receipt(result, receipt)
     attributes = {
-        "files": dict(zip(predictions, map(str, files), strict=True)),
+        "files": {name: str(file) for name, (_, file) in each.items()},
         "pair_weights": pair_weights,
         **sample_attributes(next(iter(predictions.values()))),
     }
@@ -183,7 +192,7 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns("folds", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns("threshold", "folds", "groups", "judge", "time"), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
@@ -203,7 +212,9 @@ def report(
         if is_given and len(files) == 1:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     with open_report(output) as write, collected_warnings() as remarks:
-        predictions, weights, units = _read_all(files, pair_weights, options)
+        columns = Columns.taken_from(options)
+        each = columns.of_each(files) if len(files) > 1 else {stem(files[0]): (columns, files[0])}
+        predictions, weights, units = _read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
             if len(files) == 1:
                 from dmfroc.reports.page import measures_of_report
@@ -231,23 +242,26 @@ def _horizon(options: dict[str, Any]) -> Any:
 
 
 def _read_all(
-    files: Sequence[Path], pair_weights: str, options: dict[str, Any]
+    columns: Columns,
+    each: Mapping[str, tuple[Columns, Path]],
+    pair_weights: str,
+    options: dict[str, Any],
 ) -> tuple[dict[str, dmfroc.Predictions], Any, dict[str, Any]]:
     """Read all classifiers by name, the weights of pairs, and what rows belong together."""
+    files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
     _compile_quickly(files)
-    columns, measure = Columns.taken_from(options), options["measure"]
     if pair_weights != "equal" and not (
         len(split_measures(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
     ):
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        names, units = classifier_names(files), columns.read_units(*files)
+        units = columns.read_units(*files)
         units["horizon"] = _horizon(options)
         judged: dict[str, Any] = {}
         if columns.judge:
-            predictions, judged = columns.read_all_judged(dict(zip(names, files, strict=True)))
+            predictions, judged = columns.read_all_judged(each)
         else:
-            predictions = dict(zip(names, map(columns.read, files), strict=True))
+            predictions = {name: own.read(file) for name, (own, file) in each.items()}
         first = next(iter(predictions.values()))
         weights = read_pair_weights(pair_weights, first)
         units |= judged
@@ -278,22 +292,22 @@ def _comparison(
 
 @app.command(
     params=[
-        *(FILE, *columns("folds", "groups", "by", "time"), HORIZON),
-        *(MEASURE, *INTERVALS, *FORMATS, REPORT_TOO),
+        *(FILE, *columns("threshold", "folds", "groups", "by", "time"), HORIZON),
+        *(MEASURE, *INTERVALS, *FORMATS),
     ]
 )
-def subgroups(file: Path, output: Path | None, **options: Any) -> None:
+def subgroups(file: Path, **options: Any) -> None:
     """Compare subgroups of one classifier's observations.
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
     """
     _compile_quickly([file])
     columns = Columns.taken_from(options)
-    with open_report(output) as write, collected_warnings() as remarks, progress("Computing ..."):
+    columns = replace(columns, by=split_all(columns.by))
+    with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
         units = columns.read_units(file) | {"horizon": _horizon(options)}
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
-        write(result)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
     show_result(result, remarks, attributes)
@@ -301,7 +315,12 @@ def subgroups(file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(
     params=[
-        *(RULES, FILE, BASELINE, *columns_of_either("folds", "groups", "judge", "time")),
+        *(
+            RULES,
+            FILE,
+            BASELINE,
+            *columns_of_either("threshold", "folds", "groups", "judge", "time"),
+        ),
         *(*INTERVALS[:-1], HORIZON, JUNIT, *FORMATS),
     ]
 )
@@ -312,13 +331,15 @@ def gate(
     answers: Sequence[str],
     junit: Path | None,
     **options: Any,
-) -> None:
+) -> int:
     """Hold a classifier against written rules.
 
     Ends with 0 if all RULES pass, 1 if one fails, 3 if the data do not decide, 2 after an error.
     """
     from dmfroc.analyses.gate_rules import read_rules
 
+    if file.suffix.lower() == ".toml" != rules.suffix.lower():
+        raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
     by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
     columns = Columns.taken_from(options | {"label": options["label"] or "", "by": by})
     options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
@@ -336,7 +357,8 @@ def gate(
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
                 sample, units = dmfroc.items(scores, groups=units["groups"]), {}
             elif columns.judge:
-                sample, judged = columns.read_all_judged(files)
+                each = {name: (columns, x) for name, x in files.items()}
+                sample, judged = columns.read_all_judged(each)
                 sample, units = judged.pop("y_true"), units | judged
                 if baseline is None:
                     units |= {x: units[x]["new"] for x in ("y_score", "y_pred")}
@@ -347,13 +369,13 @@ def gate(
         write(result.to_junit())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
-    raise click.exceptions.Exit(result.exit_code)
+    return result.exit_code
 
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("folds", "groups"), TASK, MEASURE, *INTERVALS),
-        *(*FORMATS, PLOT, REPORT_TOO),
+        *(FILES, *columns_of_either("threshold", "folds", "groups"), TASK, MEASURE, *INTERVALS),
+        *(*FORMATS, PLOT),
     ]
 )
 def leaderboard(
@@ -361,7 +383,6 @@ def leaderboard(
     answers: Sequence[str],
     task: str | None,
     plot: Path | None,
-    output: Path | None,
     **options: Any,
 ) -> None:
     """Rank classifiers, or models by their --answers to items.
@@ -376,8 +397,10 @@ def leaderboard(
     columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
     _compile_quickly(files)
-    opened = open_report(output), open_picture(plot), collected_warnings()
-    with opened[0] as write, opened[1] as picture, opened[2] as remarks, progress("Computing ..."):
+    if answers and len(files) > 1:
+        raise ValueError("--answers are columns of one file: leave the others out")
+    opened = open_picture(plot), collected_warnings()
+    with opened[0] as picture, opened[1] as remarks, progress("Computing ..."):
         units = columns.read_units(*files)
         shared = {x: units[x] for x in ("groups", "folds") if units[x] is not None}
         of_task = columns.read_others(files[0], {task: "task"})[task] if task else None
@@ -386,8 +409,9 @@ def leaderboard(
             options = {x: options[x] for x in ("level", "random_state")}
             compared: Callable[..., Any] = dmfroc.items
         else:
-            named = zip(classifier_names(files), map(columns.read, files), strict=True)
-            read, compared = matched(dict(named)), dmfroc.compare
+            each = columns.of_each(files).items()
+            read = matched({name: own.read(file) for name, (own, file) in each})
+            compared = dmfroc.compare
         found: dict[Any, Any] = {}
         for name in [None] if of_task is None else sorted({*of_task}):
             rows = slice(None) if of_task is None else of_task == name
@@ -395,21 +419,16 @@ def leaderboard(
             own = {x: unit[rows] for x, unit in shared.items()}
             found[str(name)] = compared(part, **own, **options)
         result = dmfroc.leaderboard(found) if len(found) > 1 else found.popitem()[1]
-        write(result)
         ranks = result.ranks()
         if picture:
             picture.draw_result(ranks)
-    show_result(ranks, remarks, {"files": list(map(str, files))})
+    show_result(ranks, remarks, {"files": list(map(str, files))}, of_page=result)
 
 
 @app.command(
-    params=[FILES, *columns("folds", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS, REPORT_TOO]
+    params=[FILES, *columns("threshold", "folds", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS]
 )
-def plan(
-    files: Sequence[Path],
-    output: Path | None,
-    **options: Any,
-) -> None:
+def plan(files: Sequence[Path], **options: Any) -> None:
     """Say how many cases a test set needs.
 
     FILES are the pilot: predictions of one classifier, or of two for their difference.
@@ -419,12 +438,11 @@ def plan(
     has_difference = options["difference"] is not None or options["margin"] is not None
     if has_difference == (options["half_width"] is not None):
         raise ValueError("give either --half-width, or --difference (or --margin) with --power")
-    with open_report(output) as write, collected_warnings() as remarks, progress("Computing ..."):
+    with collected_warnings() as remarks, progress("Computing ..."):
         pilots = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
         units = columns.read_units(*files)
         options |= {name: units[name] for name in ("folds", "groups")}
         result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
-        write(result)
     show_result(result, remarks, {})
 
 
@@ -467,14 +485,15 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, choose, options, plot)
 
 
-@app.command(params=[FILE, *columns("groups", "time"), HORIZON, LEVEL, *FORMATS, PLOT])
-def decision(file: Path, plot: Path | None, **options: Any) -> None:
+@app.command(params=[FILE, *columns("groups", "time"), HORIZON, THRESHOLDS, LEVEL, *FORMATS, PLOT])
+def decision(file: Path, plot: Path | None, thresholds: Sequence[float], **options: Any) -> None:
     """Say at which thresholds deciding by the score is of use.
 
     Prints the net benefit beside those of treating all and none; --plot draws the curves.
     """
     from dmfroc.analyses.decision_curve import decision_curve
 
+    options["thresholds"] = sorted({*thresholds}) or None
     _show_of_one(file, decision_curve, options, plot)
 
 
@@ -523,19 +542,25 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     show("\n".join([*warning_lines(notes_of(remarks)), f"The picture is in {printable(target)}"]))
 
 
-@app.command(params=FORMATS[:1])
-def measures() -> None:
+@app.command(params=[PATTERNS, *FORMATS[:1]])
+def measures(patterns: Sequence[str]) -> None:
     """List the measures: range, value under chance, and how their intervals are found."""
     table = dmfroc.measures.measure_table().reset_index()
+    texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
+    for pattern in patterns:
+        table = table[texts.str.contains(pattern.lower(), regex=False)]
+        texts = texts[table.index]
     if chosen("form"):
         show_json({"measures": table.to_dict("records")})
         return
+    if table.empty:
+        raise ValueError(f"no measure has {listing(patterns)} in its name, title or family")
     columns = ["measure", "title", "family", "low", "high", "chance", "interval"]
     rows = [
         [f"{x:.3g}" if isinstance(x, float) else str(x) for x in row]
         for row in table[columns].itertuples(index=False)
     ]
-    show(format_table(columns, rows))
+    show(format_table(columns, rows, [x in ("low", "high", "chance") for x in columns]))
 
 
 @app.command(params=[DEMO_PLOT])

@@ -52,7 +52,7 @@ class Columns:
 
     @property
     def _scores(self) -> str | list[str] | None:
-        scores = _split(self.scores)
+        scores = split_all(self.scores)
         # In a .npz file one array holds all scores, and is named by a plain string
         return None if not self.scores else scores[0] if len(scores) == 1 else scores
 
@@ -93,9 +93,9 @@ class Columns:
                 frequency_weight=self.frequency_weight,
                 y_pred=self.y_pred,
                 id=self.id,
-                other_columns=[*_split(self.other_columns), *self.by, *others],
+                other_columns=[*split_all(self.other_columns), *self.by, *others],
                 truth=self.truth,
-                drop_label=_split(self.drop_label) or None,
+                drop_label=split_all(self.drop_label) or None,
                 separator=self.separator,
                 decimal=self.decimal,
                 encoding=self.encoding,
@@ -144,16 +144,33 @@ class Columns:
             "judge": [names[c] for c in given.true],
         }
 
+    def of_each(self, files: Sequence[Path]) -> dict[str, tuple[Columns, Path]]:
+        """Return by name the columns and the file of each classifier.
+
+        Those of a single file are its columns of --scores, each a score of two classes.
+        """
+        if len(files) > 1:
+            each = ((self, file) for file in files)
+            return dict(zip(classifier_names(files), each, strict=True))
+        names = self.read_others(files[0], dict.fromkeys(split_all(self.scores), "scores"))
+        if len(names) < 2 or self.y_pred:
+            raise ValueError(
+                "name two files or more, or one with two classes and, in --scores a,b, a column of "
+                "scores for each classifier"
+            )
+        quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
+        return {name: (replace(self, scores=[x]), files[0]) for name, x in quoted.items()}
+
     def read_all_judged(
-        self, files: Mapping[str, Path]
+        self, each: Mapping[str, tuple[Columns, Path]]
     ) -> tuple[dict[str, Predictions], dict[str, Any]]:
         """Read what several classifiers say of the same rows, and the same labels of these."""
         if self.id is not None:
             raise ValueError("--judge needs files with rows in the same order: leave --id out")
-        read = {name: self.read_judged(file) for name, file in files.items()}
+        read = {name: columns.read_judged(file) for name, (columns, file) in each.items()}
         first, *others = (arguments for _, arguments in read.values())
         shared = {"y_true": f"column {self.label!r}", "judge": f"column {self.judge!r}"}
-        for file, other in zip([*files.values()][1:], others, strict=True):
+        for (_, file), other in zip([*each.values()][1:], others, strict=True):
             for key, what in (shared | {"labels": "the set of classes"}).items():
                 if other[key] != first[key]:
                     raise ValueError(
@@ -192,8 +209,9 @@ class Columns:
         """Read scores of items: a table with the named columns, whose index is the id."""
         import pandas as pd
 
-        names = _split(answers)
-        arguments = dict.fromkeys(names, "answers") | ({self.id: "id"} if self.id else {})
+        arguments = dict.fromkeys(split_all(answers), "answers") | (
+            {self.id: "id"} if self.id else {}
+        )
         read = self.read_others(file, arguments)
         index = read.pop(self.id) if self.id else None
         try:
@@ -213,7 +231,7 @@ class Columns:
             keys = {"label": self.label} if self.label else {}
             keys |= {} if self.id is None else {"id": self.id}
             given = checked_format(self.separator, self.decimal, self.encoding)
-            rows = Names(keys, truth=self.truth, drop_label=_split(self.drop_label) or None)
+            rows = Names(keys, truth=self.truth, drop_label=split_all(self.drop_label) or None)
             return read_columns(file, arguments, given, rows)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
@@ -245,7 +263,8 @@ def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
         raise wrong from None
 
 
-def _split(texts: Sequence[str]) -> list[str]:
+def split_all(texts: Sequence[str]) -> list[str]:
+    """Split the lists in all values of an option at their commas."""
     return [item for text in texts for item in split_list(text)]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from dmfroc._kit.files import written
-from dmfroc.cli.outputs import KINDS, keep
+from dmfroc.cli.outputs import KINDS, keep, keep_form
 
 _PATH = click.Path(path_type=Path)
 
@@ -62,7 +62,8 @@ FILES = click.Argument(
     type=_SAVED,
     nargs=-1,
     required=True,
-    help="One file per classifier, with the same observations in the same order, or with --id.",
+    help="One file per classifier, with the same observations in the same order, or with --id. To "
+    "compare or rank columns of one file with two classes, name them in --scores.",
 )
 RECEIPTS = click.Argument(
     ["files"], type=_PATH, nargs=-1, required=True, help="A receipt of each site, see to_receipt."
@@ -74,6 +75,10 @@ POOLED = [
 ]
 KIND = click.Argument(
     ["kind"], type=_words(*KINDS), metavar="KIND", help=f"The chart: {', '.join(KINDS)}."
+)
+
+PATTERNS = click.Argument(
+    ["patterns"], nargs=-1, help="Only those with each of these texts in name, title or family."
 )
 
 # What the columns of a file are
@@ -88,7 +93,7 @@ _GROUPS = _option(
 _BY = _option(
     "--by",
     "COLUMN",
-    "Subgroups; several columns, by repeating the option, cross.",
+    "Subgroups; several columns, separated by commas or by repeating the option, cross.",
     multiple=True,
     required=True,
 )
@@ -108,6 +113,19 @@ _JUDGE = _option(
     "--judge",
     "COLUMN",
     "Labels of a judge for all rows; then those of --label may be missing where nobody verified.",
+)
+_THRESHOLD = _option(
+    "--threshold",
+    "T",
+    "The positive one of two classes is predicted if its score is at least this.",
+    type=float,
+)
+THRESHOLDS = _option(
+    "--threshold thresholds",
+    "P",
+    "Threshold probability; several by repeating the option. Default: 0.01 to 0.99.",
+    multiple=True,
+    type=float,
 )
 _COLUMNS = [
     _option("--label", "COLUMN", "Observed classes.", required=True),
@@ -148,12 +166,7 @@ _COLUMNS = [
         multiple=True,
     ),
     _option("--truth", "FILE", "Another file, with the labels; --id names the rows.", type=_PATH),
-    _option(
-        "--threshold",
-        "T",
-        "The positive one of two classes is predicted if its score is at least this.",
-        type=float,
-    ),
+    _THRESHOLD,
     _ID,
     _FOLD,
     _GROUPS,
@@ -199,8 +212,9 @@ def columns_of_either(*names: str) -> list[click.Option]:
 
 
 def columns(*names: str) -> list[click.Option]:
-    """Return the options of columns, of ``fold groups by judge time`` those that are named."""
-    unwanted = [x for x in (_FOLD, _GROUPS, _BY, _JUDGE, _TIME) if x.name not in names]
+    """Return the options of columns; those of rows that belong together only if named."""
+    of_some = (_THRESHOLD, _FOLD, _GROUPS, _BY, _JUDGE, _TIME)
+    unwanted = [x for x in of_some if x.name not in names]
     return [x for x in _COLUMNS if x not in unwanted]
 
 
@@ -316,10 +330,15 @@ SCAN = [
 
 # What is written
 
-_KEPT: dict[str, Any] = {"expose_value": False, "callback": keep}
 FORMATS = [
     *(
-        click.Option([f"--{form}", "form"], flag_value=form, help=text, **_KEPT)
+        click.Option(
+            [f"--{form}", f"form_{form}"],
+            is_flag=True,
+            help=text,
+            expose_value=False,
+            callback=keep_form,
+        )
         for form, text in {
             "json": "Print JSON.",
             "csv": "Print a table as comma-separated values, with all digits.",
@@ -327,7 +346,22 @@ FORMATS = [
             "markdown": "Print a table in Markdown.",
         }.items()
     ),
-    _option("--table", "NAME", "Which table, such as differences. Default: the main one.", **_KEPT),
+    _option(
+        "--table",
+        "NAME",
+        "Which table, such as differences. Default: the main one.",
+        expose_value=False,
+        callback=keep,
+    ),
+    _option(
+        "-o --output",
+        "PATH",
+        "Write into this .txt, .csv, .json, .tex or .md file instead, or a report for the browser "
+        "into an .html file as well.",
+        type=_PATH,
+        expose_value=False,
+        callback=keep,
+    ),
 ]
 PLOT = _option(
     "--plot", "PATH", "Draw the curves into this file (.png, .pdf, .svg, ...).", type=_PATH
@@ -353,11 +387,5 @@ RECEIPT = _option(
     "--receipt",
     "PATH",
     "Write values, errors and covariances into this .json file, without rows; for dmfroc pool.",
-    type=_PATH,
-)
-REPORT_TOO = _option(
-    "-o --output",
-    "PATH",
-    "Write a report for the browser into this .html file as well.",
     type=_PATH,
 )

@@ -72,6 +72,8 @@ _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
     "latex": lambda result, table: result.to_latex(table),
     "markdown": lambda result, table: result.to_markdown(table),
 }
+_FORMS = {".txt": None, ".csv": "csv", ".json": "json", ".tex": "latex", ".md": "markdown"}
+_PAGES = (".html", ".htm")
 _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".eps")
 
 
@@ -89,36 +91,57 @@ def keep(context: click.Context, option: click.Parameter, value: str | None) -> 
     context.meta[option.name or ""] = value
 
 
+def keep_form(context: click.Context, option: click.Parameter, is_wanted: bool) -> None:
+    """Keep the form of what is printed, and refuse a second one."""
+    if is_wanted:
+        form = (option.name or "").removeprefix("form_")
+        if (other := context.meta.setdefault("form", form)) != form:
+            raise click.UsageError(f"--{other} and --{form} are two forms: give one", context)
+
+
 def chosen(name: str) -> Any:
     """Return the value that an option of this command has; None without one."""
     context = click.get_current_context()
     return context.meta.get(name, context.params.get(name))
 
 
-def show_result(result: Result, remarks: Iterable[str], attributes: Mapping[str, Any]) -> None:
-    """Print a result with all warnings, and where the picture is, or the report.
+def show_result(
+    result: Result,
+    remarks: Iterable[str],
+    attributes: Mapping[str, Any],
+    *,
+    of_page: Result | None = None,
+) -> None:
+    """Print a result with all warnings, or write it into the file of --output.
 
     JSON begins with the attributes. A table that other programs read has its warnings on stderr.
+    The report, if one is wanted, may be of another result.
     """
-    form, table = chosen("form"), chosen("table")
+    form, table, stream, path = map(chosen, ("form", "table", "stream", "output"))
     notes = notes_of([*result.warnings, *remarks])
+    is_page = path is not None and path.suffix.lower() in _PAGES
+    if is_page:
+        stream.write(str((of_page or result).to_html()).encode())
     if form == "json":
         version = {"dmfroc_version": package_version()}
-        show_json({**attributes, **result.as_json(), "warnings": notes, **version})
-        return
-    if form is not None:
-        show(_WRITERS[form](result, table).rstrip("\n"))
-        print("\n".join(warning_lines(notes)), end="\n" if notes else "", file=sys.stderr)
-        return
-    if table is not None:
+        text = json_text({**attributes, **result.as_json(), "warnings": notes, **version})
+    elif form is not None:
+        text = _WRITERS[form](result, table).rstrip("\n")
+        print("".join(f"{x}\n" for x in warning_lines(notes)), end="", file=sys.stderr)
+    elif table is not None:
         raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
-    text = result.as_text(warnings=False, all_rows=not sys.stdout.isatty())
-    text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
-    parts = [text, "\n".join(warning_lines(notes))]
-    name = "plot" if "plot" in click.get_current_context().params else "output"
-    if (path := chosen(name)) is not None:
-        parts.append(f"The {'picture' if name == 'plot' else 'report'} is in {printable(path)}")
-    show("\n\n".join(filter(None, parts)))
+    else:
+        text = result.as_text(warnings=False, all_rows=not sys.stdout.isatty() or bool(stream))
+        text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
+        places = {"picture": chosen("plot"), "report": path if is_page else None}
+        texts = [text, "\n".join(warning_lines(notes))]
+        texts += [f"The {x} is in {printable(y)}" for x, y in places.items() if y is not None]
+        text = "\n\n".join(filter(None, texts))
+    if stream is None or is_page:
+        show(text)
+    else:
+        stream.write(f"{text}\n".encode())
+        show(f"The output is in {printable(path)}")
 
 
 def write_receipt(result: Result, path: Path | None) -> None:
@@ -142,6 +165,25 @@ def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
         yield lambda result, *named, **title: stream.write(
             renderer(result, "page")(result, *named, **title).encode("utf-8")
         )
+
+
+@contextmanager
+def opened_output() -> Iterator[None]:
+    """Open the file of --output, if there shall be one, for `show_result`."""
+    context, path = click.get_current_context(), chosen("output")
+    if "output" not in context.meta or path is None:
+        yield
+        return
+    suffix = path.suffix.lower()
+    if suffix not in (*_FORMS, *_PAGES):
+        known = ", ".join([*_PAGES, *_FORMS])
+        raise ValueError(f"--output must name a file with one of {known}, but it is {path}")
+    form = _FORMS.get(suffix)
+    if form and context.meta.setdefault("form", form) != form:
+        raise ValueError(f"--output {path} is no file for --{chosen('form')}: leave one out")
+    _check_not_read(path, "--output")
+    with written(path, "--output") as context.meta["stream"]:
+        yield
 
 
 @contextmanager

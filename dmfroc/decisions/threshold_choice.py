@@ -103,6 +103,8 @@ class ThresholdChoice(Result):
         Number of bootstrap samples, and their seed.
     warnings : tuple of str
         What a careful reader has to know.
+    at_least : float or None
+        The least specificity or sensitivity, if that is the criterion.
     """
 
     main_table: ClassVar[str] = "choice"
@@ -121,11 +123,13 @@ class ThresholdChoice(Result):
     n_draws: int
     seed: int
     warnings: tuple[str, ...] = ()
+    at_least: float | None = None
 
     @property
     def maximized(self) -> str:
         """What is largest at the threshold: of a given specificity or sensitivity, the other."""
-        return _MAXIMIZED[self.by]
+        of_rate = "" if self.at_least is None else f" at {self.by} {self.at_least:g}"
+        return _MAXIMIZED[self.by] + of_rate
 
     def tables(self) -> list[Table]:
         """Return the threshold and its value with their intervals."""
@@ -262,7 +266,9 @@ def choose_threshold(
         sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
-        choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
+        choice_of_label = _choice(sample, criterion, by, label, level, n_draws, seed)
+        least = at_least if by in ("specificity", "sensitivity") else None
+        choices[label] = replace(choice_of_label, at_least=least)
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 

@@ -29,6 +29,7 @@ from dmfroc.inputs.tables import (
     Names,
     check_available,
     listed_labels,
+    matching,
     names_taken,
     spelled_labels,
     table_inputs,
@@ -39,23 +40,32 @@ from dmfroc.inputs.tables import (
 def read_columns(
     file: Path, arguments: Mapping[str, str], given: Format, names: Names | None = None
 ) -> dict[str, Any]:
-    """Read columns (``.npz``: arrays) that are no scores, by the arguments that name them."""
+    """Read columns (``.npz``: arrays), by the arguments that name them or a pattern of them."""
     names = (names or Names({}))._replace(format=given)
     called = {name: argument for argument, name in names.columns.items()} | dict(arguments)
 
+    found: dict[str, str] = {}
+
     def chosen(available: Sequence[str], noun: str = "array") -> list[str]:
-        for name, argument in called.items():
-            check_available(name, available, argument, noun)
-        return [*called]
+        free = [name for name in available if name not in called]
+        for given, argument in called.items():
+            for name in matching([given], free):
+                check_available(name, available, argument, noun)
+                found[name] = given
+        return [*found]
 
     check_readable(file)
     if file.name.lower().endswith(".npz"):
         arrays = _kept_arrays(_read_arrays(file, chosen), names)
-        return {name: arrays[name] for name in arguments}
+        return {name: arrays[name] for name, given in found.items() if given in arguments}
     columns = [*called]
     table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
     chosen(table.column_names, "column")
-    return {name: spelled_labels([table[name]])[0].to_pandas().to_numpy() for name in arguments}
+    return {
+        name: spelled_labels([table[name]])[0].to_pandas().to_numpy()
+        for name, given in found.items()
+        if given in arguments
+    }
 
 
 def read(file: Path, names: Names) -> Inputs:

@@ -138,7 +138,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         columns = [name for name in available if name not in taken and name not in index]
     else:
         listed = [names.scores] if isinstance(names.scores, str) else list(names.scores)
-        columns = _matching(listed, [name for name in available if name not in taken])
+        columns = matching(listed, [name for name in available if name not in taken])
         for name in columns:
             check_available(name, available, "scores", "column")
     if not columns and ("y_pred" not in names.columns or names.scores is not None):
@@ -206,12 +206,14 @@ def _repeats_message(table: Any, true: Any) -> str | None:
         if types.is_nested(column.type) or is_real or not len(column):
             continue
         sizes = column.value_counts().field("counts").to_numpy()
-        if len(sizes) < _FEWEST_CASES or sizes[0] == 1 or (sizes != sizes[0]).any():
+        if len(sizes) < _FEWEST_CASES or sizes.min() == 1:
             continue
         pairs = pyarrow.table({"case": column, "true": true}).group_by(["case", "true"])
         if pairs.aggregate([]).num_rows == len(sizes):
+            low, high = sizes.min(), sizes.max()
+            rows = f"{low} rows" if low == high else f"{low} to {high} rows"
             return (
-                f"column {name!r} has each of its {len(sizes)} values in {sizes[0]} rows, all of "
+                f"column {name!r} has each of its {len(sizes)} values in {rows}, all of "
                 "one class. If these rows are of one observation or patient, standard errors are "
                 "too small: pass groups= for it, or keep one row of each"
             )
@@ -222,13 +224,13 @@ def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
     for argument, name in names.columns.items():
         check_available(name, available, argument, noun)
-    others = _matching(names.other_columns, available)
+    others = matching(names.other_columns, available)
     for name in others:
         check_available(name, available, "other_columns", noun)
     return [*names.columns.values(), *others]
 
 
-def _matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
+def matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
     """Put the columns that fit a pattern such as ``prob_*`` in its place."""
     matching = []
     for name in names:

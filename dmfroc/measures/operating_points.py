@@ -258,7 +258,9 @@ def sensitivity_at(specificity: float = 0.95) -> Measure:
     0.75
     """
     given = 1 - proportion("specificity", specificity, "(0, 1)")
-    return _at_point("Sensitivity at specificity", "fpr", given, "tpr", chance=given)
+    return _at_point(
+        f"Sensitivity at specificity {specificity:g}", "fpr", given, "tpr", chance=given
+    )
 
 
 @register()
@@ -292,7 +294,9 @@ def specificity_at(sensitivity: float = 0.95) -> Measure:
     0.75
     """
     given = proportion("sensitivity", sensitivity, "(0, 1)")
-    return _at_point("Specificity at sensitivity", "tpr", given, "tnr", chance=1 - given)
+    return _at_point(
+        f"Specificity at sensitivity {sensitivity:g}", "tpr", given, "tnr", chance=1 - given
+    )
 
 
 @register()
@@ -326,7 +330,9 @@ def fpr_at(tpr: float = 0.95) -> Measure:
     0.25
     """
     given = proportion("tpr", tpr, "(0, 1)")
-    return _at_point("FPR at TPR", "tpr", given, "fpr", chance=given, greater_is_better=False)
+    return _at_point(
+        f"FPR at TPR {tpr:g}", "tpr", given, "fpr", chance=given, greater_is_better=False
+    )
 
 
 @register()
@@ -361,7 +367,7 @@ def precision_at(recall: float = 0.8) -> Measure:
     0.75
     """
     given = proportion("recall", recall, "(0, 1)")
-    return _at_point("Precision at recall", "tpr", given, "precision")
+    return _at_point(f"Precision at recall {recall:g}", "tpr", given, "precision")
 
 
 # The first k
@@ -428,7 +434,7 @@ def recall_at(k: float | int = 10) -> Measure:
     >>> recall_at(k=4)(y, score)
     0.75
     """
-    return _at_first("Recall at k", k, "tpr")
+    return _at_first(f"Recall at {k}", k, "tpr")
 
 
 @register()
@@ -460,7 +466,7 @@ def precision_at_k(k: float | int = 10) -> Measure:
     >>> precision_at_k(k=3)(y, score)
     0.6666666666666666
     """
-    return _at_first("Precision at k", k, "precision")
+    return _at_first(f"Precision at {k}", k, "precision")
 
 
 # Selective prediction
@@ -543,4 +549,4 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
     """
     summary = AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision")
     statistic = WithOptions(by_confidence)
-    return _with_threshold(_selective, "Accuracy at coverage", statistic, summary)
+    return _with_threshold(_selective, f"Accuracy at coverage {coverage:g}", statistic, summary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, get_args, get_origin
@@ -111,11 +112,15 @@ def _is_same(value: Any, default: Any) -> bool:
 def _with_options(name: str, title: str, options: Mapping[str, Any]) -> tuple[str, str]:
     """Put options that are not the default into a measure's name and title."""
     words = [value for value in options.values() if isinstance(value, str)]
-    others = [
-        f"{option}={value!r}" if isinstance(value, int | float) else f"{option}=..."
+    others = {
+        option: f"{option}={value!r}" if isinstance(value, int | float) else f"{option}=..."
         for option, value in options.items()
         if not isinstance(value, str)
-    ]
-    in_parentheses = f"({', '.join(others)})" if others else ""
-    described = ", ".join([*words, *others])
-    return "_".join([name, *words]) + in_parentheses, f"{title} ({described})"
+    }
+    in_parentheses = f"({', '.join(others.values())})" if others else ""
+    stated = re.split(r"[\s,-]", title)
+    described = ", ".join(
+        [*words, *(x for k, x in others.items() if f"{options[k]}" not in stated)]
+    )
+    called = "_".join([name, *words]) + in_parentheses
+    return called, f"{title} ({described})" if described else title

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from dmfroc.results.text import (
@@ -19,6 +19,7 @@ from dmfroc.results.text import (
     format_probability,
 )
 
+_ROUNDING = 1e-12  # smaller numbers are what is left of zero in floating point
 _SMALL = 1e-3  # four decimals show one digit or none of smaller numbers
 
 Kind = Literal[
@@ -144,7 +145,7 @@ def rounded(x: float | int, standard_error: float = math.nan, *, fewer: int = 0)
     """
     if math.isnan(x):
         return "undefined"
-    if not standard_error > 0 and 0 < abs(x) < _SMALL:
+    if not standard_error > 0 and _ROUNDING < abs(x) < _SMALL:
         return f"{x:.3g}"
     text = f"{x:.{decimals(standard_error) - fewer}f}"
     return text.removeprefix("-") if float(text) == 0 else text
@@ -152,10 +153,20 @@ def rounded(x: float | int, standard_error: float = math.nan, *, fewer: int = 0)
 
 def printed(table: Table, digits: Digits = rounded) -> tuple[list[Head], list[list[Cell]]]:
     """Return heads and cells of a table as people read them."""
-    shown = [(i, column) for i, column in enumerate(table.columns) if column.title]
+    shown = [(i, _of_counts(column)) for i, column in enumerate(table.columns) if column.title]
     heads = [head for _, column in shown for head in _heads(column)]
     rows = [[cell for i, c in shown for cell in _cells(c, row[i], digits)] for row in table.rows]
     return heads, rows
+
+
+def _of_counts(column: Column) -> Column:
+    """Return a column of whole numbers, some of them large, as one of counts."""
+    if column.kind != "number" or not all(
+        float(x).is_integer() for x in column.cells if x is not None
+    ):
+        return column
+    is_large = any(x is not None and abs(x) > 1 for x in column.cells)
+    return replace(column, kind="count") if is_large else column
 
 
 def _heads(column: Column) -> list[Head]:
@@ -196,7 +207,7 @@ def _cell(column: Column, value: Any, digits: Digits) -> Cell:
         case "freedom":
             return Cell(format_freedom(value), _finite(value))
         case "count":
-            return Cell(f"{value:,}", float(value))
+            return Cell(f"{value:,.0f}", float(value))
         case "p_value":
             text = format_p_value(value)
             if column.n_draws and round(value * (column.n_draws + 1), 6) == column.n_least:
@@ -219,7 +230,7 @@ def _number(
     value: float | int, error: float | int, digits: Digits, is_signed: bool = False
 ) -> Cell:
     text = digits(value, error)
-    return Cell(f"+{text}" if is_signed and value >= 0 else text, _finite(value))
+    return Cell(f"+{text}" if is_signed and value > 0 else text, _finite(value))
 
 
 def _finite(value: float | int) -> float | None:

@@ -19,8 +19,10 @@ def warning_lines(warnings: Iterable[str]) -> list[str]:
     return [f"warning: {warning}" for warning in warnings]
 
 
-def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a plain-text table; the first column is flush left, all others flush right.
+def format_table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], are_numbers: Sequence[bool]
+) -> str:
+    """Return a plain-text table, with text flush left and numbers flush right.
 
     It is as wide as its text.
     """
@@ -29,8 +31,9 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = []
     for row in table:
         gaps = [" " * (size - width(cell)) for size, cell in zip(widths, row, strict=True)]
-        rest = [gap + cell for gap, cell in zip(gaps[1:], row[1:], strict=True)]
-        lines.append(_GAP.join([row[0] + gaps[0], *rest]).rstrip())
+        cells = zip(are_numbers, gaps, row, strict=True)
+        filled = [gap + cell if is_number else cell + gap for is_number, gap, cell in cells]
+        lines.append(_GAP.join(filled).rstrip())
     rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
     return "\n".join([lines[0], rule, *lines[1:]])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -26,8 +27,11 @@ _LATEX = str.maketrans(
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",
         ">": r"\textgreater{}",
+        "|": r"\textbar{}",
     }
 )
+_MINUS = re.compile(r"(?<![\w.])-(?=[\d ]|inf)")  # of numbers and differences, not of words
+_MARKDOWN = re.compile(r"[\\|<*`\[]")
 
 
 def as_text(table: Table, *, all_rows: bool = False) -> str:
@@ -35,16 +39,16 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     heads, rows = printed(table)
     n_printed = len(rows) if all_rows else table.n_printed
     texts = [[cell.text for cell in row] for row in rows[:n_printed]]
-    text = format_table([head.title for head in heads], texts)
+    text = format_table([x.title for x in heads], texts, [x.is_number for x in heads])
     if (more := len(rows) - n_printed) > 0:
         text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
     return text
 
 
 def as_csv(frame: pd.DataFrame) -> str:
-    """Return a data frame as comma-separated values."""
+    """Return a data frame as comma-separated values, without row numbers."""
     stream = io.StringIO()
-    frame.to_csv(stream, lineterminator="\n")
+    frame.to_csv(stream, lineterminator="\n", index=frame.index.name is not None)
     return stream.getvalue()
 
 
@@ -52,7 +56,8 @@ def as_markdown(table: Table) -> str:
     """Return a table as Markdown."""
     heads, rows = printed(table)
     lines = [[head.title for head in heads], ["--:" if head.is_number else "---" for head in heads]]
-    lines += [[cell.text.replace("|", r"\|") for cell in row] for row in rows]
+    lines += [[cell.text for cell in row] for row in rows]
+    lines = [[_MARKDOWN.sub(r"\\\g<0>", text) for text in line] for line in lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -60,7 +65,10 @@ def as_latex(table: Table) -> str:
     """Return a table for LaTeX's package booktabs."""
     heads, rows = printed(table)
     lines = [[head.title for head in heads], *([cell.text for cell in row] for row in rows)]
-    head, *body = (" & ".join(text.translate(_LATEX) for text in line) + r" \\" for line in lines)
+    head, *body = (
+        " & ".join(_MINUS.sub("$-$", text.translate(_LATEX)) for text in line) + r" \\"
+        for line in lines
+    )
     kinds = "".join("r" if head.is_number else "l" for head in heads)
     parts = [rf"\begin{{tabular}}{{{kinds}}}", r"\toprule", head, r"\midrule", *body]
     return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])

@@ -661,7 +661,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["GOOD", "--label", "tree"], r"at least two classifiers are needed, but there are 1: .*"),
+        (["GOOD", "--label", "tree"], r"name two files or more, or one with .*"),
         (["GOOD", "missing.csv", "--label", "tree"], r"missing\.csv: there is no such file; .*"),
         (
             ["GOOD", "SHUFFLED", "--label", "tree"],

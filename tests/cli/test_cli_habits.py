@@ -148,7 +148,7 @@ def test_standard_input_is_a_file(file):
 def test_pipes_have_all_rows_of_a_table(file):
     lines = run("decision", file, *OF_FILE).stdout.splitlines()
     curve = dmfroc.curves.decision_curve(Y, P).to_pandas()
-    assert sum(line.startswith(("0.", "1.")) for line in lines) >= len(curve) > 50
+    assert sum(line.lstrip().startswith(("0.", "1.")) for line in lines) >= len(curve) > 50
 
 
 def test_comparisons_by_several_measures(file, tmp_path):
@@ -303,3 +303,128 @@ def test_words_of_options_are_those_of_the_package():
         dmfroc.decisions.choose_threshold(Y, P, by="?")
     assert all(repr(word) in str(error.value) for word in words["threshold", "by"])
     assert str(error.value).count("'") == 2 * len(words["threshold", "by"]) + 2
+
+
+def wide(tmp_path):
+    file = tmp_path / "wide.csv"
+    FRAME.rename(columns={"p": "m,1", "q": "m2"}).to_csv(file, index=False)
+    return str(file)
+
+
+@pytest.mark.parametrize("scores", [("--scores", '"m,1",m2'), ("--scores", "m*")])
+def test_columns_of_one_file_are_classifiers_of_two_classes(tmp_path, scores):
+    line = (wide(tmp_path), "--label", "y", *scores, "--measure", "hand_till", "--json")
+    found = json.loads(run("compare", *line).stdout)
+    classifiers = {"m,1": P, "m2": FRAME["q"].to_numpy()}
+    expected = dmfroc.compare(Y, classifiers, measure="hand_till")
+    assert found["differences"] == expected.as_json()["differences"]
+    assert found["files"] == dict.fromkeys(classifiers, line[0])
+    ranks = json.loads(run("leaderboard", *line).stdout)["ranks"]
+    assert ranks == expected.ranks().as_json()["ranks"]
+
+
+def test_one_file_is_several_classifiers_only_by_name(tmp_path):
+    file = wide(tmp_path)
+    for command in ("compare", "leaderboard"):
+        told = run(command, file, "--label", "y", code=2).stderr
+        assert "name two files or more, or one with two classes and, in --scores a,b" in told
+        told = run(command, file, "--label", "fold", "--scores", "m*", code=2).stderr
+        assert "which is enough for two classes only, but there are 5" in told
+    line = ("compare", file, "--label", "y", "--scores", "m*", "--y-pred", "y")
+    assert "a column of scores for each" in run(*line, code=2).stderr
+
+
+def test_answers_are_named_by_a_pattern(tmp_path):
+    file = tmp_path / "answers.csv"
+    FRAME.assign(a=Y, b=1 - Y).to_csv(file, index=False)
+    found = [
+        run("leaderboard", str(file), "--answers", given, "--csv").stdout
+        for given in ("[ab]", "a,b")
+    ]
+    assert found[0] == found[1]
+    assert (
+        "leave the others out"
+        in run("leaderboard", *[str(file)] * 2, "--answers", "a", code=2).stderr
+    )
+
+
+def test_thresholds_of_a_decision_are_chosen(file):
+    found = run("decision", file, *OF_FILE, "--threshold", ".2", "--threshold", ".1", "--csv")
+    expected = dmfroc.curves.decision_curve(Y, P, thresholds=[0.1, 0.2]).to_pandas()
+    pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(found.stdout)), expected, rtol=1e-9)
+    assert (
+        "No such option '--threshold'"
+        in run("calibration", file, "--threshold", ".1", code=2).stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("suffix", "form"),
+    [
+        ("txt", ()),
+        ("csv", ("--csv",)),
+        ("json", ("--json",)),
+        ("tex", ("--latex",)),
+        ("md", ("--markdown",)),
+    ],
+)
+def test_output_goes_to_a_file_of_its_form(file, tmp_path, suffix, form):
+    target = tmp_path / f"x.{suffix}"
+    line = ("evaluate", file, *OF_FILE, "--measures", "hand_till")
+    told = run(*line, "-o", str(target))
+    assert told.stdout == f"The output is in {target}\n"
+    assert target.read_text(encoding="utf-8") == run(*line, *form).stdout
+    assert run(*line, *form, "-o", str(target)).stdout == told.stdout
+
+
+def test_reports_beside_the_output(file, tmp_path):
+    page = tmp_path / "x.html"
+    told = run("compare", file, file, *OF_FILE, "--measure", "hand_till", "-o", str(page)).stdout
+    assert told.endswith(f"The report is in {page}\n")
+    assert page.read_text(encoding="utf-8").startswith("<!")
+    found = run("evaluate", file, *OF_FILE, "--csv", "-o", str(page)).stdout
+    assert found == run("evaluate", file, *OF_FILE, "--csv").stdout
+
+
+def test_an_output_that_cannot_be_is_refused_before_anything_is_computed(file, tmp_path):
+    line = ("evaluate", file, *OF_FILE)
+    for given, told in (
+        (("-o", file), "is an input"),
+        (("-o", "x.xls"), "--output must name a file with one of .html, .htm, .txt, .csv, .json"),
+        (("-o", str(tmp_path / "none" / "x.txt")), "cannot be written: No such file or directory"),
+        (("--csv", "-o", "x.json"), "--output x.json is no file for --csv: leave one out"),
+        (("--latex", "--csv"), "--latex and --csv are two forms: give one"),
+    ):
+        assert told in run(*line, *given, code=2).stderr
+    target = tmp_path / "x.txt"
+    run("evaluate", file, "--label", "none", "-o", str(target), code=2)
+    assert not target.exists()
+
+
+def test_verdicts_go_to_a_file_whatever_they_are(file, tmp_path):
+    rules, target = tmp_path / "rules.toml", tmp_path / "x.json"
+    rules.write_text('[[rule]]\nmeasure = "hand_till"\nat_least = 0.999\n', encoding="utf-8")
+    run("gate", str(rules), file, *OF_FILE, "-o", str(target), code=1)
+    assert json.loads(target.read_text(encoding="utf-8"))["rules"]
+    assert "RULES come first: dmfroc gate" in run("gate", file, str(rules), *OF_FILE, code=2).stderr
+
+
+def test_tables_for_programs_have_no_row_numbers(file):
+    for line in (("compare", file, file), ("decision", file), ("threshold", file)):
+        assert not run(*line, *OF_FILE, "--csv").stdout.startswith(",")
+
+
+def test_measures_are_found_by_a_text():
+    found = json.loads(run("measures", "AUC", "ranking", "--json").stdout)["measures"]
+    expected = dmfroc.measures.measure_table().query("family == 'ranking'")
+    names = expected.index[
+        expected["title"].str.contains("AUC") | expected.index.str.contains("auc")
+    ]
+    assert [x["measure"] for x in found] == list(names)
+    assert "no measure has 'nothing'" in run("measures", "nothing", code=2).stderr
+
+
+def test_columns_of_subgroups_cross_at_commas(file):
+    line = ("subgroups", file, *OF_FILE, "--measure", "accuracy", "--threshold", "0.5", "--json")
+    FRAME.assign(site=np.arange(120) // 2 % 2, sex=np.arange(120) // 60).to_csv(file, index=False)
+    assert run(*line, "--by", "site,sex").stdout == run(*line, "--by", "site", "--by", "sex").stdout

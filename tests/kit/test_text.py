@@ -1,5 +1,7 @@
 """Names that come from data: printed and drawn as they are written, and never acted on."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -7,7 +9,9 @@ from matplotlib import pyplot
 from dmfroc import Predictions, compare, evaluate
 from dmfroc._kit.text import legend_text, printable, width
 from dmfroc.plots import MulticlassROCDisplay, ROCDisplay
+from dmfroc.results.table import Column, Table, printed
 from dmfroc.results.text import format_table
+from dmfroc.results.writers import as_latex, as_markdown
 
 RNG = np.random.default_rng(0)
 TRUE = np.repeat([0, 1, 2], 20)
@@ -40,12 +44,46 @@ def test_control_characters_cannot_reach_a_terminal():
 def test_tables_are_as_wide_as_their_contents():
     long = "x" * 500
     lines = format_table(
-        ["name", "n"], [[long, "1"], ["日本", "22"], ["e\u0301", "3"]]
+        ["name", "n"], [[long, "1"], ["日本", "22"], ["e\u0301", "3"]], [False, True]
     ).splitlines()
     assert lines[2] == f"{long}    1"
     assert [width(line) for line in lines[1:]] == [505] * 4
     with pytest.raises(ValueError, match="zip"):
-        format_table(["name", "n"], [["a", "1"], ["b"]])
+        format_table(["name", "n"], [["a", "1"], ["b"]], [False, True])
+
+
+def test_text_is_flush_left_and_numbers_are_flush_right():
+    head, _, *rows = format_table(
+        ["n", "title", "x"], [["1", "b", "2"], ["10", "long", "30"]], [True, False, True]
+    ).splitlines()
+    assert [head, *rows] == [" n   title    x", " 1   b        2", "10   long    30"]
+
+
+def test_whole_numbers_are_counts_and_an_exact_zero_has_no_sign():
+    table = Table(
+        "t",
+        "T",
+        [
+            Column("name", "name", ["<b>|\\", "a - b"], "name"),
+            Column("n", "n", [77.0, 1825.0]),
+            Column("x", "x", [4.33e-14, 0.25]),
+            Column("share", "share", [0.0, 1.0]),
+            Column("d", "A - B", [0.0, -0.5], is_signed=True),
+        ],
+    )
+    _, cells = printed(table)
+    assert [[cell.text for cell in row[1:]] for row in cells] == [
+        ["77", "0.0000", "0.0000", "0.0000"],
+        ["1,825", "0.2500", "1.0000", "-0.5000"],
+    ]
+    assert as_markdown(table).splitlines()[2].startswith(r"| \<b>\|\\ | 77 |")
+    latex = as_latex(table).splitlines()
+    assert latex[2] == r"name & n & x & share & A $-$ B \\"
+    assert latex[4].startswith(r"\textless{}b\textgreater{}\textbar{}\textbackslash{} & 77 &")
+    assert latex[5] == r"a $-$ b & 1,825 & 0.2500 & 1.0000 & $-$0.5000 \\"
+    assert as_latex(replace(table, columns=[Column("x", "x", ["Hand-Till M"], "name")])).count(
+        "Hand-Till M"
+    )
 
 
 def test_names_of_classifiers_must_be_strings():
