@@ -72,8 +72,9 @@ class ThumbnailsDirective(SphinxDirective):
         page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
         row = nodes.container(classes=["thumbnails"])
         for name in re.findall(r"^```{drawn} (\S+)", page, re.MULTILINE):
-            image = nodes.image(uri=f"/_build/gallery/{name}.png", alt=name.replace("-", " "))
-            row += nodes.reference("", "", image, refuri=f"#{name}", classes=["thumbnail"])
+            text = nodes.inline("", name.replace("-", " "))  # as which a link is read
+            image = nodes.image(uri=f"/_build/gallery/{name}.png", alt="")
+            row += nodes.reference("", "", image, text, refuri=f"#{name}", classes=["thumbnail"])
         return [row]
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from notebook import notebook_of
 from sklearn.datasets import load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
@@ -76,9 +80,23 @@ def few_measurements(folds: np.ndarray) -> dict[str, Predictions]:
     }
 
 
+def of_getting_started() -> Figure:
+    """Return the picture of the comparison on the page "Getting started", by the page's code."""
+    page = (IMAGES.parent / "getting_started.md").read_text(encoding="utf-8")
+    code = "".join(
+        "".join(x["source"]) + "\n" for x in notebook_of(page)["cells"] if "outputs" in x
+    )
+    names: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        exec(code, names)
+    figure: Figure = names["forest"].figure_
+    return figure
+
+
 def main() -> None:
-    """Write docs/images/roc.png, overview.png and curve-*.png."""
+    """Write docs/images/roc.png, overview.png, getting-started.png and curve-*.png."""
     IMAGES.mkdir(exist_ok=True)
+    save(of_getting_started(), "getting-started")
     figure = Figure(figsize=(7, 6.8), layout="constrained", dpi=130)
     ax = figure.subplots()
     folds = demo_folds()

@@ -62,6 +62,22 @@ def test_a_page_whose_code_has_changed_says_so():
     assert len(now) > 50
 
 
+@pytest.mark.parametrize("page", ["getting_started", "gallery"])
+def test_code_fits_its_column(page):
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line[:5] != ":alt:"]
+    assert [line for line in lines if len(line) > 80] == []
+
+
+def test_the_gallery_names_the_displays_of_results():
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    kinds = [getattr(dmfroc.plots, name) for name in dir(dmfroc.plots) if name.endswith("Display")]
+    of_results = {kind.__name__ for kind in kinds if not hasattr(kind, "from_estimator")}
+    [sentence] = re.findall(r"`from_estimator\(model, X, y\)`\.([^.]*) draw a result", gallery)
+    assert set(re.findall(r"\w+Display", sentence)) == of_results
+
+
 def test_the_gallery_has_every_display():
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
     displays = {name for name in dmfroc.plots.__all__ if name.endswith("Display")}
