@@ -56,7 +56,7 @@ _ALIKE = (
     "sample_weight weights weight",
     "half_width width",
     "cost_fp cost_fn costs cost",
-    "curve_kwargs line_kwargs line_kw chance_level_kw",
+    "curve_kwargs line_kwargs line_kw plot_kwargs",
 )
 """Names of options, here and elsewhere, that mean the same."""
 
@@ -92,6 +92,9 @@ OPTIONS = {
     "nan_policy": "no rows with missing values",
     "reference": "no reference: all pairs are compared",
     "costs": "measures=[dmfroc.measures.expected_utility(costs)]",
+    "figsize": "ax= of matplotlib.pyplot.subplots(figsize=...)",
+    "chance_level_kw": "plot_chance_level=False to draw your own line",
+    "response_method": "y_score=model.predict_proba(X) or model.decision_function(X)",
     "threshold": "y_pred=score >= threshold, or dmfroc.decisions.operating_point",
     **dict.fromkeys(
         ("average", "multi_class"),
@@ -104,7 +107,8 @@ _MOST_SHOWN = 8  # arguments
 
 def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
     """Say that a function has no such option, and which one may be meant."""
-    return f"{function}() got an unexpected keyword argument {name!r}{_hint(name, [*known])}"
+    hint = _hint(name, [*known]) or f"; help({function}) lists its arguments"
+    return f"{function}() got an unexpected keyword argument {name!r}{hint}"
 
 
 def _hint(name: str, known: list[str]) -> str:

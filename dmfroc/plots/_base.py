@@ -25,6 +25,7 @@ from dmfroc.plots._style import (
     ChartStyle,
     ClassifierDisplay,
     Self,
+    by_label,
     checked_name,
     draw_band,
     draw_legend,
@@ -103,9 +104,7 @@ class CurveDisplay(ClassifierDisplay):
     def __init__(
         self, curves: Curve | Mapping[Hashable, Curve], *, name: str | None = None
     ) -> None:
-        self.curves: dict[Hashable, Any] = (
-            {curves.label: curves} if isinstance(curves, Curve) else dict(curves)
-        )
+        self.curves: dict[Hashable, Any] = by_label(curves, Curve)
         self.bands: dict[Hashable, CurveBand] = {}
         self.name = checked_name(name)
 
@@ -254,8 +253,7 @@ class CurveDisplay(ClassifierDisplay):
         CurveDisplay
             This display.
         """
-        if curve_kwargs is not None:
-            line_kwargs = instance("curve_kwargs", curve_kwargs, dict) | line_kwargs
+        chosen = self._checked(line_kwargs | {"curve_kwargs": curve_kwargs})
         name = checked_name(name)
         ax = self._draws_on(
             ax,
@@ -277,7 +275,7 @@ class CurveDisplay(ClassifierDisplay):
             self._draw_guides(ax, "chance", styles, (0, (4, 3)))
         if plot_break_even and is_first:
             self._draw_guides(ax, "break_even", styles, (0, (1, 2)))
-        self._draw_curves(ax, styles, self.name if name is None else name, line_kwargs)
+        self._draw_curves(ax, styles, self.name if name is None else name, chosen)
         self.bands_ = {
             label: draw_band(ax, band.fpr, band.low, band.high, self.lines_[label].get_color())
             for label, band in self.bands.items()
@@ -314,6 +312,7 @@ class CurveDisplay(ClassifierDisplay):
             If the table lacks a class of the curves, or a curve has no counts to place it by.
         """
         instance("table", table, ContingencyTable)
+        chosen = self._checked(marker_kwargs)
         self.decisions_ = {}
         for label, curve in self.curves.items():
             if label not in table.labels or curve.projection is None:
@@ -326,7 +325,7 @@ class CurveDisplay(ClassifierDisplay):
             hits = row[[position]]
             counts = hits * scale, (row.sum() - hits) * scale
             place = curve.projection(curve.points.with_counts(*counts))
-            style = _DECISION | {"color": self.lines_[label].get_color()} | marker_kwargs
+            style = _DECISION | {"color": self.lines_[label].get_color()} | chosen
             (self.decisions_[label],) = self.ax_.plot(*self.guide_data(Line(*place)), **style)
         return self
 
@@ -356,7 +355,7 @@ class CurveDisplay(ClassifierDisplay):
         Vuk and Curk (2006), ROC curve, lift chart and calibration plot, equations 4.8, 4.9, 5.6 and
         5.7, figures 4 and 8.
         """
-        slope = number("slope", slope)
+        slope, chosen = number("slope", slope), self._checked(line_kwargs)
         if not np.isfinite(slope):
             raise ValueError(f"slope must be finite, but it is {slope!r}")
         self.tangents_ = {}
@@ -370,7 +369,7 @@ class CurveDisplay(ClassifierDisplay):
                 "zorder": 2.2,
             }
             touched = hull.x[best], hull.y[best]
-            self.tangents_[label] = self.ax_.axline(touched, slope=slope, **(style | line_kwargs))
+            self.tangents_[label] = self.ax_.axline(touched, slope=slope, **(style | chosen))
         return self
 
     # Parts
@@ -410,12 +409,8 @@ class CurveDisplay(ClassifierDisplay):
         ax: Axes,
         styles: dict[Hashable, dict[str, Any]],
         name: str | None,
-        line_kwargs: dict[str, Any],
+        chosen: dict[str, Any],
     ) -> None:
-        from matplotlib.cbook import normalize_kwargs
-        from matplotlib.lines import Line2D
-
-        chosen = normalize_kwargs(line_kwargs, Line2D)
         self.lines_ = {}
         texts = legend_entries({label: self._label(label, name) for label in self.curves}, styles)
         for label, curve in self.curves.items():

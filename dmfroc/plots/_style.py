@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.habits import Hinted
+from dmfroc._kit.habits import Hinted, answering, unknown_option
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
 if TYPE_CHECKING:
     from typing import Self as Self
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
@@ -114,6 +115,43 @@ class Display(Hinted):
     ax_: Axes
     figure_: Any
 
+    def __init_subclass__(cls) -> None:
+        answering(cls)
+
+    def _checked(
+        self, options: Mapping[str, Any], artist: type[Artist] | None = None, also: Any = ()
+    ) -> dict[str, Any]:
+        """Return the options of an artist, by default a line, with ``curve_kwargs`` among them.
+
+        ``also`` are other options that the function takes that draws it.
+        """
+        from matplotlib.axes import Axes
+        from matplotlib.cbook import normalize_kwargs
+        from matplotlib.lines import Line2D
+
+        artist = artist or Line2D
+        others = {k: x for k, x in options.items() if k != "curve_kwargs"}
+        given = instance("curve_kwargs", options.get("curve_kwargs") or {}, dict) | others
+        for name in given:
+            if name not in also and not hasattr(artist, f"set_{name}"):
+                called = f"{type(self).__name__}.plot"
+                if not hasattr(Axes, f"set_{name}"):
+                    properties = [x[4:] for x in dir(artist) if x.startswith("set_")]
+                    raise TypeError(unknown_option(called, name, self._options() + properties))
+                raise TypeError(
+                    f"{called}() has no {name!r}: call .ax_.set_{name}() of the display"
+                )
+        return dict(normalize_kwargs(given, artist))
+
+    def _options(self) -> list[str]:
+        """Return the options that the functions which draw the display name."""
+        found = {"curve_kwargs": None}
+        for kind in type(self).__mro__:
+            for name in ("from_predictions", "plot"):
+                if hasattr(kind, name):
+                    found |= dict.fromkeys(signature(getattr(kind, name)).parameters)
+        return [x for x in found if x not in ("self", "options", "line_kwargs", "image_kwargs")]
+
     @classmethod
     def _from_result(cls, result: Any, **options: Any) -> Any:
         """Draw a result that the display takes."""
@@ -178,6 +216,18 @@ class ClassifierDisplay(Display):
         if "name" in signature(cls.from_predictions).parameters:
             options = {"name": type(estimator).__name__} | options
         return cls.from_predictions(y, scores, labels=estimator.classes_, **options)
+
+
+def by_label[T](curves: Any, kind: type[T], key: str = "label") -> dict[Hashable, T]:
+    """Return one curve by its label, or the curves of a dict."""
+    if isinstance(curves, kind):
+        return {getattr(curves, key, "classifier"): curves}
+    if not isinstance(curves, Mapping):
+        raise TypeError(
+            f"curves must be a {kind.__name__} or a dict of them, but it is a "
+            f"{type(curves).__name__}: of scores call from_predictions(y_true, y_score)"
+        )
+    return dict(curves)
 
 
 def checked_name(name: Any) -> str | None:

@@ -90,13 +90,14 @@ class ComparisonDisplay(Display):
         """
         from matplotlib.axes import Axes
 
+        chosen = self._checked(line_kwargs)
         if ax_orders is not None:
             instance("ax_orders", ax_orders, Axes)
         if ax is None:
             ax, ax_orders = self._new_axes()
         self._draws_on(ax)
         self.ax_orders_ = ax_orders
-        self.differences_ = self._draw_differences(ax, line_kwargs)
+        self.differences_ = self._draw_differences(ax, chosen)
         self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
         return self
 
@@ -116,12 +117,12 @@ class ComparisonDisplay(Display):
         _, axes = pyplot.subplots(2, 1, figsize=size, height_ratios=rows, layout="constrained")
         return axes[0], axes[1]
 
-    def _draw_differences(self, ax: Axes, line_kwargs: dict[str, Any]) -> Line2D:
+    def _draw_differences(self, ax: Axes, chosen: dict[str, Any]) -> Line2D:
         differences = self.comparison.differences
         values = [d.value for d in differences]
         places = list(range(len(differences)))
         defaults = {"marker": "o", "linestyle": "none", "color": COLORS[0]}
-        (drawn,) = ax.plot(values, places, **(defaults | line_kwargs))
+        (drawn,) = ax.plot(values, places, **(defaults | chosen))
         low, high = zip(*drawn_ends(differences), strict=True)
         self.intervals_ = ax.hlines(places, low, high, colors=drawn.get_color(), linewidths=1.6)
         style: dict[str, Any] = {"color": "0.55", "linestyle": (0, (4, 3)), "linewidth": 1}

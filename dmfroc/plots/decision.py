@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dmfroc.plots._style import (
     ClassifierDisplay,
     Display,
     Self,
+    by_label,
     checked_name,
     draw_band,
     draw_legend,
@@ -74,9 +76,7 @@ class DecisionDisplay(ClassifierDisplay):
     def __init__(
         self, curves: DecisionCurve | Mapping[Hashable, DecisionCurve], *, name: str | None = None
     ) -> None:
-        self.curves: dict[Hashable, DecisionCurve] = (
-            {curves.label: curves} if isinstance(curves, DecisionCurve) else dict(curves)
-        )
+        self.curves: dict[Hashable, DecisionCurve] = by_label(curves, DecisionCurve)
         self.name = checked_name(name)
 
     @classmethod
@@ -104,15 +104,16 @@ class DecisionDisplay(ClassifierDisplay):
         band, difference
             As for `plot`.
         **options
-            As for `dmfroc.curves.decision_curve`.
+            As for `dmfroc.curves.decision_curve`, and for `plot`.
 
         Returns
         -------
         DecisionDisplay
             Already drawn.
         """
-        curves = decision_curve(y_true, y_score, **options)
-        return cls(curves, name=name).plot(ax, band=band, difference=difference)
+        own = {k: options.pop(k) for k in signature(decision_curve).parameters if k in options}
+        curves = decision_curve(y_true, y_score, **own)
+        return cls(curves, name=name).plot(ax, band=band, difference=difference, **options)
 
     def plot(
         self,
@@ -136,7 +137,7 @@ class DecisionDisplay(ClassifierDisplay):
         plot_legend : bool
             Whether to draw the legend.
         **options
-            For the `matplotlib.lines.Line2D` of the curves.
+            For the `matplotlib.lines.Line2D` of the curves, also as a dict ``curve_kwargs``.
 
         Returns
         -------
@@ -150,6 +151,7 @@ class DecisionDisplay(ClassifierDisplay):
         """
         if band is not None:
             check_kind("band", band)
+        chosen = self._checked(options)
         axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, self.baselines_ = {}, {}, []
         is_single = len(self.curves) == 1
@@ -161,14 +163,9 @@ class DecisionDisplay(ClassifierDisplay):
         for label, curve in self.curves.items():
             bands = curve.difference if difference else curve.benefit
             highest = max(highest, float(np.nanmax(bands.value)))
-            style = styles[label] | options
-            (self.lines_[label],) = axes.plot(
-                curve.thresholds,
-                bands.value,
-                label=texts[label],
-                gid=CURVE_ID,
-                **{"linewidth": 1.8, **style},
-            )
+            style: dict[str, Any] = {"label": texts[label], "linewidth": 1.8, **styles[label]}
+            style |= chosen | {"gid": CURVE_ID}
+            (self.lines_[label],) = axes.plot(curve.thresholds, bands.value, **style)
             if band is not None and len(self.curves) <= _MOST_BANDS:
                 low, high = bands.low, bands.high
                 if band == "simultaneous":
@@ -274,9 +271,11 @@ class ThresholdDisplay(Display):
         ThresholdDisplay
             This display.
         """
+        chosen = self._checked(options)
         choice, axes = self.choice, self._draws_on(ax, height=4.8)
-        style = {"color": style_of(0)["color"], "linewidth": 1.5} | options
-        (self.line_,) = axes.plot(*choice.curve, gid=CURVE_ID, label="in this sample", **style)
+        style = {"color": style_of(0)["color"], "linewidth": 1.5, "label": "in this sample"}
+        style |= chosen | {"gid": CURVE_ID}
+        (self.line_,) = axes.plot(*choice.curve, **style)
         mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
         (threshold, across), (value, upwards) = choice.threshold, choice.value
         percent = f"{100 * choice.level:g} % interval"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from inspect import signature
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -129,13 +130,17 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         PairwiseAUCDisplay
             This display.
         """
+        from matplotlib.axes import Axes
+        from matplotlib.image import AxesImage
+
+        chosen = self._checked(image_kwargs, AxesImage, signature(Axes.imshow).parameters)
         n_classes = len(self.labels)
         longest = max(len(legend_text(label)) for label in self.labels)
         is_long = n_classes * longest > 40
         width = 7.0 + 0.075 * longest * is_long
         ax = self._draws_on(ax, width, 6.0, plot_colorbar=plot_colorbar)
         defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
-        self.image_ = ax.imshow(self.areas, **(defaults | image_kwargs))
+        self.image_ = ax.imshow(self.areas, **(defaults | chosen))
         self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
         places = np.arange(0, n_classes, ceil(n_classes / _MOST_TICKS))
         names = [legend_text(self.labels[place]) for place in places]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,7 +144,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         plot_bands, plot_histogram
             As for `plot`.
         **options
-            As for the class.
+            As for the class, and for `plot`.
 
         Returns
         -------
@@ -153,8 +154,9 @@ class ReliabilityDisplay(ClassifierDisplay):
         predictions = as_predictions(
             y_true, y_score, labels=labels, sample_weight=sample_weight, needs="probabilities"
         )
-        display = cls(predictions, **options)
-        return display.plot(ax, plot_bands=plot_bands, plot_histogram=plot_histogram)
+        own = {k: options.pop(k) for k in signature(cls).parameters if k in options}
+        display = cls(predictions, **own)
+        return display.plot(ax, plot_bands=plot_bands, plot_histogram=plot_histogram, **options)
 
     def plot(
         self,
@@ -176,13 +178,14 @@ class ReliabilityDisplay(ClassifierDisplay):
         plot_legend : bool
             Whether to draw the legend.
         **options
-            For the `matplotlib.lines.Line2D` of the curves.
+            For the `matplotlib.lines.Line2D` of the curves, also as a dict ``curve_kwargs``.
 
         Returns
         -------
         ReliabilityDisplay
             This display.
         """
+        chosen = self._checked(options)
         axes = self._draws_on(
             ax, plot_bands=plot_bands, plot_histogram=plot_histogram, plot_legend=plot_legend
         )
@@ -203,12 +206,10 @@ class ReliabilityDisplay(ClassifierDisplay):
         styles = styles_of(classes, lambda label: -curves[label][3][0])
         texts = legend_entries(texts, styles)
         for label, (forecast, recalibrated, weights, _) in curves.items():
-            style = styles[label] | options
+            style = {"label": texts[label]} | styles[label] | chosen | {"gid": CURVE_ID}
             if is_single and plot_bands:
                 self._draw_bands(label, style["color"])
-            (self.lines_[label],) = axes.plot(
-                forecast, recalibrated, label=texts[label], gid=CURVE_ID, **style
-            )
+            (self.lines_[label],) = axes.plot(forecast, recalibrated, **style)
             if is_single and plot_histogram:
                 heights = _HIGHEST * weights / weights.max()
                 edges = np.arange(_N_BINS) / _N_BINS

@@ -262,7 +262,9 @@ def plot_sequence(
     rows = [look.n_observations for look in sequence.looks]
     low, high = zip(*(look.interval for look in sequence.looks), strict=True)
     values = [look.value for look in sequence.looks]
-    [display.line_] = axes.plot(rows, values, **({"color": COLORS[0]} | line_kwargs))
+    [display.line_] = axes.plot(
+        rows, values, **({"color": COLORS[0]} | display._checked(line_kwargs))
+    )
     shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
     display.limits_ = axes.fill_between(rows, low, high, **shade)
     if isinstance(sequence, Drift):
@@ -283,7 +285,9 @@ def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> LineDis
     what = "half_width" if plan.difference is None else "power"
     planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
     table = plan.curve()
-    [display.line_] = axes.plot(table.index, table[what], **({"color": COLORS[0]} | line_kwargs))
+    [display.line_] = axes.plot(
+        table.index, table[what], **({"color": COLORS[0]} | display._checked(line_kwargs))
+    )
     color = display.line_.get_color()
     band = f"{100 * plan.level:g} % interval of the number, from the size of the pilot"
     shade: dict[str, Any] = {"color": color, "alpha": 0.12, "linewidth": 0, "label": band}
@@ -364,14 +368,15 @@ class HorizonDisplay(Display):
         """
         if band is not None:
             check_kind("band", band)
+        chosen = self._checked(options)
         axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, t = {}, {}, self.curves.horizons
         titles = self._titles(difference=difference)
         for place, (name, title) in enumerate(titles.items()):
             points = self.curves.points[name]
-            style: dict[str, Any] = style_of(place) | {"marker": "o"} | options
-            values, text = [x.value for x in points], legend_text(title)
-            (self.lines_[name],) = axes.plot(t, values, label=text, gid=CURVE_ID, **style)
+            style: dict[str, Any] = style_of(place) | {"marker": "o", "label": legend_text(title)}
+            style |= chosen | {"gid": CURVE_ID}
+            (self.lines_[name],) = axes.plot(t, [x.value for x in points], **style)
             if band is not None:
                 ends: Any = self.curves.simultaneous[name]
                 low, high = np.transpose(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dmfroc._kit.options import check_level
+from dmfroc._kit.options import check_level, instance
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from dmfroc.plots._style import (
@@ -13,6 +13,7 @@ from dmfroc.plots._style import (
     CURVE_ID,
     ClassifierDisplay,
     Self,
+    by_label,
     draw_band,
     draw_legend,
     style_of,
@@ -52,9 +53,7 @@ class RiskCoverageDisplay(ClassifierDisplay):
     bands_: dict[str, PolyCollection]
 
     def __init__(self, curves: RiskCoverageCurve | Mapping[str, RiskCoverageCurve]) -> None:
-        self.curves: dict[str, RiskCoverageCurve] = (
-            {"classifier": curves} if isinstance(curves, RiskCoverageCurve) else dict(curves)
-        )
+        self.curves: dict[Any, RiskCoverageCurve] = by_label(curves, RiskCoverageCurve)
 
     @classmethod
     def from_predictions(
@@ -64,6 +63,7 @@ class RiskCoverageDisplay(ClassifierDisplay):
         *,
         labels: Any = None,
         sample_weight: Any = None,
+        name: str = "classifier",
         ax: Axes | None = None,
         **options: Any,
     ) -> Self:
@@ -77,6 +77,8 @@ class RiskCoverageDisplay(ClassifierDisplay):
             Probabilities of the classes.
         labels, sample_weight
             As for `Predictions.from_arrays`.
+        name : str
+            Name of a single classifier.
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         **options
@@ -88,16 +90,16 @@ class RiskCoverageDisplay(ClassifierDisplay):
             Already drawn.
         """
         given = {"labels": labels, "sample_weight": sample_weight}
-        if isinstance(y_score, Mapping):
-            curves = {k: risk_coverage_curve(y_true, s, **given) for k, s in y_score.items()}
-            return cls(curves).plot(ax, **options)
-        return cls(risk_coverage_curve(y_true, y_score, **given)).plot(ax, **options)
+        named = y_score if isinstance(y_score, Mapping) else {instance("name", name, str): y_score}
+        curves = {k: risk_coverage_curve(y_true, s, **given) for k, s in named.items()}
+        return cls(curves).plot(ax, **options)
 
     def plot(
         self,
         ax: Axes | None = None,
         *,
         plot_band: bool = True,
+        plot_chance_level: bool = True,
         level: float = 0.95,
         plot_legend: bool = True,
         **options: Any,
@@ -110,12 +112,14 @@ class RiskCoverageDisplay(ClassifierDisplay):
             Where to draw; by default a new figure.
         plot_band : bool
             Whether to draw the interval of each error rate.
+        plot_chance_level : bool
+            Whether to draw the error rate of all decisions, that of any ranking by chance.
         level : float
             Nominal coverage of each interval.
         plot_legend : bool
             Whether to draw the legend.
         **options
-            For the `matplotlib.lines.Line2D` of the curves.
+            For the `matplotlib.lines.Line2D` of the curves, also as a dict ``curve_kwargs``.
 
         Returns
         -------
@@ -123,31 +127,30 @@ class RiskCoverageDisplay(ClassifierDisplay):
             This display.
         """
         level = check_level(level)
-        axes = self._draws_on(ax, height=4.8, plot_band=plot_band, plot_legend=plot_legend)
+        chosen = self._checked(options)
+        flags = {"plot_band": plot_band, "plot_chance_level": plot_chance_level}
+        axes = self._draws_on(ax, height=4.8, plot_legend=plot_legend, **flags)
         self.lines_, self.bands_ = {}, {}
         is_single = len(self.curves) == 1
         for place, (name, curve) in enumerate(self.curves.items()):
-            style = style_of(place) | {"linewidth": 1.8} | options
-            (self.lines_[name],) = axes.plot(
-                curve.coverage,
-                curve.risk,
-                label=legend_text(f"{name}: area {curve.area:.4f}"),
-                gid=CURVE_ID,
-                **style,
-            )
+            style = style_of(place) | {"linewidth": 1.8}
+            style["label"] = legend_text(f"{name}: area {curve.area:.4f}")
+            style |= chosen | {"gid": CURVE_ID}
+            (self.lines_[name],) = axes.plot(curve.coverage, curve.risk, **style)
             color = self.lines_[name].get_color()
             if plot_band and len(self.curves) <= _MOST_BANDS:
                 text = f"{100 * level:g} % Wilson interval" if is_single else None
                 low, high = curve.intervals(level)
                 self.bands_[name] = draw_band(axes, curve.coverage, low, high, color, label=text)
-            axes.axhline(
-                curve.risk[-1],
-                color="0.5" if is_single else color,
-                linestyle=(0, (1, 1.5)),
-                linewidth=1,
-                gid=BASELINE_ID,
-                label="error rate of all" if is_single else f"_{name}",
-            )
+            if plot_chance_level:
+                axes.axhline(
+                    curve.risk[-1],
+                    color="0.5" if is_single else color,
+                    linestyle=(0, (1, 1.5)),
+                    linewidth=1,
+                    gid=BASELINE_ID,
+                    label="error rate of all" if is_single else f"_{name}",
+                )
         highest = max(float(curve.risk[-1]) for curve in self.curves.values())
         axes.set(xlim=(0, 1.01), xlabel="Coverage", ylabel="Error rate of the decisions")
         axes.set_ylim(0, max(min(2.2 * highest, 1.0), 0.02))

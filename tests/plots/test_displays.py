@@ -1,6 +1,7 @@
 """Displays of curves: what is drawn is what was computed."""
 
 import itertools
+import re
 import subprocess
 import sys
 
@@ -736,8 +737,41 @@ def test_a_new_figure_where_no_axes_are_given():
 # Errors and imports
 
 
+CLASSIFIER_DISPLAYS = ["ROC", "DET", "Calibration", "Reliability", "Decision", "RiskCoverage"]
+
+
+@pytest.mark.parametrize("name", CLASSIFIER_DISPLAYS)
+def test_displays_take_the_same_options_and_refuse_others_in_words(ax, name):
+    kind = getattr(plots, f"{name}Display")
+    given = {"name": "forest", "curve_kwargs": {"lw": 3}, "color": "red", "label": "own", "ax": ax}
+    display = kind.from_predictions(TRUE, PROBABILITY, **given)
+    [line] = display.lines_.values()
+    assert (line.get_color(), line.get_linewidth(), line.get_label()) == ("red", 3, "own")
+    for option, answer in {
+        "title": "call .ax_.set_title() of the display",
+        "xlim": "call .ax_.set_xlim() of the display",
+        "figsize": "pass ax= of matplotlib.pyplot.subplots",
+        "line_kw": "pass curve_kwargs=",
+        "response_method": "pass y_score=model.predict_proba(X)",
+        "despine": f"help({name}Display.plot) lists its arguments",
+    }.items():
+        with pytest.raises(TypeError, match=re.escape(answer)):
+            kind.from_predictions(TRUE, PROBABILITY, **{option: 1})
+    if name not in ("Reliability",):
+        with pytest.raises(TypeError, match=r"from_predictions\(y_true, y_score\)"):
+            kind(TRUE)
+
+
+def test_images_refuse_options_in_words():
+    with pytest.raises(TypeError, match=r"call .ax_.set_title\(\)"):
+        plots.PairwiseAUCDisplay.from_predictions(NAMES, MANY, title="x")
+    display = plots.PairwiseAUCDisplay.from_predictions(NAMES, MANY, cmap="viridis", alpha=0.5)
+    assert display.image_.get_cmap().name == "viridis"
+
+
 def test_unknown_options_and_bad_input(ax):
-    with pytest.raises(AttributeError, match="colour"):
+    answer = r"ROCDisplay.plot\(\) got an unexpected .* 'colour' \(did you mean 'color'"
+    with pytest.raises(TypeError, match=answer):
         plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, colour="red", ax=ax)
     with pytest.raises(ValueError, match="the probabilities of class 1 must be in"):
         plots.CalibrationDisplay.from_predictions(TRUE, 3 * PROBABILITY, ax=ax)
