@@ -386,7 +386,7 @@ def test_unknown_name_in_the_package():
     import dmfroc.plots
 
     assert "MulticlassROCDisplay" in dir(dmfroc.plots)
-    with pytest.raises(AttributeError, match="has no RocDisplay: type dmfroc.plots.ROCDisplay"):
+    with pytest.raises(AttributeError, match="has no RocDisplay: type"):
         _ = dmfroc.plots.RocDisplay
 
 
