@@ -259,6 +259,11 @@ class JudgedEvidence(EvidenceInMemory):
                 f"the judge's labels of the verified rows lack a class, or leave {measure.name} "
                 "undefined: its weight is 0, and the value is that of the verified rows"
             )
+        elif judge.weight == 0 and n_verified < n:
+            remarks.append(
+                "the judge's labels follow from these scores, and do not "
+                "show where these err: its weight is 0, and the value is that of the verified rows"
+            )
         terms = [Term(verified, 1.0)]
         for facts, sign in zip(of_judge, (1, -1), strict=False):
             terms.append(Term(facts, sign * judge.weight, is_own=False))

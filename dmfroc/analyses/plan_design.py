@@ -66,13 +66,14 @@ class Aim:
             return float(self.difference or 0)
         return None if self.difference is None else abs(float(self.difference))
 
-    def __str__(self) -> str:
-        """Say what is to be shown."""
+    def in_words(self, n_classifiers: int) -> str:
+        """Say what is to be shown of one classifier or two."""
         if self.half_width is not None:
             return f"a {100 * self.level:g} % interval of half-width {self.half_width:g}"
         chance = f"power {self.power:g}, level {1 - self.level:.3g}"
         if self.margin is None:
-            return f"a difference of {self.true_difference:g} ({chance})"
+            fixed = " from a fixed value" if n_classifiers == 1 else ""
+            return f"a difference of {self.true_difference:g}{fixed} ({chance})"
         return (
             f"non-inferiority by {self.margin:g} if the difference is {self.true_difference:g} "
             f"({chance})"

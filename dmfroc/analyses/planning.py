@@ -324,6 +324,13 @@ def plan(
         )
     power = 0.8 if power is None else power
     aim = Aim(half_width, difference, margin, power, check_level(level))
+    for name, value in (("half_width", half_width), ("difference", difference), ("margin", margin)):
+        if value is not None and abs(value) > measure.largest_difference:
+            low, high = measure.bounds
+            raise ValueError(
+                f"{name}={value!r} is more than {measure.name} can differ, whose range is {low:g} "
+                f"to {high:g}: do you mean {name}={value / 100:g}?"
+            )
     seed = seed_of(random_state)
     figures = pilot if isinstance(pilot, PublishedFigures) else None
     prevalence_is_other = not isinstance(prevalence, str) or prevalence != "pilot"
@@ -373,7 +380,7 @@ def plan(
         measure=measure.name,
         title=title_for(measure, first),
         value=design.value,
-        aim=str(aim),
+        aim=aim.in_words(n_classifiers),
         n=n,
         n_interval=(aim.smallest_size(design.inflated(0)), aim.smallest_size(design.inflated(1))),
         class_counts=dict(zip(labels, design.counts(n).tolist(), strict=True)),

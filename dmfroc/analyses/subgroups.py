@@ -87,7 +87,7 @@ class SubgroupComparison(NamedEstimates):
         Signed: of every two groups, and, of more than two, of each and the mean of the others
         (`THE_OTHERS`), with intervals and adjusted p-values that hold all at once.
     omnibus : OmnibusTest
-        Whether the groups differ at all.
+        Whether the groups differ at all; of two groups it has the p-value of their difference.
     left_out : dict of str to str
         Groups without an estimate, and why.
     level : float
@@ -294,13 +294,19 @@ def compare_subgroups(
         levels = [crossed({name: x}, n, rows)[1] for name, x in columns.items()]
         of_groups = [[x[own.argmax()] for x in levels] for own in members.values()]
         closer = shrunken(measure, estimates, contrasts.covariance, np.array(of_groups), intervals)
+    differences = _differences(sizes, contrasts, intervals, measure.greater_is_better)
+    omnibus = contrasts.omnibus()
+    if len(sizes) == 2:  # one hypothesis, and one p-value: that of the difference
+        p_value, freedom = differences[0].p_value, omnibus.degrees_of_freedom
+        statistic = float(stdtrit(freedom[1], p_value / 2)) ** 2
+        omnibus = OmnibusTest(statistic, freedom, p_value)
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
         estimates=estimates,
         sizes=sizes,
-        differences=_differences(sizes, contrasts, intervals, measure.greater_is_better),
-        omnibus=contrasts.omnibus(),
+        differences=differences,
+        omnibus=omnibus,
         left_out=left_out,
         level=intervals.level,
         method=chosen.name,

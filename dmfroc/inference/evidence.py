@@ -196,11 +196,14 @@ class Facts(ABC):
     def without_bias(self, bias: float) -> float | None:
         """Return the value less a bias, inside of the range; None if there is no such value.
 
-        What remains of a choice of thresholds only cross-fitting shows.
+        What remains of a choice of thresholds only cross-fitting shows. A bias that is estimated
+        from halves of a small sample, and is larger than the range allows, shows nothing.
         """
         if not bias or self.measure.interval.cross_fit is not None:
             return None
-        return float(np.clip(self.value - bias, *self.reach))
+        corrected = float(np.clip(self.value - bias, *self.reach))
+        is_known = self.measure.interval.bias_of_chance is not None
+        return corrected if is_known or corrected not in self.reach else None
 
     @property
     def deciding_moments(self) -> Moments:

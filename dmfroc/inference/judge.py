@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, ndtri
 
-from dmfroc.inference.influences import Influences
+from dmfroc.inference.influences import NO_VARIATION, Influences
 
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
 _FEWEST_FOR_TEST = 5
@@ -27,7 +27,8 @@ class Judged(NamedTuple):
     influences : numpy.ndarray of shape (n,)
         Of every row on it.
     weight : float
-        The weight of least variance, 0 if the judge says nothing of the verified labels.
+        The weight of least variance, 0 if the judge says nothing of the verified labels, or if its
+        difference does not vary.
     inflation : numpy.ndarray of shape (n,)
         Factor of the influences of verified rows, because the weight was estimated from them.
     """
@@ -86,7 +87,8 @@ def judged(
         of_some = (1 - labels / n) * of_judge.var() * len(own) * inverse
         variance += max(of_all, of_some / _MOST_APART)
         covariance += (own - own.mean()) @ difference[both] * inverse
-    weight = -float(covariance / variance) if variance > 0 else 0.0
+    least = (NO_VARIATION * max(abs(verified.value), 1)) ** 2
+    weight = -float(covariance / variance) if variance > least else 0.0
     leverage = judge_on_verified.influences**2
     leverage = np.minimum(leverage / (leverage.sum() or 1.0), _LARGEST_LEVERAGE)
     of_verified = np.sqrt(1 - 1 / max(is_verified.sum(), 2)) / (1 - leverage)

@@ -173,11 +173,13 @@ def bias_message(facts: Facts, allowed_for: float) -> str | None:
     """Say that a value may be biased, unless its interval accounts for that."""
     measure, predictions, units = facts.measure, facts.predictions, facts.units
     n_classes = len(predictions.present)
-    if allowed_for or measure.interval.cross_fit or measure.interval.bias_of_chance:
+    if measure.interval.cross_fit or measure.interval.bias_of_chance:
+        return None
+    if facts.without_bias(allowed_for) is not None:
         return None
     if not has_many_small_classes(measure, units, n_classes):
         return None
-    shows_none = units.n_complete_sets >= _FEW_UNITS and facts.has_all_scores
+    shows_none = not allowed_for and units.n_complete_sets >= _FEW_UNITS and facts.has_all_scores
     if shows_none and has_halves(predictions, units):
         return None
     return (

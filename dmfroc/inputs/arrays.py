@@ -99,6 +99,13 @@ class OnDevice:
         with _in_double_precision():
             return np.asarray(self.values.argmax(axis))
 
+    @property
+    def has_tie(self) -> NDArray[np.bool_]:
+        """In which rows the largest number is there twice."""
+        with _in_double_precision():
+            largest = self.values.max(axis=1, keepdims=True)
+            return np.asarray((self.values == largest).sum(axis=1) > 1)
+
     def sum(self, axis: int, dtype: Any) -> NDArray[Any]:
         """Return the sums along an axis."""
         with _in_double_precision():

@@ -36,6 +36,7 @@ from dmfroc.inputs.score_doubts import (
     numbered_message,
     reversed_message,
     single_score_messages,
+    two_classifiers_message,
 )
 from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 
@@ -112,6 +113,8 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
     if len(labels) == 2:
         is_positive, of_second = fields["true"] == 1, fields["scores"][:, 1]
+        if not is_single:
+            warn([two_classifiers_message(fields["scores"], labels, names, source)])
         warn([reversed_message(of_second, is_positive, labels, is_single, source)])
     return fields
 

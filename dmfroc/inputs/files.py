@@ -20,6 +20,7 @@ import numpy as np
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
@@ -146,11 +147,16 @@ def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.nd
 
 
 def _is_kept(true: np.ndarray, names: Names) -> np.ndarray:
-    dropped = [
-        "" if is_missing(x) else str(x).lower() if isinstance(x, bool) else str(x)
-        for x in listed_labels(names.drop_label) or ()
-    ]
-    return ~np.isin(true.astype(str), [*dropped, *(MISSING if "" in dropped else ())])
+    texts = true.astype(str)
+    kept = np.ones(texts.shape, bool)
+    for label in listed_labels(names.drop_label) or ():
+        text = str(label).lower() if isinstance(label, bool) else str(label)
+        is_blank = is_missing(label) or not text
+        is_dropped = np.isin(texts, ["", *MISSING] if is_blank else [text])
+        if not is_dropped.any():
+            warn([f"drop_label: no row has the label {label!r}"])
+        kept &= ~is_dropped
+    return kept
 
 
 def _read_table(

@@ -176,6 +176,35 @@ def single_score_messages(
     return remarks
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # as above
+def two_classifiers_message(
+    scores: Floats, labels: Sequence[Label], names: Sequence[Hashable] | None, source: Source
+) -> str | None:
+    """Say that the columns of two classes seem to be scores of two classifiers.
+
+    Those of one classifier sum to a constant, or rank the rows the other way round. Columns that
+    are named after the classes, or have no names, are doubted only if they rise together.
+    """
+    first, second = scores[:, 0], scores[:, 1]
+    n = len(first)
+    if n < _MANY or np.ptp(first + second) <= ROUNDING * np.ptp(second):
+        return None
+    ranks = [np.unique(column, return_inverse=True)[1] for column in (first, second)]
+    of_both: Floats = np.corrcoef(np.array(ranks))
+    correlation = float(of_both[0, 1])
+    words = " ".join(map(str, names or labels)).casefold()
+    speaks_of_classes = all(str(label).casefold() in words for label in labels)
+    if not correlation > (-_WORSE / np.sqrt(n) if speaks_of_classes else _OPPOSITE):
+        return None
+    columns = "" if names is None else f" {listing(names)}"
+    return (
+        f"the two columns{columns} of {source.scores} are taken as scores of the classes "
+        f"{listing(labels)}, but do not rank the rows the other way round (rank correlation "
+        f"{correlation:.2f}). Are they the scores of two classifiers? Then pass one at a time, or "
+        "compare them"
+    )
+
+
 def reversed_message(
     score: NDArray[np.floating],
     is_positive: NDArray[np.bool_],

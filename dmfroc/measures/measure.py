@@ -30,6 +30,7 @@ from dmfroc.measures.bound import (
     number_of_weights,
 )
 from dmfroc.measures.statistics.confusion import label_values
+from dmfroc.measures.statistics.statistic import once_per_predictions
 
 UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 """Usual bounds of measures."""
@@ -37,6 +38,8 @@ UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
+_MANY_LABELS = 20  # scores that are hardly all 0 or 1 by chance
+_NOTABLE_TIES = 1 / 8  # times the root of the number of observations
 
 
 type ValueAndInfluences = tuple[float, Float[np.ndarray, " n"]]
@@ -137,6 +140,44 @@ def sample_message(predictions: Predictions) -> str | None:
     return (
         f"computed from {predictions.n_observations:,} rows that were drawn from "
         f"{predictions.drawn_from:,}: standard errors and intervals are those of the rows drawn"
+    )
+
+
+def labels_message(predictions: Predictions) -> str | None:
+    """Say that the scores of two classes may be labels, if they are 0 and 1."""
+    is_single = predictions.has_all_scores and predictions.predicted is None
+    if not is_single or predictions.n_observations < _MANY_LABELS:
+        return None
+    if not np.isin(predictions.scores[:, predictions.single], (0, 1)).all():
+        return None
+    return (
+        "all scores are 0 or 1. Are these predicted labels? Then pass them as y_pred=, for "
+        "measures of hard labels"
+    )
+
+
+@once_per_predictions
+def ties_message(predictions: Predictions) -> str | None:
+    """Say in how many rows several classes have the largest score, if these are not few."""
+    scores, predicted = predictions.scores, predictions.predicted
+    if predicted is None or not (predictions.has_scores and predictions.has_all_scores):
+        return None
+    if isinstance(scores, OnDevice):
+        has_tie = scores.has_tie
+    else:
+        has_tie = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    if has_tie.all():  # a constant classifier
+        return None
+    rows = np.flatnonzero(has_tie & (predictions.sample_weight > 0))
+    # So many can change a share by a quarter of its standard error, which is at most 1 / (2 sqrt n)
+    if len(rows) < max(_NOTABLE_TIES * math.sqrt(predictions.n_observations), 2):
+        return None
+    if (scores.argmax(axis=1)[rows] != predicted[rows]).any():  # the user has chosen the labels
+        return None
+    return (
+        f"{len(rows)} rows tie for the largest score. Their hard label is the first of the tied "
+        "classes, so that measures of hard labels depend on the order of the classes: pass y_pred= "
+        "if you know better"
     )
 
 
@@ -488,7 +529,8 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
 
 def caveats(measures: Iterable[Measure], *samples: Predictions) -> list[str]:
     """Return what has to be known of estimates of the measures in any of the samples, once each."""
-    of_measures = (caveat for measure in measures for caveat in measure.caveats)
+    of_needs = {"labels": ties_message, "scores": labels_message, "probabilities": nothing}
+    of_measures = [x for measure in measures for x in (*measure.caveats, of_needs[measure.needs])]
     return _messages([*of_measures, counts_message, sample_message], *samples)
 
 

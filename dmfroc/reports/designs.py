@@ -274,8 +274,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         for e in [groups.estimates[name]]
     )
     n = len(ordered)
-    # Of two groups it is the hypothesis of their difference, whose p-value the table has
-    p_value = groups.differences[0].p_value if n == 2 else groups.omnibus.p_value
+    p_value = groups.omnibus.p_value
     ends = f"best in {best}, worst in {worst}"
     if not math.isfinite(p_value):
         sentences = [

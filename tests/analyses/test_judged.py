@@ -97,6 +97,16 @@ def test_a_perfect_judge_is_nearly_all_labels_and_a_useless_one_none():
     assert useless.standard_error < 1.02 * useless.judge.verified_error
 
 
+def test_a_judge_that_follows_from_the_scores_has_no_weight():
+    """Its AUC is 1 on all rows, and on the verified ones."""
+    hidden = np.where(IS_VERIFIED[:800], TWO, np.nan)
+    found = dmfroc.estimate("hand_till", hidden, P, judge=HARD)
+    verified = dmfroc.estimate("hand_till", TWO[:N_VERIFIED], P[:N_VERIFIED])
+    assert (found.judge.lambda_, found.judge.judge_value) == (0, 1)
+    assert found.value == pytest.approx(verified.value, rel=1e-12)
+    assert any("the judge's labels follow from these scores" in x for x in found.warnings)
+
+
 def test_all_verified_is_the_plain_value():
     found = dmfroc.estimate("hand_till", TRUE, SCORES, judge=JUDGE)
     assert found.value == pytest.approx(dmfroc.estimate("hand_till", TRUE, SCORES).value)

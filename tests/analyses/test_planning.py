@@ -163,7 +163,9 @@ def test_curve_and_text():
     assert (np.diff(table["half_width"]) < 0).all()
     text = str(found)
     assert str(found.n) in text
-    assert "power 0.8, level 0.05" in text
+    assert "a difference of 0.04 (power 0.8, level 0.05)" in text
+    of_one = plan(pilot(), measure="hand_till", difference=0.04)
+    assert of_one.aim == "a difference of 0.04 from a fixed value (power 0.8, level 0.05)"
     display = found.plot()
     assert display.point_.get_xdata()[0] == found.n
     assert display.point_.get_ydata()[0] == found.power(found.n)
@@ -198,6 +200,8 @@ def test_curve_and_text():
         ({"margin": 0.1}, ValueError, "margin compares two classifiers"),
         ({"half_width": 0.1, "prevalence": [1, 2]}, ValueError, "share of each of the 3"),
         ({"half_width": 0.1, "classifier": SimulatedClassifier()}, TypeError, "Multinomial"),
+        ({"half_width": 5}, ValueError, "range is 0 to 1: do you mean half_width=0.05"),
+        ({"difference": -3}, ValueError, "do you mean difference=-0.03"),
         ({"half_width": 1e-9}, ValueError, "more than 1,000,000,000 cases"),
     ],
 )

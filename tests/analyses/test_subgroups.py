@@ -89,6 +89,22 @@ def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
     assert found.omnibus.p_value == pytest.approx(difference.p_value, rel=0.02)
 
 
+@pytest.mark.parametrize("options", [{}, {"folds": np.arange(240) % 2}])
+def test_two_groups_have_the_p_value_of_their_difference(options):
+    y, scores, site = sample(240)
+    by = np.where(site == "a", "a", "b")
+    found = compare_subgroups(y, scores, by, measure="accuracy", **options)
+    [difference], (statistic, freedom) = (
+        found.differences,
+        (
+            found.omnibus.statistic,
+            found.omnibus.degrees_of_freedom,
+        ),
+    )
+    assert found.omnibus.p_value == difference.p_value
+    assert stats.f.sf(statistic, *freedom) == pytest.approx(difference.p_value, rel=1e-9)
+
+
 def test_omnibus_statistic_is_wald_s_in_large_groups():
     y, scores, site = sample(n=30_000)
     found = compare_subgroups(y, scores, site, measure="hand_till")

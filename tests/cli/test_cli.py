@@ -551,8 +551,9 @@ def test_demo(tmp_path, monkeypatch):
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     # The best classifier is nearly perfect: its lower limits are exact, which is explained once
     assert text.count("exact limit: the one-sided limit for one more gross error") == 1
-    [warning] = [line for line in text.splitlines() if line.startswith("warning: ")]
-    assert "the rarest class has 48 observations in all folds" in warning
+    of_folds, of_ties = [line for line in text.splitlines() if line.startswith("warning: ")]
+    assert "the rarest class has 48 observations in all folds" in of_folds
+    assert "nearest neighbours: 6 rows tie for the largest score" in of_ties
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)

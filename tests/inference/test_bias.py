@@ -58,6 +58,18 @@ def test_a_bias_within_the_error_is_not_allowed_for():
     assert measures.accuracy().interval.bias_of_chance is None
 
 
+def test_a_bias_beyond_the_range_corrects_nothing_and_is_told():
+    """Halves of eight rows show a bias that would make the quadratic kappa more than perfect."""
+    y, predicted = [1, 2, 3, 1, 2, 3, 3, 2], [1, 2, 3, 2, 2, 3, 1, 2]
+    found = estimate("weighted_kappa", y, y_pred=predicted)
+    assert found.bias_corrected is None
+    assert found.interval[1] == 1
+    assert any("biased by as much as its standard error" in x for x in found.warnings)
+    inside = estimate("cohen_kappa", y, y_pred=predicted)
+    assert inside.value < inside.bias_corrected < 1
+    assert inside.warnings == ()
+
+
 def test_halves_show_the_bias_of_a_square():
     """Of a mean of which one class's two values are 1 and -1, so that halves have 1/K or -1/K."""
     n_classes = 6

@@ -455,6 +455,14 @@ def test_rows_of_a_label_are_dropped(parsed, line):
     assert parsed(f"evaluate {line} {measured}")[0] == pytest.approx(expected, abs=5e-7)
 
 
+def test_a_label_to_be_dropped_that_no_row_has_is_told(parsed):
+    line = "evaluate tokens.csv --label label --y-pred pred --ignore logit_*"
+    values, notes = parsed(f"{line} --measures accuracy --drop-label -100,-99")
+    assert values["accuracy"] == pytest.approx(0.670588, abs=5e-7)
+    assert "drop_label: no row has the label '-99'" in notes.replace("--drop-label", "drop_label")
+    assert "'-100'" not in notes
+
+
 def test_a_frequent_label_that_is_never_predicted_is_told(parsed):
     _, notes = parsed("evaluate tokens.csv --label label --y-pred pred --ignore logit_*")
     assert "class -100 has 35 rows, but is never predicted" in notes

@@ -112,3 +112,43 @@ def test_the_direction_counts_how_often_rows_were_observed():
     with pytest.warns(UserWarning, match="y_score of class 1 is larger in class 0"):
         Predictions.from_arrays([0, 0, 1, 1], [1, 2, 1, 2], frequency_weight=[1, 30, 30, 1])
     Predictions.from_arrays([0, 0, 1, 1], [1, 2, 1, 2], frequency_weight=[30, 1, 1, 30])
+
+
+def test_predicted_labels_are_no_scores():
+    y = np.arange(40) % 2
+    score = np.linspace(0, 1, 40)
+    with pytest.warns(UserWarning, match="Are these predicted labels"):
+        dmfroc.estimate("hand_till", y, score > 0.5)
+    dmfroc.estimate("hand_till", y, np.where(score > 0.5, 0.9, 0.2))
+
+
+def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
+    rng = np.random.default_rng(0)
+    y, noise = np.arange(200) % 2, rng.normal(size=(200, 2))
+    message = "are taken as scores of the classes .* Are they the scores of two classifiers"
+    with pytest.warns(UserWarning, match=message):
+        Predictions.from_arrays(y, noise + 1.5 * y[:, None])
+    markers = pd.DataFrame(noise, columns=["s100b", "ndka"]).assign(y=np.array(["bad", "good"])[y])
+    markers.to_csv(tmp_path / "markers.csv", index=False)
+    with pytest.warns(UserWarning, match=message):
+        Predictions.from_file(
+            tmp_path / "markers.csv", label="y", scores=["s100b", "ndka"], labels=["bad", "good"]
+        )
+    # Logits of two outputs need not sum to a constant
+    Predictions.from_arrays(y, noise + 1.5 * np.eye(2)[y])
+    shares = rng.random(200)
+    Predictions.from_arrays(y, np.column_stack([100 - 100 * shares, 100 * shares]) + 50)
+
+
+@pytest.mark.parametrize("n_ties", [1, 4])
+def test_rows_that_tie_for_the_largest_score_are_told_if_they_matter(n_ties):
+    y = np.arange(300) % 3
+    scores = np.random.default_rng(0).normal(size=(300, 3)) + np.eye(3)[y]
+    scores[:n_ties, :2] = 9.0
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        dmfroc.evaluate(y, scores, measures=["accuracy", "informedness", "hand_till"])
+    assert [str(x.message)[:15] for x in told] == ["4 rows tie for "] * (n_ties == 4)
+    assert dmfroc.estimate("hand_till", y, scores).warnings == ()
+    own = np.where(np.arange(300) < n_ties, 1, scores.argmax(axis=1))
+    assert dmfroc.estimate("accuracy", y, scores, y_pred=own).warnings == ()
