@@ -74,7 +74,8 @@ class ThumbnailsDirective(SphinxDirective):
         for name in re.findall(r"^```{drawn} (\S+)", page, re.MULTILINE):
             text = nodes.inline("", name.replace("-", " "))  # as which a link is read
             image = nodes.image(uri=f"/_build/gallery/{name}.png", alt="")
-            row += nodes.reference("", "", image, text, refuri=f"#{name}", classes=["thumbnail"])
+            attributes = {"refuri": f"#{name}", "classes": ["thumbnail"]}
+            row += nodes.paragraph("", "", nodes.reference("", "", image, text, **attributes))
         return [row]
 
 

@@ -26,6 +26,7 @@ from dmfroc.reports.shapes import (
     picture,
     round_numbers,
     shade,
+    side_of,
     thinned,
     zoom_of,
 )
@@ -44,6 +45,7 @@ _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
 _DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
 _MANY_SCORES = 200_000
+_LEAST_BENEFIT = 0.01  # standardized: from which on a chart of decisions shows something
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,16 @@ class ChartLine:
 
 @dataclass(frozen=True)
 class Small:
-    """A small chart of one class, with a curve or with points of every classifier."""
+    """A small chart of one class, with a curve or with points of every classifier.
+
+    It shows the part of the unit square between two corners, the lower left one first.
+    """
 
     label: Hashable
-    zoom: float
     lines: list[ChartLine]
     reference: str = _DIAGONAL  # the path of what is no better than guessing
+    low: tuple[float, float] = (0.0, 0.0)
+    high: tuple[float, float] = (1.0, 1.0)
 
     @property
     def summary(self) -> str:
@@ -146,7 +152,8 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             area = named[name].classes[label].area
             text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
             lines.append(ChartLine(position, name, path(x, y, SMALL_SIZE), "", text))
-        charts.append(Small(label, zoom, lines, _DIAGONAL if zoom == 1 else ""))
+        reference = _DIAGONAL if zoom == 1 else ""
+        charts.append(Small(label, lines, reference, (0.0, round(1 - zoom, 4)), (zoom, 1.0)))
     return charts
 
 
@@ -157,21 +164,24 @@ def calibration(
     charts = []
     for label in shown:
         lines = []
-        for position, (name, numbers) in enumerate(named.items()):
-            curve = numbers.classes[label].calibration
+        curves = {name: numbers.classes[label].calibration for name, numbers in named.items()}
+        points = [(x.mean_predicted, x.fraction_positive) for x in curves.values() if x is not None]
+        zoom = side_of(np.concatenate(points, axis=None)) if points else 1.0
+        size = SMALL_SIZE / zoom
+        for position, (name, curve) in enumerate(curves.items()):
             if curve is None:
                 continue
             low, high = curve.intervals(level)
             bars = " ".join(
-                f"M{SMALL_SIZE * x:.4g},{SMALL_SIZE * (1 - a):.4g}V{SMALL_SIZE * (1 - b):.4g}"
+                f"M{size * x:.4g},{SMALL_SIZE - size * a:.4g}V{SMALL_SIZE - size * b:.4g}"
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
-            text = f"ECE {number(curve.expected_error)}, Brier {number(curve.brier)}"
-            places = SMALL_SIZE * curve.mean_predicted, SMALL_SIZE * (1 - curve.fraction_positive)
+            text = f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}"
+            places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
             lines.append(ChartLine(position, name, line, bars, text))
         if lines:
-            charts.append(Small(label, 1.0, lines))
+            charts.append(Small(label, lines, high=(zoom, zoom)))
     return charts
 
 
@@ -180,12 +190,12 @@ def decisions(
 ) -> list[Small]:
     """Return the standardized net benefit of treating each class, and that of treating all.
 
-    There is none where scores are no probabilities.
+    There is none where scores are no probabilities, nor where no decision gains anything.
     """
     wholes = {name: sample_of(replace(p, folds=None), u.groups) for name, (p, u) in samples.items()}
     charts = []
     for label in shown:
-        lines, reference = [], ""
+        curves, treat_all = [], None
         for position, (name, (predictions, _)) in enumerate(samples.items()):
             if no_probabilities(predictions) is not None:
                 continue
@@ -194,13 +204,20 @@ def decisions(
             benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
             is_class = predictions.true == predictions.labels.index(label)
             share = np.average(is_class, weights=predictions.sample_weight)
-            reference = path(thresholds, of_all / share, SMALL_SIZE)
+            treat_all = thresholds, of_all / share
             text = f"better at {ranges}" if ranges else "nowhere shown to be better"
-            lines.append(
-                ChartLine(position, name, path(thresholds, benefit / share, SMALL_SIZE), "", text)
-            )
-        if lines:
-            charts.append(Small(label, 1.0, lines, reference))
+            curves.append((position, name, thresholds, benefit / share, text))
+        seen = [x[y > _LEAST_BENEFIT] for _, _, x, y, _ in curves]
+        if treat_all is None or not any(map(len, seen)):
+            continue
+        high = side_of(np.concatenate(seen)), side_of(np.concatenate([y for *_, y, _ in curves]))
+        lines = [
+            ChartLine(position, name, path(x / high[0], y / high[1], SMALL_SIZE), "", text)
+            for position, name, x, y, text in curves
+        ]
+        x, y = treat_all
+        reference = path(x / high[0], y / high[1], SMALL_SIZE)
+        charts.append(Small(label, lines, reference, high=high))
     return charts
 
 

@@ -127,12 +127,10 @@ def _at_once(comparison: Comparison) -> Comparison:
 
 def _best_first(comparison: Comparison) -> Comparison:
     """Sort many classifiers, and their differences: the best against the others come first."""
-    estimates, sign = comparison.estimates, -1 if comparison.greater_is_better else 1
+    estimates, ranked = comparison.estimates, _ranked(comparison)
     if len(estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
         return comparison
-    names = list(estimates)
-    order = np.argsort([sign * e.value for e in estimates.values()], kind="stable")  # NaN last
-    ranked = [names[place] for place in order]
+    order = np.array([list(estimates).index(name) for name in ranked])
     found = [*comparison.differences, *(d.turned_around() for d in comparison.differences)]
     by_pair = {(d.first, d.second): d for d in found}
     return replace(
@@ -142,6 +140,12 @@ def _best_first(comparison: Comparison) -> Comparison:
         covariance=comparison.covariance[np.ix_(order, order)],
         predictions={x: comparison.predictions[x] for x in ranked if x in comparison.predictions},
     )
+
+
+def _ranked(comparison: Comparison) -> list[str]:
+    names, sign = list(comparison.estimates), -1 if comparison.greater_is_better else 1
+    values = [sign * e.value for e in comparison.estimates.values()]
+    return [names[place] for place in np.argsort(values, kind="stable")]  # NaN last
 
 
 def _page(
@@ -161,6 +165,7 @@ def _page(
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
+    best = _ranked(result)[0] if isinstance(result, Comparison) else ""
     predictions = first.predictions
     judged = [e.judge for e in result.estimates.values() if e.judge is not None]
     if judged:
@@ -196,9 +201,7 @@ def _page(
         [*verdict, *(hardest(numbers, predictions) if len(samples) == 1 else [])],
         parts,
         provenance,
-        watch_out(
-            dict(list(numbers.items())[:MOST_NAMED]) if len(samples) > 1 else {}, predictions
-        ),
+        watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
         [*remarks, *of_curves],
         {**(attributes or {}), **result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)

@@ -14,6 +14,7 @@ from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 MOST_POINTS = 400
+_MARGIN = 1.1
 _ZOOMS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -28,6 +29,11 @@ def zoom_of(curves: list[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]
         knee = int(np.argmax(y - x))
         distances.append(max(x[knee], 1 - y[knee]))
     return min(side for side in _ZOOMS if side == 1 or side >= 2.5 * max(distances))
+
+
+def side_of(values: Float[np.ndarray, " _"]) -> float:
+    """Return the side of the square in the lower left corner that holds all values."""
+    return min(side for side in _ZOOMS if side == 1 or side >= _MARGIN * values.max())
 
 
 def thinned(

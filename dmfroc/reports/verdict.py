@@ -124,7 +124,8 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
     values = {name: _value(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
-    sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
+    may_be_best, best = comparison.best_set(), best_first[0]
+    sentence, tied = lead(comparison.title, values, wins, may_be_best)
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
     sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
     # Of many, the first sentence has all values
@@ -132,6 +133,12 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     if len(tied) == 1:
         sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
     sentences += [_undecided(comparison, d) for d in undecided[:most]]
+    if any(x not in may_be_best and (best, x) not in wins for x in best_first):
+        sentences.append(
+            "A classifier is excluded as the best by its differences to all others, in one test. "
+            "Differences are judged for all pairs, which is stricter, so that one to an excluded "
+            "classifier may be left open."
+        )
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
     return sentences + _about_the_best(comparison, tied) + _about_all_differences(comparison)
