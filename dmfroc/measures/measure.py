@@ -166,7 +166,8 @@ def ties_message(predictions: Predictions) -> str | None:
         has_tie = scores.has_tie
     else:
         has_tie = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
-    if has_tie.all():  # a constant classifier
+    is_single = len(predictions.labels) == 2 and (scores[:, 0] == -scores[:, 1]).all()
+    if is_single or has_tie.all():  # a score without a threshold, or a constant classifier
         return None
     rows = np.flatnonzero(has_tie & (predictions.sample_weight > 0))
     # So many can change a share by a quarter of its standard error, which is at most 1 / (2 sqrt n)
