@@ -72,7 +72,7 @@ class ThumbnailsDirective(SphinxDirective):
         page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
         row = nodes.container(classes=["thumbnails"])
         for name in re.findall(r"^```{drawn} (\S+)", page, re.MULTILINE):
-            text = nodes.inline("", name.replace("-", " "))  # as which a link is read
+            text = nodes.inline("", re.sub("[-_]", " ", name))  # as which a link is read
             image = nodes.image(uri=f"/_build/gallery/{name}.png", alt="")
             attributes = {"refuri": f"#{name}", "classes": ["thumbnail"]}
             row += nodes.paragraph("", "", nodes.reference("", "", image, text, **attributes))
