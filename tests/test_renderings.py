@@ -274,7 +274,9 @@ def test_json_of_a_plan(plan):
         for label in LABELS
     ]
     assert [c["share"] for c in numbers["classes"]] == pytest.approx([2 / 9, 3 / 9, 4 / 9])
-    assert numbers["curve"] == {str(n): row.to_dict() for n, row in plan.to_pandas().iterrows()}
+    assert numbers["curve"] == {
+        str(n): row.to_dict() for n, row in plan.to_pandas("curve").iterrows()
+    }
 
 
 def test_curves_of_a_report(evaluation):
@@ -444,7 +446,7 @@ def test_tables_of_a_plan(plan):
     assert floats(shown["Cases"]) == [plan.class_counts[label] for label in LABELS]
     assert floats(shown["Share"]) == [plan.prevalence[label] for label in LABELS]
     assert floats(shown["Best share"]) == [plan.optimal_prevalence[label] for label in LABELS]
-    frame = plan.to_pandas()
+    frame = plan.to_pandas("curve")
     header, shown = columns(parts, "other numbers of cases")
     assert floats(shown["Cases"]) == frame.index.tolist()
     assert floats(shown["Std. error"]) == frame["standard_error"].tolist()
@@ -626,7 +628,7 @@ def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
 
 def test_the_drawing_of_a_plan(plan):
     axes = plan.plot(ax=Figure().add_subplot()).ax_
-    frame = plan.to_pandas()
+    frame = plan.to_pandas("curve")
     what = "half_width" if plan.difference is None else "power"
     curve, mark = axes.lines
     assert curve.get_xdata().tolist() == frame.index.tolist()

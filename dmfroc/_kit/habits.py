@@ -40,7 +40,7 @@ NAMES = {
 }  # fmt: skip
 """Names of other packages that are no measure here: what to type after ``dmfroc.`` instead."""
 
-_ALIKE = (
+ALIKE = (
     "level alpha ci confidence confidence_level conf_level coverage",
     "n_draws n_boot n_bootstrap n_bootstraps n_resamples bootstrap n_samples n_iter",
     "random_state seed random_seed rng key",
@@ -115,7 +115,7 @@ def _hint(name: str, known: list[str]) -> str:
     remedy = OPTIONS.get(name, "")
     if any(f"{option}=" in remedy for option in known) or (remedy and "=" not in remedy):
         return f": pass {remedy}"
-    alike = [x for x in _alike(name, _ALIKE) if x in known]
+    alike = [x for x in names_alike(name, ALIKE) if x in known]
     meant = [f"{x}=, {_EXPLAINED[x]}" if x in _EXPLAINED else f"{x}=" for x in alike]
     if meant:
         return f": pass {' or '.join(meant)}"
@@ -124,7 +124,8 @@ def _hint(name: str, known: list[str]) -> str:
     return did_you_mean(name, known)
 
 
-def _alike(name: str, groups: tuple[str, ...]) -> list[str]:
+def names_alike(name: str, groups: tuple[str, ...]) -> list[str]:
+    """Return the names that mean the same as one."""
     return [x for group in groups if name in group.split() for x in group.split()]
 
 
@@ -154,7 +155,7 @@ def _place_in(whole: Any, name: str) -> str:
             places |= {f".{key}[0]": x for x in value[:1]}
         else:
             places[f".{key}"] = value
-    for word in dict.fromkeys([name, *_alike(name, _ALIKE_ATTRIBUTES)]):
+    for word in dict.fromkeys([name, *names_alike(name, _ALIKE_ATTRIBUTES)]):
         for place, part in places.items():
             if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
                 of_type = getattr(type(part), word, None)

@@ -105,7 +105,8 @@ def read_rules(given: Any, level: float = DEFAULT_LEVEL) -> tuple[list[Rule], fl
 
 
 def _near(key: Any, known: Sequence[str]) -> str:
-    return did_you_mean(str(key), known) or f": the keys are {', '.join(known)}"
+    meant = {"min": "at_least", "max": "at_most"}.get(str(key)[:3], str(key))
+    return did_you_mean(meant, known) or f": the keys are {', '.join(known)}"
 
 
 def _rule(row: Any, place: int) -> Rule:

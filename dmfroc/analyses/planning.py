@@ -88,7 +88,7 @@ class Plan(Result):
         Of several half-widths: the cases that each measure needs. The plan is that of the largest.
     """
 
-    main_table: ClassVar[str] = "curve"
+    main_table: ClassVar[str] = "cases"
     json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
     )
@@ -140,7 +140,14 @@ class Plan(Result):
         return as_frame(self._curve(self._sizes() if sizes is None else sizes))
 
     def tables(self) -> list[Table]:
-        """Return the cases of each class, and what other numbers of cases would give."""
+        """Return the cases, those of each class, and what other numbers of cases would give."""
+        low, high = self.n_interval
+        cases = [
+            Column("measure", "measure", [self.measure], "name"),
+            Column("n", "cases", [self.n], "count"),
+            Column("low", f"from ({100 * self.level:g} %)", [low], "count"),
+            Column("high", "to", [high], "count"),
+        ]
         classes = [
             Column("label", "class", self.class_counts, "name"),
             Column("count", "cases", self.class_counts.values(), "count"),
@@ -153,7 +160,11 @@ class Plan(Result):
         ]
         of_targets = [Table("targets", "Cases of each target", targets, is_by_name=True)]
         title = "Cases of each class, and the shares with which fewest cases are needed"
-        tables = [Table("classes", title, classes), self._curve(self._sizes())]
+        tables = [
+            Table("cases", f"Cases for {self.aim}", cases, is_by_name=True),
+            Table("classes", title, classes),
+            self._curve(self._sizes()),
+        ]
         return tables + (of_targets if self.targets else [])
 
     def _curve(self, sizes: Sequence[int]) -> Table:

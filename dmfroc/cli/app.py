@@ -15,11 +15,11 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from dmfroc._kit.habits import OPTIONS
+from dmfroc._kit.habits import ALIKE, names_alike
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import opened_output, show, with_options
+from dmfroc.cli.outputs import OTHERS, opened_output, show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _N_ALIKE, _SIMILAR = 4, 0.8
@@ -161,11 +161,11 @@ def _usage(error: click.UsageError) -> str:
     if isinstance(error, click.exceptions.NoSuchOption):
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
         word = error.option_name.lstrip("-")
+        alike = names_alike(word.replace("-", "_"), ALIKE)
         near = [x for x, param in known if _is_near(word, x[2:], param.name or "")]
-        found = OPTIONS.get(word, "")
-        hint = with_options(found, command) if re.match(r"\w+=(?!\w)", found) else ""
-        if not near and hint.startswith("--"):
-            return f"{error.message.rstrip('.')}: give {hint}"
+        near = near or [
+            x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}
+        ]
         return error.message.rstrip(".") + _did_you_mean(near)
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name

@@ -330,6 +330,7 @@ SCAN = [
 
 # What is written
 
+_KEPT: dict[str, Any] = {"expose_value": False, "callback": keep}
 FORMATS = [
     *(
         click.Option(
@@ -346,21 +347,14 @@ FORMATS = [
             "markdown": "Print a table in Markdown.",
         }.items()
     ),
-    _option(
-        "--table",
-        "NAME",
-        "Which table, such as differences. Default: the main one.",
-        expose_value=False,
-        callback=keep,
-    ),
+    _option("--table", "NAME", "Which table, such as differences. Default: the main one.", **_KEPT),
     _option(
         "-o --output",
         "PATH",
         "Write into this .txt, .csv, .json, .tex or .md file instead, or a report for the browser "
         "into an .html file as well.",
         type=_PATH,
-        expose_value=False,
-        callback=keep,
+        **_KEPT,
     ),
 ]
 PLOT = _option(

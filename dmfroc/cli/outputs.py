@@ -42,16 +42,20 @@ CHARTS = {
     "bprd": "BPRDDisplay",
     "calibration": "CalibrationDisplay",
     "cost": "CostDisplay",
+    "decision": "DecisionDisplay",
     "delta-pn": "DeltaPNDisplay",
     "det": "DETDisplay",
     "gains": "CumulativeGainsDisplay",
     "lift": "LiftDisplay",
     "log-pr": "LogPrecisionRecallDisplay",
     "multiclass-roc": "MulticlassROCDisplay",
+    "pairs": "PairwiseAUCDisplay",
     "pn": "PNDisplay",
     "pr": "PrecisionRecallDisplay",
     "prg": "PRGDisplay",
     "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
+    "reliability": "ReliabilityDisplay",
+    "risk-coverage": "RiskCoverageDisplay",
     "roc": "ROCDisplay",
 }
 KINDS = (*CHARTS, "overview")
@@ -65,7 +69,7 @@ _PHRASES = {
     "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
 }
-_OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
+OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
 
 _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
     "csv": lambda result, table: as_csv(result.to_pandas(table)),
@@ -227,7 +231,7 @@ def with_options(message: str, command: click.Command) -> str:
     replaced if it begins a sentence, or has an underscore, but not in quotes.
     """
     options = {x.name or "": x for x in command.params if isinstance(x, click.Option)}
-    options |= {_OTHERS[name]: x for name, x in options.items() if name in _OTHERS}
+    options |= {OTHERS[name]: x for name, x in options.items() if name in OTHERS}
     names = "|".join(options)
     compound = "|".join(name for name in options if "_" in name)
     pattern = (

@@ -174,7 +174,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
 @renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
-    classes, curve, *targets = plan.tables()
+    _, classes, curve, *targets = plan.tables()
     frame = plan.curve()
     is_power = plan.difference is not None
     what = "power" if is_power else "half-width"

@@ -158,7 +158,7 @@ def test_simulated_pilots():
 
 def test_curve_and_text():
     found = plan(two_pilots(), measure="hand_till", difference=0.04)
-    table = found.to_pandas()
+    table = found.to_pandas("curve")
     assert (np.diff(table["power"]) > 0).all()
     assert (np.diff(table["half_width"]) < 0).all()
     text = str(found)

@@ -248,12 +248,18 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
     [
         ("decide x", "No such command 'decide' (did you mean decision?)"),
         ("version", "No such command 'version' (did you mean --version?)"),
-        ("plan F --label y --target .1", "No such option '--target' (see"),
+        (
+            "plan F --label y --target .1",
+            "No such option '--target' (did you mean --label or --truth?)",
+        ),
         ("evaluate F --label y --target .1", "(did you mean --target-prevalence?)"),
         ("evaluate F --label y -l p", "(did you mean --label or --labels or --level or --latex?)"),
         ("evaluate F --label y --format csv", "--json or --csv or --latex or --markdown?)"),
-        ("evaluate F --label y --seed 1", "No such option '--seed': give --random-state (see"),
-        ("evaluate F --label y --metrics f1", "No such option '--metrics': give --measures (see"),
+        ("evaluate F --label y --seed 1", "No such option '--seed' (did you mean --random-state?)"),
+        (
+            "evaluate F --label y --metrics f1",
+            "No such option '--metrics' (did you mean --measures?)",
+        ),
         ("evaluate F F --label y", "it takes one FILE; dmfroc compare and dmfroc report take"),
         ("plot F --label y", "Invalid value for 'KIND': 'F' is not one of 'accuracy'"),
         ("compare - - --label y", "standard input can be read once only"),
@@ -428,3 +434,59 @@ def test_columns_of_subgroups_cross_at_commas(file):
     line = ("subgroups", file, *OF_FILE, "--measure", "accuracy", "--threshold", "0.5", "--json")
     FRAME.assign(site=np.arange(120) // 2 % 2, sex=np.arange(120) // 60).to_csv(file, index=False)
     assert run(*line, "--by", "site,sex").stdout == run(*line, "--by", "site", "--by", "sex").stdout
+
+
+def test_the_answer_of_a_plan_is_in_its_tables(file):
+    line = ("plan", file, *OF_FILE, "--half-width", ".05", "--measure", "hand_till")
+    expected = dmfroc.plan(
+        dmfroc.Predictions.from_arrays(Y, P), measure="hand_till", half_width=0.05
+    )
+    [row] = pd.read_csv(io.StringIO(run(*line, "--csv").stdout)).to_dict("records")
+    assert (row["n"], row["low"], row["high"]) == (expected.n, *expected.n_interval)
+    assert f"hand\\_till & {expected.n} &" in run(*line, "--latex").stdout
+    told = run(*line[:6], "--half-width", "5", code=2).stderr
+    assert "do you mean --half-width 0.05?" in told
+
+
+def test_thresholds_and_measures_name_the_rate_that_they_are_at(file):
+    options = ("--criterion", "sensitivity", "--at-least", ".9", "--n-draws", "200")
+    assert "specificity at sensitivity 0.9 " in run("threshold", file, *OF_FILE, *options).stdout
+    line = ("evaluate", file, *OF_FILE, "--measures", "sensitivity_at,fpr_at(0.8),recall_at(k=5)")
+    told = run(*line).stdout
+    for title in ("Sensitivity at specificity 0.95 ", "FPR at TPR 0.8 ", "Recall at 5 "):
+        assert f"\n{title}" in told
+
+
+def test_one_warning_for_all_measures_that_it_concerns(tmp_path):
+    file = tmp_path / "perfect.csv"
+    pd.DataFrame({"y": Y, "p": Y + RNG.random(120) / 2}).to_csv(file, index=False)
+    options = (*OF_FILE, "--measures", "hand_till,dmf_auc,average_precision,partial_auc", "--json")
+    notes = json.loads(run("evaluate", str(file), *options).stdout)["warnings"]
+    perfect = [note for note in notes if "perfect in this sample" in note]
+    assert len(perfect) == 1
+    assert perfect[0].startswith("each of hand_till, average_precision, partial_auc is perfect")
+
+
+def test_two_columns_of_two_classes_that_agree_are_two_classifiers(tmp_path):
+    file = tmp_path / "two.csv"
+    FRAME.assign(q=P + RNG.random(120) / 9).to_csv(file, index=False)
+    both = ("--label", "y", "--scores", "q,p", "--labels", "0,1")
+    assert "Are they the scores of two classifiers?" in run("evaluate", str(file), *both).stdout
+    FRAME.assign(q=1 - P).to_csv(file, index=False)
+    assert "two classifiers" not in run("evaluate", str(file), *both).stdout
+
+
+def test_rows_of_one_match_are_found_whatever_their_number(tmp_path):
+    file = tmp_path / "matches.csv"
+    match = np.repeat(np.arange(48), np.tile([2, 3], 24))
+    frame = pd.DataFrame({"match": match, "y": match % 2, "p": RNG.random(120)})
+    frame.to_csv(file, index=False)
+    told = run("evaluate", str(file), *OF_FILE).stdout
+    assert "column 'match' has each of its 48 values in 2 to 3 rows, all of one class" in told
+    assert "pass --groups for it" in told
+
+
+@pytest.mark.parametrize("kind", ["decision", "pairs", "reliability", "risk-coverage"])
+def test_pictures_of_calibration_and_decisions(file, tmp_path, kind):
+    run("plot", kind, file, *OF_FILE, "-o", str(tmp_path / "x.png"))
+    assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
