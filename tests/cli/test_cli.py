@@ -436,7 +436,12 @@ def test_plot_does_not_touch_the_users_matplotlib(good, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _cli_outputs.KINDS)
 def test_every_chart_is_drawn(good, tmp_path, kind):
-    if kind == "calibration":  # the file has scores that are no probabilities
+    if kind in (
+        "calibration",
+        "decision",
+        "reliability",
+        "risk-coverage",
+    ):  # the file has scores that are no probabilities
         frame = pd.read_csv(good)
         scores = np.exp(frame.iloc[:, 1:])
         frame.iloc[:, 1:] = scores.div(scores.sum(axis=1), axis=0)
