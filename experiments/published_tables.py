@@ -39,7 +39,7 @@ N_LARGE = 100_000
 N_ALPHAS, N_CANDIDATES, N_FEATURES, N_ACTIVE = 100, 10, 1000, 10
 JUDGE = np.array([[0.7, 0.3], [0.1, 0.9]])
 N_OF_JUDGE = 4000
-N_SAMPLES = {"winner": 40, "learner": 60, "bands": 100, "other_bands": 100, "calibration": 400}
+N_SAMPLES = {"winner": 400, "learner": 80, "bands": 100, "other_bands": 100, "calibration": 400}
 """More are added to those that are there."""
 
 
