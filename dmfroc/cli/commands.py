@@ -7,7 +7,6 @@ when a command first uses it.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from dmfroc.cli.inputs import (
     Columns,
     check_either,
     classifier_names,
+    compile_quickly,
     read_pair_weights,
     read_shares,
     split_all,
@@ -84,7 +84,6 @@ from dmfroc.results.text import format_table, warning_lines
 
 __all__ = ["app", "main"]
 
-_SMALL_FILES = 10_000_000  # bytes
 NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label: leave it out"
 
 
@@ -117,7 +116,7 @@ def evaluate(
     """
     if scheduler is not None and not scan:
         raise ValueError("--scheduler is for --scan alone")
-    _compile_quickly([file])
+    compile_quickly([file])
     columns = Columns.taken_from(options)
     horizon = _horizon(options)
     if plot and (columns.judge or columns.time):
@@ -249,7 +248,7 @@ def _read_all(
 ) -> tuple[dict[str, dmfroc.Predictions], Any, dict[str, Any]]:
     """Read all classifiers by name, the weights of pairs, and what rows belong together."""
     files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
-    _compile_quickly(files)
+    compile_quickly(files)
     if pair_weights != "equal" and not (
         len(split_measures(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
     ):
@@ -301,7 +300,7 @@ def subgroups(file: Path, **options: Any) -> None:
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
     """
-    _compile_quickly([file])
+    compile_quickly([file])
     columns = Columns.taken_from(options)
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
@@ -347,7 +346,7 @@ def gate(
     }
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
-    _compile_quickly(list(files.values()))
+    compile_quickly(list(files.values()))
     with open_text(junit, "--junit") as write, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
@@ -396,7 +395,7 @@ def leaderboard(
     columns = Columns.taken_from(options)
     columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
-    _compile_quickly(files)
+    compile_quickly(files)
     if answers and len(files) > 1:
         raise ValueError("--answers are columns of one file: leave the others out")
     opened = open_picture(plot), collected_warnings()
@@ -433,7 +432,7 @@ def plan(files: Sequence[Path], **options: Any) -> None:
 
     FILES are the pilot: predictions of one classifier, or of two for their difference.
     """
-    _compile_quickly(files)
+    compile_quickly(files)
     columns = Columns.taken_from(options)
     has_difference = options["difference"] is not None or options["margin"] is not None
     if has_difference == (options["half_width"] is not None):
@@ -504,7 +503,7 @@ def _show_of_one(
     plot: Path | None,
 ) -> None:
     """Show an analysis of one classifier whose probabilities or scores are in a file."""
-    _compile_quickly([file])
+    compile_quickly([file])
     columns = Columns.taken_from(options)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -531,7 +530,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     """
     if kind not in KINDS:
         raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
-    _compile_quickly([file])
+    compile_quickly([file])
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -569,7 +568,7 @@ def demo(plot: Path) -> None:
 
     Evaluates and compares three classifiers, and draws their curves.
     """
-    _compile_quickly([])
+    compile_quickly([])
     with open_picture(plot) as picture, collected_warnings():
         with progress("Fitting three classifiers ..."):
             from dmfroc.cli.demo import DESCRIPTION, demo_folds, demo_predictions
@@ -595,12 +594,3 @@ def cite() -> None:
     """Print what to cite, as BibTeX: the software and the papers behind its measures."""
     entries = (files("dmfroc.cli") / "citation.bib").read_text(encoding="utf-8").rstrip()
     show(entries.replace("VERSION", package_version()))
-
-
-def _compile_quickly(files: Sequence[Path]) -> None:
-    """Spend less time on optimising code than it will save, which on small files is most of a run.
-
-    JAX reads the variable when it is first used, which is after this. A user's own flags stand.
-    """
-    if sum(file.stat().st_size for file in files if file.exists()) <= _SMALL_FILES:
-        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from dmfroc.inputs.messages import listing
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
     from dmfroc.inputs.predictions import Predictions
+
+_SMALL_FILES = 10_000_000  # bytes
 
 type PairWeights = str | list[list[float]]
 
@@ -368,3 +371,12 @@ def _cost(text: str, where: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f"the cost in {where} must be a number, but it is {text!r}") from None
+
+
+def compile_quickly(files: Sequence[Path]) -> None:
+    """Spend less time on optimising code than it will save, which on small files is most of a run.
+
+    JAX reads the variable when it is first used, which is after this. A user's own flags stand.
+    """
+    if sum(file.stat().st_size for file in files if file.exists()) <= _SMALL_FILES:
+        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
