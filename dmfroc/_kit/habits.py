@@ -159,7 +159,7 @@ def _place_in(whole: Any, name: str) -> str:
         for place, part in places.items():
             if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
                 of_type = getattr(type(part), word, None)
-                if of_type is not None or word in vars(part):
+                if of_type is not None or word in getattr(part, "__dict__", ()):
                     return f": type {place}.{word}{'()' * isinstance(of_type, FunctionType)}"
     if name in NAMES:
         return f": type dmfroc.{NAMES[name]}"

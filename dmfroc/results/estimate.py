@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ClassSizes = Literal["fixed", "random"]
 ExactLimit = Literal["lower", "upper"]
 EXACT_LIMIT = (
-    "the one-sided limit for one more gross error than the sample contains (a case scored like one "
+    "the one-sided limit for one more gross error than the sample contains (a case taken for one "
     "of another class), because a sample of this size can lack such errors by chance"
 )
 

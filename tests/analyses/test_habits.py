@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import dmfroc
-from dmfroc._kit.habits import _ALIKE, NAMES, OPTIONS
+from dmfroc._kit import habits
+from dmfroc._kit.habits import NAMES, OPTIONS
 from dmfroc.inference.options import EvaluationOptions
 from dmfroc.results.result import Result
 
@@ -84,7 +85,7 @@ def test_names_unlike_any_have_no_hint():
     exec("from dmfroc import analyses; from dmfroc.measures import ranking")
 
 
-ALIKE = {word: group.split() for group in _ALIKE for word in group.split()}
+ALIKE = {word: group.split() for group in habits.ALIKE for word in group.split()}
 
 
 @pytest.mark.parametrize(
