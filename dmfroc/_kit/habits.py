@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from types import FunctionType
@@ -113,7 +114,8 @@ def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
 
 def _hint(name: str, known: list[str]) -> str:
     remedy = OPTIONS.get(name, "")
-    if any(f"{option}=" in remedy for option in known) or (remedy and "=" not in remedy):
+    named = set(re.findall(r"(\w+)=", remedy))
+    if named & {*known} or (remedy and not named):
         return f": pass {remedy}"
     alike = [x for x in names_alike(name, ALIKE) if x in known]
     meant = [f"{x}=, {_EXPLAINED[x]}" if x in _EXPLAINED else f"{x}=" for x in alike]
