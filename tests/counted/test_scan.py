@@ -110,6 +110,7 @@ def test_bound_is_attained():
     assert dmfroc.hand_till_score(y, scores) == 1
 
 
+@pytest.mark.filterwarnings("ignore:60 rows tie for the largest score:UserWarning")
 def test_few_distinct_scores_have_no_error():
     y, scores = make(decimals=1)
     here = dmfroc.evaluate(y, scores, measures=MEASURES, method="jackknife").estimates
@@ -122,7 +123,9 @@ def test_few_distinct_scores_have_no_error():
             continue
         assert numbers(estimate) == pytest.approx(numbers(here[name]), rel=1e-10)
         assert estimate.class_sizes == here[name].class_sizes
-        assert estimate.warnings == here[name].warnings
+        # Counts do not show which rows tie
+        expected = [x for x in here[name].warnings if not x.startswith("60 rows tie")]
+        assert [*estimate.warnings] == expected
 
 
 def test_columns_on_several_scales():

@@ -569,7 +569,7 @@ CASES = {
     "measures 1": (lambda: dmfroc.evaluate(Y, S, measures=1), (TypeError, "measures must be")),
     "measures mixed": (
         lambda: dmfroc.evaluate(Y, S, measures=["hand_till", 2]),
-        (TypeError, "measure must be a name or a Measure"),
+        (TypeError, "measure must be one name or Measure"),
     ),
     "complex weights": (
         lambda: curve(np.full((3, 3), 1j)),

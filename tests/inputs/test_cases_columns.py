@@ -197,7 +197,7 @@ def test_abstentions(parsed, failure, cases_directory):
 def test_top_scores_only(failure):
     message = failure("evaluate top2.csv --label label")
     assert "most rows have the scores of their top 2 classes only" in message
-    assert "measures of hard labels (give y_pred)" in message
+    assert "measures of hard labels (give --y-pred)" in message
 
 
 def test_groups(parsed):
