@@ -234,6 +234,8 @@ def decision_curve(
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
     for label in classes:
+        first = net_benefit(float(at[0]), prevalence, label)
+        refuse(first.name, first.obstacle(predictions))
         points = [_point_at(sample, float(t), prevalence, label) for t in at]
         curves[label] = _curve(points, at, label, options)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]

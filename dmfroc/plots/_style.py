@@ -131,7 +131,8 @@ class Display(Hinted):
 
         artist = artist or Line2D
         others = {k: x for k, x in options.items() if k != "curve_kwargs"}
-        given = instance("curve_kwargs", options.get("curve_kwargs") or {}, dict) | others
+        of_curve = options.get("curve_kwargs")
+        given = ({} if of_curve is None else instance("curve_kwargs", of_curve, dict)) | others
         for name in given:
             if name not in also and not hasattr(artist, f"set_{name}"):
                 called = f"{type(self).__name__}.plot"

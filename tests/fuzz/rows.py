@@ -100,7 +100,7 @@ WITHOUT = """
     source span specificity split_scale spread_log_scale spread_scale stratify strength
     structure study table target target_prevalence tasks tau_scale tempering threshold
     threshold_pool
-    threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values
+    threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values variance
     weighting weights
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
