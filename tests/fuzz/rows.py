@@ -89,7 +89,7 @@ WITHOUT = """
     min_class_size model most_likely_cost multi_class n_bins n_chains n_classes n_covariates
     n_draws n_jobs n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds
     n_warmup n_workers name noise_correlation of offset other other_columns p_value pair
-    pair_scale pair_spread pair_weights paired partition path pilot placement plot_band
+    pair_scale pair_spread pair_weights paired partition path pilot placement plan plot_band
     plot_bands plot_baselines plot_break_even plot_chance_level plot_colorbar plot_fallout plot_grid
     plot_histogram plot_hull plot_intervals plot_isometrics plot_legend plot_pairs plot_regions
     plot_rug points population pos_label posterior power precision1 precision2 predicted preset
@@ -101,7 +101,7 @@ WITHOUT = """
     structure study table target target_prevalence tasks tau_scale tempering threshold
     threshold_pool
     threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values variance
-    weighting weights
+    sequence weighting weights 
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),
