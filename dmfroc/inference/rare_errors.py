@@ -235,9 +235,9 @@ def rare_errors(
     if rare is None or rare.is_linear:
         return rare
     by_scores = judge.needs != "labels"
-    # A scan has no rows beside which errors could be ranked: without weights both do as it does
+    # A scan has no rows beside which errors could be ranked: with equal weights both do as it does
     has_rows = predictions.has_all_scores and len(classes.present) <= _MANY_CLASSES
-    if by_scores and not (predictions.is_weighted and has_rows):
+    if by_scores and not (np.ptp(predictions.sample_weight) > 0 and has_rows):
         return rare
     sample = replace(predictions.counted, folds=None)
     value = _value_of(judge, sample)
