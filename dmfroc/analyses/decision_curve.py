@@ -236,14 +236,16 @@ def decision_curve(
     for label in classes:
         first = net_benefit(float(at[0]), prevalence, label)
         refuse(first.name, first.obstacle(predictions))
-        points = [_point_at(sample, float(t), prevalence, label) for t in at]
+        share = _share_of(sample, prevalence, label)
+        points = [_point_at(sample, float(t), prevalence, label, share) for t in at]
         curves[label] = _curve(points, at, label, options)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 
 class DrawnCurve(NamedTuple):
-    """The net benefit at each threshold, that of treating all, and the ranges of a lead."""
+    """The share of a class, net benefits at each threshold, and where there is a lead."""
 
+    share: float
     benefit: Float[np.ndarray, " t"]
     of_all: Float[np.ndarray, " t"]
     better_text: str
@@ -253,9 +255,11 @@ def drawn_curve(
     sample: Sample, thresholds: Float[np.ndarray, " t"], label: Hashable, level: float
 ) -> DrawnCurve:
     """Return what a chart without bands needs, in a third of the time of a `decision_curve`."""
-    leads = [_lead_at(sample, float(t), None, label) for t in thresholds]
+    share = _share_of(sample, None, label)
+    leads = [_lead_at(sample, float(t), None, label, share) for t in thresholds]
     low, _ = _simultaneous_ends([(x.facts, x.factor) for x in leads], level)
     return DrawnCurve(
+        share,
         np.array([max(x.of_all, 0.0) + x.factor * x.facts.value for x in leads]),
         np.array([x.of_all for x in leads]),
         _ranges_text(_ranges_above_zero(thresholds, low)),
@@ -297,19 +301,27 @@ def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
     return facts_of([measure], bind(measure, sample.predictions), sample)[0]
 
 
-def _lead_at(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Lead:
-    predictions, odds = sample.predictions, t / (1 - t)
-    share = prevalence
-    if share is None:
-        is_class = is_positive(predictions, label)
-        share = float(np.average(is_class, weights=predictions.sample_weight))
+def _share_of(sample: Sample, prevalence: float | None, label: Hashable) -> float:
+    """Return the share of a class where decisions are made, by default that in the sample."""
+    if prevalence is not None:
+        return prevalence
+    is_class = is_positive(sample.predictions, label)
+    return float(np.average(is_class, weights=sample.predictions.sample_weight))
+
+
+def _lead_at(
+    sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
+) -> _Lead:
+    odds = t / (1 - t)
     of_all = share - (1 - share) * odds
     measure, factor = (interventions_avoided, odds) if of_all > 0 else (net_benefit, 1.0)
     return _Lead(_facts(measure(t, prevalence, label), sample), factor, of_all)
 
 
-def _point_at(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Point:
-    lead, factor, of_all = _lead_at(sample, t, prevalence, label)
+def _point_at(
+    sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
+) -> _Point:
+    lead, factor, of_all = _lead_at(sample, t, prevalence, label, share)
     benefit = _facts(net_benefit(t, prevalence, label), sample) if of_all > 0 else lead
     return _Point(benefit, lead, factor, {"treat all": of_all, "treat none": 0.0})
 

@@ -165,9 +165,9 @@ class Evaluation(NamedEstimates):
         """What a careful reader has to know, each warning once for all measures that it names."""
         named: dict[str, list[str]] = {}
         for e in self.shown:
-            for remark in e.warnings:
-                own = remark.removeprefix(f"{e.measure} is ")
-                named.setdefault(own, []).extend([e.measure] * (own != remark))
+            for warning in e.warnings:
+                own = warning.removeprefix(f"{e.measure} is ")
+                named.setdefault(own, []).extend([e.measure] * (own != warning))
         return tuple(
             f"{'each of ' * (len(x) > 1)}{shortened(x)} is {own}" if x else own
             for own, x in named.items()

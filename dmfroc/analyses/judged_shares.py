@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,7 +49,7 @@ class JudgedShares(NamedEstimates):
     n_verified: int
     n_rows: int
     level: float
-    agreement: tuple[Shaped[np.ndarray, " v"], Shaped[np.ndarray, " v"]] = field()
+    agreement: tuple[Shaped[np.ndarray, " v"], Shaped[np.ndarray, " v"]]
     warnings: tuple[str, ...]
 
     def tables(self) -> list[Table]:

@@ -264,7 +264,7 @@ def _as_option(option: click.Option, values: str | None, written: str) -> str:
 def notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
     command = click.get_current_context().command
-    return list(dict.fromkeys(with_options(remark, command) for remark in remarks))
+    return list(dict.fromkeys(with_options(warning, command) for warning in remarks))
 
 
 # JSON

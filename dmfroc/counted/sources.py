@@ -198,12 +198,12 @@ def parts_of(source: Any) -> list[SourcePart]:
             + (", which can be read only once" if isinstance(source, Iterator) else "")
             + (": write it to Parquet, or take Predictions.from_arrays" if is_frame else "")
         )
-    paths = isinstance(source, Sequence) and [isinstance(x, str | os.PathLike) for x in source]
-    if paths and all(paths):
-        return _parts_of_files([file for item in source for file in files_named(str(item))], None)
     if isinstance(source, Sequence):
         if not source:
             raise ValueError("source is empty: it must hold at least one batch")
+        if all(isinstance(item, str | os.PathLike) for item in source):
+            files = [file for item in source for file in files_named(str(item))]
+            return _parts_of_files(files, None)
         return [
             MemoryPart(partial(iter, [batch]), f"batch {number} (counting from 0)")
             for number, batch in enumerate(source)

@@ -266,9 +266,7 @@ def choose_threshold(
         sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
-        choice_of_label = _choice(sample, criterion, by, label, level, n_draws, seed)
-        least = at_least if by in ("specificity", "sensitivity") else None
-        choices[label] = replace(choice_of_label, at_least=least)
+        choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 
@@ -401,6 +399,7 @@ def _choice(
         n_draws,
         seed,
         warnings,
+        None if is_maximum else criterion.keywords["at_least"],
     )
 
 

@@ -66,7 +66,7 @@ class Jackknife(IntervalMethod):
 
     def estimate(self, facts: Facts) -> Estimate:
         """Return the estimate that follows from what a sample says of a measure."""
-        measure, parts = facts.measure, facts.own_parts
+        measure = facts.measure
         value, moments = facts.value, facts.deciding_moments
         corrected = facts.cross_fitted[0] if facts.cross_fitted else facts.without_bias(facts.bias)
         ends, error = Interval(np.nan, np.nan), np.nan
@@ -85,7 +85,7 @@ class Jackknife(IntervalMethod):
             method=self.name,
             class_sizes=facts.class_sizes,
             caveats=facts.caveats,
-            warnings=warnings_of(facts, parts, ends),
+            warnings=warnings_of(facts, ends),
             error_bound=facts.error_bound,
             exact_limit=ends.exact_limit,
             gross_errors=facts.gross_errors,

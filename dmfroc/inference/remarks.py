@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
@@ -25,15 +24,15 @@ def count(n: float | int) -> str:
     return f"{n:.1f}".removesuffix(".0")
 
 
-def warnings_of(facts: Facts, parts: Sequence[Facts], ends: Interval) -> tuple[str, ...]:
+def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
     """Return what limits an estimate and its interval by the jackknife, each warning once."""
-    measure, value = facts.measure, facts.value
+    measure, value, parts = facts.measure, facts.value, facts.own_parts
     samples = [part.predictions for part in parts]
     of_rare_class = [rare_class_message(sample) for sample in samples]
     remarks = [
         *facts.remarks,
         *facts.caveats,
-        None if math.isfinite(value) else undefined_message({measure: value}, *samples),
+        undefined_message({measure: value}, *samples),
         *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
         chosen_on_itself_message(facts),
         *(few_clusters_message(x.units, len(x.predictions.true)) for x in parts),

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import divide
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Cells
@@ -322,7 +323,7 @@ def kish_sizes(
     """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``."""
     total = np.bincount(classes, weights, minlength=n_classes)
     squares = np.bincount(classes, weights**2, minlength=n_classes)
-    return np.divide(total**2, squares, out=np.zeros(len(total)), where=squares > 0)
+    return divide(total**2, squares, np)
 
 
 class Sample(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Hashable, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -267,8 +266,7 @@ def sorted_labels(labels: Collection[Label]) -> list[Label]:
 def natural_order(labels: Collection[Label]) -> list[Label]:
     """Sort labels such that digits within texts count as numbers."""
     if all(isinstance(label, str) and not _NUMBER.fullmatch(label) for label in labels):
-        padded = partial(re.sub, "[0-9]+", lambda digits: digits[0].zfill(20))
-        return sorted(labels, key=lambda label: padded(str(label)))
+        return sorted(labels, key=lambda x: re.sub("[0-9]+", lambda y: y[0].zfill(20), str(x)))
     return sorted_labels(labels)
 
 

@@ -471,8 +471,7 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
     if first.in_given_order:
         predictions = predictions.as_given
     for measure in measures:
-        if (obstacle := measure.obstacle(predictions)) is not None:
-            refuse(measure.name, obstacle)
+        refuse(measure.name, measure.obstacle(predictions))
     if isinstance(predictions.scores, OnDevice):
         on_device: BoundMeasures | None = predictions.scores.room.bind(measures, predictions)
         if on_device is not None:

@@ -201,9 +201,7 @@ def decisions(
                 continue
             step = 0.05 if predictions.scores.size <= _MANY_SCORES else 0.1
             thresholds = np.arange(step, 0.99, step)
-            benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
-            is_class = predictions.true == predictions.labels.index(label)
-            share = np.average(is_class, weights=predictions.sample_weight)
+            share, benefit, of_all, ranges = drawn_curve(wholes[name], thresholds, label, level)
             treat_all = thresholds, of_all / share
             text = f"better at {ranges}" if ranges else "nowhere shown to be better"
             curves.append((position, name, thresholds, benefit / share, text))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from jaxtyping import Int
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
@@ -112,7 +113,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         curve_options=comparison.curve_options or CurveOptions(),
         areas=areas if comparison.curve_options is None else comparison.estimates,
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
-        remarks=[x for p in comparison.predictions.values() for x in caveats(own, p)],
+        remarks=caveats(own, *comparison.predictions.values()),
         attributes=sample_attributes(comparison.predictions[names[0]]),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
@@ -127,10 +128,10 @@ def _at_once(comparison: Comparison) -> Comparison:
 
 def _best_first(comparison: Comparison) -> Comparison:
     """Sort many classifiers, and their differences: the best against the others come first."""
-    estimates, ranked = comparison.estimates, _ranked(comparison)
+    estimates, order = comparison.estimates, _order(comparison)
     if len(estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
         return comparison
-    order = np.array([list(estimates).index(name) for name in ranked])
+    ranked = [list(estimates)[place] for place in order]
     found = [*comparison.differences, *(d.turned_around() for d in comparison.differences)]
     by_pair = {(d.first, d.second): d for d in found}
     return replace(
@@ -142,10 +143,11 @@ def _best_first(comparison: Comparison) -> Comparison:
     )
 
 
-def _ranked(comparison: Comparison) -> list[str]:
-    names, sign = list(comparison.estimates), -1 if comparison.greater_is_better else 1
+def _order(comparison: Comparison) -> Int[np.ndarray, " m"]:
+    """Return the places of the classifiers, the best first."""
+    sign = -1 if comparison.greater_is_better else 1
     values = [sign * e.value for e in comparison.estimates.values()]
-    return [names[place] for place in np.argsort(values, kind="stable")]  # NaN last
+    return np.argsort(values, kind="stable")  # NaN last
 
 
 def _page(
@@ -165,7 +167,7 @@ def _page(
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
-    best = _ranked(result)[0] if isinstance(result, Comparison) else ""
+    best = list(samples)[_order(result)[0]] if isinstance(result, Comparison) else ""
     predictions = first.predictions
     judged = [e.judge for e in result.estimates.values() if e.judge is not None]
     if judged:
