@@ -53,6 +53,18 @@ def timed(name: str, size: tuple[int, int], repeats: int, python: str = sys.exec
     return result
 
 
+def version_of(package: str) -> str:
+    """Return the name and version of a package of this environment."""
+    return f"{package} {importlib.metadata.version(package)}"
+
+
+def version_in_peers(package: str) -> str:
+    """Return the name and version of a package of the environment of the peers."""
+    code = f"import importlib.metadata as m; print({package!r}, m.version({package!r}))"
+    command = [PEERS_PYTHON, "-c", code]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def size_table(size: tuple[int, int], names: tuple[str, ...]) -> tuple[list[str], str]:
     """Return the lines of one size's table, and what M and DMF-AUC take in sorts."""
     results = {}
@@ -211,7 +223,8 @@ def main() -> None:
         print("\n".join(size_table((1000, 5), names)[0]))
         return
     packages = ("dmfroc", "jax", "numpy", "scikit-learn", "pauc")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    peers = ("scors", "polars-ds", "torch", "torchmetrics", "confidenceinterval")
+    versions = ", ".join([*map(version_of, packages), *map(version_in_peers, peers)])
     lines = [
         "# Benchmarks",
         "",

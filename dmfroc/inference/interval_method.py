@@ -150,6 +150,6 @@ def joint_t_estimates(
     if np.isfinite(degrees_of_freedom):
         chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
         noise /= np.sqrt(chi_squared / degrees_of_freedom)
-    draws = values + noise
-    qualities = draws if hypothesis.greater_is_better else -draws
+    noise += values
+    qualities = noise if hypothesis.greater_is_better else -noise
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)

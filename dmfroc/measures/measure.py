@@ -165,7 +165,10 @@ def ties_message(predictions: Predictions) -> str | None:
     if isinstance(scores, OnDevice):
         has_tie = scores.has_tie
     else:
-        has_tie = (scores == scores.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        is_as_chosen = scores == np.take_along_axis(scores, predicted[:, None], axis=1)
+        if np.count_nonzero(is_as_chosen) == len(scores):
+            return None
+        has_tie = is_as_chosen.sum(axis=1) > 1
     is_single = len(predictions.labels) == 2 and (scores[:, 0] == -scores[:, 1]).all()
     if is_single or has_tie.all():  # a score without a threshold, or a constant classifier
         return None
