@@ -19,7 +19,7 @@ from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Contrast, Hypothesis, contrast_of_t
-from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences

@@ -19,8 +19,8 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import Spread, influences_of, moments_of
-from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.limits import t_interval
+from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.arrays import Rows, row_names

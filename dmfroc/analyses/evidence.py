@@ -24,20 +24,10 @@ from dmfroc.inference.combined import CombinedFacts, Term, combined, joint_combi
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import (
-    Influences,
-    Moments,
-    PartInfluences,
-    moments_of,
-)
-from dmfroc.inference.interval_method import (
-    IntervalMethod,
-    JointEstimates,
-    check_comparable,
-    check_finite,
-)
+from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, judged, selection_message
+from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
 from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up

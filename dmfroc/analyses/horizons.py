@@ -15,8 +15,8 @@ from dmfroc.inference.evidence import FactsInMemory, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import moments_of_sums
 from dmfroc.inference.interval import IntervalAt
-from dmfroc.inference.interval_method import check_finite
 from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
+from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.measures.measure import Measure

@@ -18,8 +18,8 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.interval_method import JointEstimates, joint_t_estimates
 from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
+from dmfroc.inference.method import JointEstimates, joint_t_estimates
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.arrays import Rows

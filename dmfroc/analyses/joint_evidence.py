@@ -29,7 +29,7 @@ from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import joint_estimates_of_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval_method import JointEstimates, check_comparable
+from dmfroc.inference.method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.judge import judged_rows

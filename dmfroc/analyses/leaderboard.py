@@ -17,7 +17,7 @@ from dmfroc.analyses.ranks import Ranks
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import joint_t_estimates
+from dmfroc.inference.method import joint_t_estimates
 from dmfroc.results.estimate import Estimate
 
 METHOD = "mean over tasks"

@@ -26,8 +26,8 @@ from dmfroc.inference.influences import (
     freedom_of_mean,
     moments_of,
 )
-from dmfroc.inference.interval_method import JointEstimates
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, units_of

@@ -30,7 +30,7 @@ from dmfroc.inference.anytime import (
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import Hypothesis, error_reaching
 from dmfroc.inference.interval import Interval, IntervalAt
-from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.inference.method import JointEstimates
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.statistics.forecasts import as_probabilities, loss_numbers, wrong_probabilities
 from dmfroc.results.estimate import Estimate

@@ -25,9 +25,9 @@ from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_interv
 from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import IntervalMethod, check_comparable, check_finite
 from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
 from dmfroc.inference.limits import IDENTITY, scale_of
+from dmfroc.inference.method import IntervalMethod, check_comparable, check_finite
 from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences

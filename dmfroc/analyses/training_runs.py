@@ -22,7 +22,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.evidence import common_sums, facts_of, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_t
-from dmfroc.inference.interval_method import check_comparable, check_finite
+from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, sample_of

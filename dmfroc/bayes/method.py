@@ -19,10 +19,9 @@ from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import Posterior, interval_of_draws, summarize
 from dmfroc.bayes.roc import bayesian_roc
 from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
-from dmfroc.inference.draws import compare_draws
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of
-from dmfroc.inference.interval_method import USE_BOOTSTRAP, IntervalMethod, JointEstimates
+from dmfroc.inference.method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, compare_draws
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.inputs.predictions import Predictions

@@ -21,8 +21,8 @@ from dmfroc.counted.sample import RowSample
 from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.units import Sample, Units

@@ -15,14 +15,9 @@ from dmfroc.inference.evidence import Facts, facts_of
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import (
-    IntervalMethod,
-    JointEstimates,
-    check_finite,
-    joint_t_estimates,
-)
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import t_interval
+from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, joint_t_estimates
 from dmfroc.inference.options import OF_ALGORITHM, Options
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds

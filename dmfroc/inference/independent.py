@@ -18,7 +18,7 @@ from jaxtyping import Float
 
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.interval import Interval, IntervalAt
-from dmfroc.inference.interval_method import N_DRAWS, JointEstimates
+from dmfroc.inference.method import N_DRAWS, JointEstimates
 from dmfroc.results.estimate import Estimate
 
 _GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])

@@ -21,14 +21,14 @@ from dmfroc.inference.evidence import (
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.interval import Interval, IntervalAt
-from dmfroc.inference.interval_method import (
+from dmfroc.inference.limits import interval, tail_of_difference
+from dmfroc.inference.method import (
     USE_BOOTSTRAP,
     IntervalMethod,
     JointEstimates,
     check_finite,
     joint_t_estimates,
 )
-from dmfroc.inference.limits import interval, tail_of_difference
 from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import warnings_of
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips

@@ -12,13 +12,12 @@ from jaxtyping import Float
 from scipy.special import ndtri
 
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.draws import compare_draws
 from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, moments_of
 from dmfroc.inference.interval import Interval
-from dmfroc.inference.interval_method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.limits import with_rare_errors, without_variation
+from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, compare_draws
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
     bias_message,

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from scipy.special import ndtri
 
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval_method import JointEstimates
+from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.simultaneous import LargestStatistic, largest_statistic, square_root
 
 _SHARE_FOR_RIVALS = 0.1  # of the error probability, spent on who could have won

@@ -37,11 +37,7 @@ from dmfroc.measures.statistics.forecasts import (
     probabilities_of,
     single_class,
 )
-from dmfroc.measures.statistics.recalibration import (
-    IsotonicLosses,
-    LogisticFit,
-    Losses,
-)
+from dmfroc.measures.statistics.recalibration import IsotonicLosses, LogisticFit, Losses
 from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
 
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others

@@ -16,13 +16,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import (
-    all_the_same,
-    calibration,
-    events,
-    no_events,
-    no_logits,
-)
+from dmfroc.measures.calibration import all_the_same, calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import (
     UNIT,

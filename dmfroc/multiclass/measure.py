@@ -12,12 +12,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import RandomState, is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
-from dmfroc.measures.measure import (
-    UNIT,
-    IntervalProperties,
-    Measure,
-    absent_classes_message,
-)
+from dmfroc.measures.measure import UNIT, IntervalProperties, Measure, absent_classes_message
 from dmfroc.measures.ranking import hand_till, mean_pairwise_area
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.pairs import pair_counts_of

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.interval_method import USE_BOOTSTRAP
+from dmfroc.inference.method import USE_BOOTSTRAP
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
 from dmfroc.inference.resampling import Resampling
