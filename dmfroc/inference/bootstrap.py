@@ -1,16 +1,260 @@
-"""The bootstrap, which draws units, and the Bayesian one, which weights them (Rubin 1981)."""
+"""Bootstraps: estimates and comparisons from replicates.
+
+The bootstrap draws units, the Bayesian one weights them (Rubin 1981).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from dmfroc.inference.replicates import Replicates, replicate_values
-from dmfroc.inference.resampling import Resampling
-from dmfroc.inference.units import Sample
-from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure
+import numpy as np
+from jaxtyping import Float
+from scipy.special import ndtri
+
+from dmfroc._kit.options import choice, integer
+from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
+from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.influences import NO_VARIATION, moments_of
+from dmfroc.inference.interval import Interval
+from dmfroc.inference.limits import with_rare_errors, without_variation
+from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, compare_draws
+from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
+from dmfroc.inference.remarks import (
+    bias_message,
+    few_units_message,
+    no_variation_message,
+    not_resampled_message,
+    undefined_draws_message,
+)
+from dmfroc.inference.replicates import Replicates, replicate_interval, replicate_values
+from dmfroc.inference.units import Sample, are_paired
+from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
+from dmfroc.measures.measure import Measure, bind, undefined_message, within
+from dmfroc.results.estimate import Estimate
+
+DEFAULT_N_DRAWS = 2000
+_FEWEST_DRAWS = 100
+
+
+@dataclass(frozen=True)
+class Resampling(IntervalMethod):
+    """A method that draws replicates of a measure's value.
+
+    Attributes
+    ----------
+    interval_type : str
+        How an interval follows from the replicates.
+    n_draws : int
+        Number of replicates.
+    is_bayesian : bool
+        Whether the weights are Dirichlet ones, whose replicates are skewed differently.
+    is_plain : bool
+        Whether intervals are the percentiles of the replicates and nothing else.
+    caveat : str or None
+        What has to be known of every estimate by this method.
+    """
+
+    is_bayesian: ClassVar[bool] = False
+    is_plain: ClassVar[bool] = False
+    caveat: ClassVar[str | None] = None
+
+    interval_type: IntervalType = "bca"
+    n_draws: int = DEFAULT_N_DRAWS
+
+    def __post_init__(self) -> None:
+        choice("interval_type", self.interval_type, INTERVAL_TYPES)
+        integer("n_draws", self.n_draws, _FEWEST_DRAWS)
+
+    @classmethod
+    def from_options(cls, options: Options) -> Resampling:
+        """Return the method with the options that were given, and its own defaults."""
+        kind, n_draws = options.interval_type, options.n_draws
+        return cls(
+            options.level,
+            options.seed,
+            cls.interval_type if kind is None else kind,
+            cls.n_draws if n_draws is None else n_draws,
+        )
+
+    @property
+    def binds_together(self) -> bool:  # type: ignore[override]
+        """Whether it takes a vector of values: not if each replicate needs a standard error."""
+        return self.interval_type != "studentized"
+
+    @abstractmethod
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+        """Return the values of a bound measure in all replicates.
+
+        The measure is the first of several, if several are bound together.
+        """
+
+    def estimates(
+        self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
+    ) -> list[Estimate]:
+        """Estimate measures from their replicates."""
+        bound = bind()
+        facts = facts_of(measures, bound, sample)
+        is_random = [x.class_sizes == "random" for x in facts]
+        estimates: dict[int, Estimate] = {}
+        for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
+            places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
+            if not places:
+                continue
+            some = _some_of(bound, places)
+            values, errors = self.replicates(measures[places[0]], some, drawn)
+            for place, column in zip(places, values.T, strict=True):
+                replicates = Replicates(column, errors)
+                estimates[place] = self._estimate(facts[place], replicates)
+        return [estimates[place] for place in range(len(measures))]
+
+    def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
+        measure, units = facts.measure, facts.units
+        value, moments, bounds = facts.value, facts.moments, facts.reach
+        is_defined = np.isfinite(replicates.values)
+        errors = replicates.standard_errors
+        replicates = Replicates(
+            within(replicates.values[is_defined], bounds),
+            None if errors is None else errors[is_defined],
+        )
+        error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+        bias = 0.0
+        remarks = [
+            *facts.caveats,
+            self.caveat,
+            undefined_message({measure: value}, facts.predictions),
+            few_units_message(units),
+            undefined_draws_message(int((~is_defined).sum()), self.n_draws),
+        ]
+        if not np.isfinite([value, error]).all():
+            error, ends = np.nan, Interval(np.nan, np.nan)
+        elif self.is_plain:
+            tails = (1 - self.level) / 2, (1 + self.level) / 2
+            ends = Interval(*np.quantile(replicates.values, tails).tolist())
+        elif error <= NO_VARIATION * max(abs(value), 1):
+            n_sets = units.n_complete_sets
+            ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.rare)
+            error = 0.0
+            remarks.append(no_variation_message(facts))
+        else:
+            low, high = replicate_interval(
+                value,
+                replicates,
+                units.sums(facts.influences.influences),
+                moments,
+                self.level,
+                bounds,
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+            ends = Interval(low, high)
+            ends = with_rare_errors(ends, value, moments, 1 - self.level, facts.rare)
+            bias = notable_bias(facts.possible_biases, error)
+            ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
+                -bias, bounds
+            )
+            remarks += [not_resampled_message(measure), bias_message(facts, bias)]
+        return Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=value,
+            standard_error=error,
+            interval=ends[:2],
+            bias_corrected=facts.without_bias(bias),
+            level=self.level,
+            method=self.name,
+            class_sizes=facts.class_sizes,
+            n_draws=self.n_draws,
+            seed=self.seed,
+            warnings=tuple(filter(None, remarks)),
+            draws=replicates.values,
+            exact_limit=ends.exact_limit,
+            gross_errors=facts.gross_errors,
+            caveats=facts.caveats,
+        )
+
+    def joint_estimates(
+        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
+    ) -> JointEstimates:
+        """Compare by the differences of replicates, which are the same for paired classifiers."""
+        if self.interval_type == "studentized":  # replicates of differences have no standard error
+            raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
+        facts: dict[str, FactsInMemory] = {}
+        estimates: dict[str, Estimate] = {}
+        draws: dict[str, Float[np.ndarray, " draws"]] = {}
+        bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
+        for name, bound in bound_to.items():
+            [facts[name]] = facts_of([measure], bound, samples[name])
+            check_finite(measure, {name: facts[name].value})
+        paired = are_paired(samples)
+        is_random = any(x.class_sizes == "random" for x in facts.values())
+        for place, (name, sample) in enumerate(samples.items()):
+            # Independent samples have replicates of their own.
+            method = self if paired else replace(self, seed=self.seed + place)
+            drawn = _in_one_stratum(sample) if is_random else sample
+            replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
+            estimates[name] = method._estimate(facts[name], replicates)
+            draws[name] = replicates.values
+        low, high = measure.bounds
+
+        def interval_of(
+            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
+        ) -> tuple[float, float]:
+            units, moments, bounds = facts[first].units, facts[first].moments, measure.bounds
+            value, influence, _ = facts[first].influences
+            if second is None:
+                influence_of_units = units.sums(influence)
+            else:
+                value -= facts[second].value
+                bounds = (low - high, high - low)
+                other, units_of_other = facts[second].influences.influences, facts[second].units
+                if paired:
+                    influence = influence - other
+                    influence_of_units = units.sums(influence)
+                    moments = moments_of(influence, units)
+                else:
+                    influence_of_units = np.concatenate(
+                        [units.sums(influence), -units_of_other.sums(other)]
+                    )
+                    moments = moments.beside(facts[second].moments)
+            return replicate_interval(
+                value,
+                Replicates(draws),
+                influence_of_units,
+                moments,
+                level,
+                bounds,
+                self.interval_type,
+                bayesian=self.is_bayesian,
+            )
+
+        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
+
+
+def _as_long_as_a_normal_one(
+    bias: float, ends: Interval, value: float, error: float, level: float
+) -> Interval:
+    """Return the interval, on the side of the truth as far from the value as a normal one.
+
+    Replicates of a biased value are as biased again, so that hardly any lie on that side.
+    """
+    if bias == 0:
+        return ends
+    end = value - np.sign(bias) * ndtri((1 + level) / 2) * error
+    return ends._replace(low=float(min(ends.low, end)), high=float(max(ends.high, end)))
+
+
+def _in_one_stratum(sample: Sample) -> Sample:
+    return sample._replace(units=sample.units.in_one_stratum)
+
+
+def _some_of(bound: BoundMeasures, places: list[int]) -> BoundMeasures:
+    if len(places) == bound.n_values:
+        return bound
+    assert isinstance(bound, SummariesOfCounts)
+    return replace(bound, summaries=tuple(bound.summaries[place] for place in places))
 
 
 @dataclass(frozen=True)

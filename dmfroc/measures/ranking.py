@@ -32,15 +32,13 @@ from dmfroc.measures.measure import (
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
-from dmfroc.measures.statistics.triples import (
+from dmfroc.measures.statistics.tuples import (
     NominalTripleCounts,
     TripleTable,
-    no_table_of_triples,
-    nominal_triple_counts,
-)
-from dmfroc.measures.statistics.tuples import (
     TupleCounts,
     absent_classes,
+    no_table_of_triples,
+    nominal_triple_counts,
     ordered_counts,
     too_many_tuples,
     tuple_counts,

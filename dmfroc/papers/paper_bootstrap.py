@@ -13,10 +13,10 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc.inference.bootstrap import Resampling
 from dmfroc.inference.method import USE_BOOTSTRAP
 from dmfroc.inference.options import IntervalType
 from dmfroc.inference.replicates import Replicates
-from dmfroc.inference.resampling import Resampling
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts

@@ -13,8 +13,7 @@ from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.measures.statistics.curves import curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts, pair_counts_of
 from dmfroc.measures.statistics.projections import projected_pair_counts
-from dmfroc.measures.statistics.triples import nominal_triple_counts
-from dmfroc.measures.statistics.tuples import ordered_counts
+from dmfroc.measures.statistics.tuples import nominal_triple_counts, ordered_counts
 from dmfroc.multiclass.rates import CurveOptions
 
 STATISTICS = {

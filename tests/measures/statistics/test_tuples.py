@@ -12,8 +12,7 @@ from dmfroc import Predictions, estimate
 from dmfroc.measures import auc_mu, vus
 from dmfroc.measures.measure import bind
 from dmfroc.measures.statistics.layout import scores_to_add
-from dmfroc.measures.statistics.triples import nominal_triple_counts
-from dmfroc.measures.statistics.tuples import tuple_counts
+from dmfroc.measures.statistics.tuples import nominal_triple_counts, tuple_counts
 
 CLASSES, SCORES = normal_scores(4, 22, 4, 1.0)
 PREDICTIONS = Predictions.from_arrays(CLASSES, SCORES)
