@@ -42,8 +42,7 @@ from dmfroc.counted.checkpoint import (
     sample_as_state,
     sample_from_state,
 )
-from dmfroc.counted.counts import Counts
-from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
+from dmfroc.counted.counts import Counts, Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import sum_influences

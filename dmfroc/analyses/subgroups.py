@@ -33,10 +33,9 @@ from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
-from dmfroc.inputs.folds import lacks_class
 from dmfroc.inputs.horizon import predictions_at
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.subgroups import THE_OTHERS, crossed
+from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates

@@ -14,8 +14,7 @@ from dmfroc._kit.arrays import value_and_derivatives
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
-from dmfroc.counted.counts import CountedPredictions, Counts
-from dmfroc.counted.cuts import Grid
+from dmfroc.counted.counts import CountedPredictions, Counts, Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions

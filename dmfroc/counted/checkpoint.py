@@ -14,8 +14,7 @@ import numpy as np
 from dmfroc._kit.files import made_directory
 from dmfroc._kit.options import integer
 from dmfroc.counted.batches import Batch, Content, Form, row_hashes
-from dmfroc.counted.counts import Counts
-from dmfroc.counted.cuts import Grid
+from dmfroc.counted.counts import Counts, Grid
 from dmfroc.counted.sample import RowSample
 from dmfroc.counted.storage import checked, checked_array, read, write
 from dmfroc.inputs.labels import Label, factorize

@@ -1,17 +1,208 @@
-"""Counts by column, bin and class: what every measure of a scan is computed from."""
+"""Counts by column, bin and class, between cut points: what every measure of a scan comes from."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped, UInt
 
+from dmfroc._kit.arrays import begins
 from dmfroc._kit.memory import check_memory
-from dmfroc.counted.batches import Batch
-from dmfroc.counted.cuts import Grid
+from dmfroc._kit.threads import parallel_map
+from dmfroc.counted.batches import Batch, changed_error
+from dmfroc.counted.sample import RowSample
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.layout import sort_rows, to_ordered_integers
+
+_MOST_BINS = 1 << 16
+_FEWEST_BINS = 1 << 8
+_CELLS = 1 << 25  # of one table, classes by bins by classes, for many classes
+_CELLS_OF_TABLE = 1 << 18  # of the table of first guesses, which fits a processor's cache
+_AT_ONCE = 1 << 14  # scores, likewise
+
+
+def default_n_bins(n_classes: int) -> int:
+    """Return 65,536 bins, and fewer where a table of them would be large."""
+    fitting = max(_CELLS // n_classes**2, 1)
+    return max(_FEWEST_BINS, min(_MOST_BINS, 1 << (fitting.bit_length() - 1)))
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cut points of the score columns of one classifier.
+
+    Bin b of a column holds the scores from its cut b - 1 up to, but not including, its cut b.
+    Where there are fewer cuts, the rest is infinite.
+
+    Attributes
+    ----------
+    cuts : numpy.ndarray of shape (K, bins - 1)
+        Non-decreasing in each row, of the type of the scores.
+    """
+
+    cuts: Shaped[np.ndarray, "k cuts"]
+
+    @property
+    def n_bins(self) -> int:
+        """Number of bins of each column."""
+        return self.cuts.shape[1] + 1
+
+    @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
+    def is_atom(self) -> Bool[np.ndarray, "k bins"]:
+        """Return which bins hold a single number: their scores are truly equal."""
+        is_single = np.zeros((len(self.cuts), self.n_bins), bool)
+        is_single[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
+        return is_single & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
+
+    def bins(self, column: int, scores: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+        """Return the bin of each score of a column.
+
+        Raises
+        ------
+        ValueError
+            If the scores are of another type than the cuts.
+        """
+        if scores.dtype != self.cuts.dtype:
+            raise changed_error(f"it read scores of type {self.cuts.dtype}, now {scores.dtype}")
+        return self._finders[column](scores)
+
+    @cached_property
+    def _finders(self) -> list[Finder]:
+        return [Finder.of(cuts) for cuts in self.cuts]
+
+
+def grid_of_columns(columns: list[np.ndarray], dtype: Any) -> Grid:
+    """Put the cuts of the columns side by side."""
+    cuts = np.full((len(columns), max(map(len, columns))), np.inf, dtype)
+    for row, cuts_of_column in zip(cuts, columns, strict=True):
+        row[: len(cuts_of_column)] = cuts_of_column
+    return Grid(cuts)
+
+
+def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
+    """Choose cuts at quantiles of a sample in which a column's own class counts by half.
+
+    Then bins are narrow where the scores of both overlap, on which the error of pairs within a
+    bin depends. Whatever is as frequent as a bin should be gets a bin of its own.
+    """
+    scores = sample.batch.scores[classifier]
+    sizes = sample.sizes
+    others = max(int(np.count_nonzero(sizes)) - 1, 1)
+
+    def cuts_of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
+        share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
+        weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
+        return _quantile_cuts(scores[column], weight, n_bins)
+
+    return grid_of_columns(parallel_map(cuts_of_column, range(sample.n_classes)), scores.dtype)
+
+
+@np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
+def _quantile_cuts(
+    values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
+) -> Shaped[np.ndarray, " cuts"]:
+    order = sort_rows(to_ordered_integers(values[None].copy()))[0][0]
+    values, up_to = values[order], np.cumsum(weights[order])
+    distinct = values[begins(values)]
+    if 2 * len(distinct) <= n_bins:
+        chosen = is_heavy = distinct
+    else:
+        levels = np.arange(1, n_bins) / n_bins * up_to[-1]
+        places = np.minimum(up_to.searchsorted(levels), len(values) - 1)
+        chosen, times = np.unique(values[places], return_counts=True)
+        is_heavy = chosen[times > 1]
+    return np.union1d(chosen, np.nextafter(is_heavy, np.inf, dtype=values.dtype))
+
+
+def grid_from_user(cuts: Any, n_classes: int, dtype: Any) -> Grid:
+    """Check cuts that the user gives: for all columns alike, or a row for each.
+
+    Raises
+    ------
+    ValueError
+        If they do not increase up to infinite ones, or there is not one row for each class.
+    """
+    array = np.asarray(cuts, dtype)
+    if array.ndim == 1:
+        array = np.broadcast_to(array, (n_classes, len(array)))
+    if array.ndim != 2 or len(array) != n_classes or not array.shape[1]:
+        raise ValueError(
+            f"cuts must have one row for each of the {n_classes} classes, or be one-dimensional "
+            f"for all of them, but the shape is {np.shape(cuts)}"
+        )
+    ends = np.append(array, np.full((n_classes, 1), np.inf, dtype), axis=1)
+    with np.errstate(invalid="ignore"):
+        is_in_order = (np.diff(ends, axis=1) > 0) | (ends[:, 1:] == np.inf)
+    if np.isnan(array).any() or (array == -np.inf).any() or not is_in_order.all():
+        raise ValueError(
+            "cuts must be finite, or infinite at the end of a row, and increase along each row as "
+            f"numbers of the scores' type, {np.dtype(dtype)}"
+        )
+    return Grid(np.array(array))
+
+
+@dataclass(frozen=True, eq=False)
+class Finder:
+    """Cut points, and how many of them lie before each of many cells of numbers.
+
+    A score's cell follows from the first bits of its representation; only the few cut points
+    inside the cell are left to be bisected.
+    """
+
+    cuts: Shaped[np.ndarray, " cuts"]  # with infinite ones at the end, as many as are skipped
+    before: Int[np.ndarray, " cells"]
+    lowest: np.integer
+    shift: int
+    n_steps: int
+
+    @classmethod
+    def of(cls, cuts: Shaped[np.ndarray, " cuts"]) -> Finder:
+        """Prepare to find bins among cut points; infinite ones at their end count for nothing."""
+        cuts = cuts[np.isfinite(cuts)]
+        if not len(cuts):
+            cuts = np.full(1, np.inf, cuts.dtype)
+        bits = _ordered_bits(cuts)
+        span = int(bits[-1]) - int(bits[0])
+        shift = max(span.bit_length() - (_CELLS_OF_TABLE.bit_length() - 1), 0)
+        cell = (bits - bits[0]) >> bits.dtype.type(shift)
+        n_cells = int(cell[-1]) + 1
+        before = np.searchsorted(cell, np.arange(n_cells + 1, dtype=cell.dtype))
+        n_steps = int(np.diff(before).max()).bit_length()
+        padded = np.append(cuts, np.full(1 << n_steps, np.inf, cuts.dtype))
+        return cls(padded, before[:-1].astype(np.int32), bits[0], shift, n_steps)
+
+    def __call__(self, scores: Shaped[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+        """Return how many cut points each score reaches."""
+        bins = np.empty(len(scores), np.int32)
+        last = self.lowest.dtype.type(len(self.before) - 1)
+        for first in range(0, len(scores), _AT_ONCE):
+            some = scores[first : first + _AT_ONCE]
+            cell = _ordered_bits(some)
+            np.maximum(cell, self.lowest, out=cell)
+            cell -= self.lowest
+            cell >>= self.lowest.dtype.type(self.shift)
+            np.minimum(cell, last, out=cell)
+            place = self.before.take(cell)
+            for power in reversed(range(self.n_steps)):
+                step = np.int32(1 << power)
+                place += (self.cuts.take(place + (step - np.int32(1))) <= some) * step
+            bins[first : first + _AT_ONCE] = place
+        return bins
+
+
+def _ordered_bits(numbers: Shaped[np.ndarray, " n"]) -> UInt[np.ndarray, " n"]:
+    """Return unsigned integers in the order of the floating-point numbers they stand for."""
+    n_bits = 8 * numbers.itemsize
+    bits = numbers.view(f"i{numbers.itemsize}")
+    # All bits of a negative number are inverted, and of others the sign.
+    mask = bits >> (n_bits - 1)
+    mask |= np.iinfo(bits.dtype).min
+    mask ^= bits
+    return mask.view(f"u{numbers.itemsize}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,7 @@ from dmfroc.counted.batches import (
     rows_by_label,
 )
 from dmfroc.counted.bound import InfluenceTable, influences
-from dmfroc.counted.counts import Counts
-from dmfroc.counted.cuts import Grid
+from dmfroc.counted.counts import Counts, Grid
 from dmfroc.counted.engine import State
 from dmfroc.counted.influence_sums import InfluenceSums
 from dmfroc.counted.sample import RowSample

@@ -38,8 +38,7 @@ from dmfroc.counted.checkpoint import (
     sample_as_state,
     sample_from_state,
 )
-from dmfroc.counted.counts import Counts
-from dmfroc.counted.cuts import Grid, default_n_bins, grid_from_sample, grid_from_user
+from dmfroc.counted.counts import Counts, Grid, default_n_bins, grid_from_sample, grid_from_user
 from dmfroc.counted.engine import State, map_reduce
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import (

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.threads import parallel
 from dmfroc.counted.binned import BinnedRates
-from dmfroc.counted.cuts import Grid
+from dmfroc.counted.counts import Grid
 from dmfroc.multiclass.rates import CurveOptions, reference_classes
 from dmfroc.multiclass.thresholds import grid_levels
 

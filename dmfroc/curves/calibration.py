@@ -11,11 +11,10 @@ from jaxtyping import Bool, Float
 
 from dmfroc._kit.options import choice, integer, numbers, proportion
 from dmfroc._kit.options import positive as check_positive
-from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
-from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
 from dmfroc.inputs.arrays import numbers_of_rows
 from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers
 

@@ -14,9 +14,8 @@ import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import choice, nonnegative
-from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.curve import Curve, Line, Projection, integrate
-from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
 
 LiftScale = Literal["recall", "counts", "factor"]
 Smoothing = Literal["laplace", "proportional"]

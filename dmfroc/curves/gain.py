@@ -10,10 +10,16 @@ import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import flag, instance, nonnegative
-from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
-from dmfroc.curves.points import Maximum, OperatingPoints, count_points
+from dmfroc.curves.points import (
+    Cases,
+    Maximum,
+    Number,
+    OperatingPoints,
+    compute_by_class,
+    count_points,
+)
 from dmfroc.measures.binary import f_gain, gain
 
 

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dmfroc._kit.options import listed, nonnegative, number, proportion
-from dmfroc.curves.cases import Number
 from dmfroc.curves.gain import f_gains, gain_of_errors
-from dmfroc.curves.points import OperatingPoints
+from dmfroc.curves.points import Number, OperatingPoints
 
 
 def precision_gain(tp: Number, fp: Number, fn: Number, tn: Number) -> float:

@@ -11,10 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import numbers
-from dmfroc.curves.cases import Cases, compute_by_class
 from dmfroc.curves.curve import Curve, Line, check_curve, integrate
 from dmfroc.curves.gain import gain_area
-from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.curves.points import Cases, OperatingPoints, compute_by_class, count_points
 from dmfroc.results.attributes import AttributeTables
 
 # Charts that are affine images of the counts, and so share their hull

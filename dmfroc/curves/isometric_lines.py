@@ -10,9 +10,8 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import choice, numbers, positive
-from dmfroc.curves.cases import Number
 from dmfroc.curves.curve import Curve, check_curve
-from dmfroc.curves.points import OperatingPoints
+from dmfroc.curves.points import Number, OperatingPoints
 from dmfroc.results.attributes import AttributeTables
 
 IsometricMeasure = Literal[

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import integer, numbers, proportion
-from dmfroc.curves.cases import Number
+from dmfroc.curves.points import Number
 from dmfroc.inputs.arrays import Rows
 
 # Numbers that differ by less are tied. The first is a share of the farthest neighbour's distance:

@@ -10,10 +10,9 @@ from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import numbers, proportion
-from dmfroc.curves.cases import Cases, Number, compute_by_class
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
-from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
 
 _PR = attrgetter("true_positive_rate", "precision")
 

@@ -9,8 +9,7 @@ from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import choice, flag, instance, numbers, proportion
-from dmfroc.curves.cases import Number
-from dmfroc.curves.points import OperatingPoints
+from dmfroc.curves.points import Number, OperatingPoints
 from dmfroc.measures.curve_areas import Kappa
 
 

@@ -1,4 +1,5 @@
 from .class_weights import ClassWeights as ClassWeights
+from .class_weights import majority_costs as majority_costs
 from .class_weights import select_class_weights as select_class_weights
 from .iso_performance import OperatingPoint as OperatingPoint
 from .iso_performance import OptimalOperatingPoints as OptimalOperatingPoints
@@ -7,7 +8,6 @@ from .iso_performance import operating_point as operating_point
 from .iso_performance import optimal_operating_points as optimal_operating_points
 from .iso_performance import randomized_threshold as randomized_threshold
 from .iso_performance import skew_sensitive_accuracy as skew_sensitive_accuracy
-from .majority import majority_costs as majority_costs
 from .nested_selection import ExpectedCost as ExpectedCost
 from .nested_selection import NestedCosts as NestedCosts
 from .nested_selection import ThresholdSelection as ThresholdSelection

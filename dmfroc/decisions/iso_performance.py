@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float, Shaped
 
 from dmfroc._kit.options import RandomState, choice, generator_of, nonnegative, number, numbers
-from dmfroc.curves.cases import one_class
-from dmfroc.curves.points import OperatingPoints, count_points
+from dmfroc.curves.points import OperatingPoints, count_points, one_class
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING

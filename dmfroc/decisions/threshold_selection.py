@@ -26,8 +26,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
 from dmfroc._kit.options import integer, listed, n_jobs_of, unmasked
-from dmfroc.curves.cases import Cases
-from dmfroc.curves.points import count_points
+from dmfroc.curves.points import Cases, count_points
 from dmfroc.decisions.class_weights import (
     check_costs,
     deployed_weights,

@@ -30,8 +30,8 @@ from dmfroc.inputs.checks import (
 )
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
-from dmfroc.inputs.folds import fold_codes
 from dmfroc.inputs.messages import listing, shortened
+from dmfroc.inputs.subgroups import fold_codes
 from dmfroc.inputs.tables import Names
 
 _BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")

@@ -10,9 +10,9 @@ import numpy as np
 
 from dmfroc import curves
 from dmfroc._kit.options import flag, positive
-from dmfroc.curves.cases import Cases, for_each_class
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.curves.points import Cases, for_each_class
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.band import CurveBand, curve_band
 from dmfroc.plots._base import CurveDisplay

@@ -26,13 +26,6 @@ from dmfroc import (
     evaluate,
 )
 from dmfroc.bayes import method
-from dmfroc.bayes.average_curve import (
-    AverageCurve,
-    _binormal_splits,
-    _halve,
-    pooled_quantiles,
-    sample_curve,
-)
 from dmfroc.bayes.method import (
     against_the_rest,
     couple,
@@ -41,9 +34,14 @@ from dmfroc.bayes.method import (
     weights_of_pairs,
 )
 from dmfroc.bayes.models import (
+    AverageCurve,
     ThresholdCounts,
+    _binormal_splits,
+    _halve,
     binomial_log_likelihood,
     ordinal_log_likelihood,
+    pooled_quantiles,
+    sample_curve,
 )
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems

@@ -13,7 +13,7 @@ from slow_part import SlowPart
 
 import dmfroc
 from dmfroc import measures
-from dmfroc.counted.cuts import Finder, Grid, default_n_bins
+from dmfroc.counted.counts import Finder, Grid, default_n_bins
 from dmfroc.counted.scan import Scan
 from dmfroc.multiclass.band import curve_band
 

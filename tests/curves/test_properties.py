@@ -13,7 +13,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from dmfroc import curves
 from dmfroc.analyses.catalogue import FACTORIES
-from dmfroc.curves.cases import Cases
+from dmfroc.curves.points import Cases
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.hull import _scan
 
