@@ -19,8 +19,7 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
-from dmfroc.results.estimate import Estimate, NamedEstimates
-from dmfroc.results.judge import judge_table
+from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.renderers import renderer
 from dmfroc.results.result import attributed

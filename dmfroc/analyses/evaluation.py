@@ -33,8 +33,14 @@ from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
 from dmfroc.multiclass.measure import curve_options_of, dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, NamedEstimates, estimates_table, exact_limit_line
-from dmfroc.results.judge import agreement_table, judge_table
+from dmfroc.results.estimate import (
+    Estimate,
+    NamedEstimates,
+    agreement_table,
+    estimates_table,
+    exact_limit_line,
+    judge_table,
+)
 from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import sample_attributes
 from dmfroc.results.table import Table

@@ -40,8 +40,7 @@ from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PaperBootstrap
-from dmfroc.results.estimate import Estimate, caveats_of
-from dmfroc.results.judge import JudgedLabels
+from dmfroc.results.estimate import Estimate, JudgedLabels, caveats_of
 
 METHODS: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)

@@ -26,8 +26,7 @@ from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_by
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.judge import agreement_table
+from dmfroc.results.estimate import Estimate, agreement_table
 from dmfroc.results.table import Column, Table
 
 _MOST_ATTEMPTS, _TINY = 200, 1e-6

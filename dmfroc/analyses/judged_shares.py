@@ -15,8 +15,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inputs.judge import verified_labels
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, listing
-from dmfroc.results.estimate import Estimate, NamedEstimates, estimates_table
-from dmfroc.results.judge import agreement_table
+from dmfroc.results.estimate import Estimate, NamedEstimates, agreement_table, estimates_table
 from dmfroc.results.table import Table
 
 _FEWEST_OF_CLASS = 2

@@ -21,7 +21,7 @@ from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, momen
 from dmfroc.inference.rare_errors import RareErrors
 from dmfroc.inference.sign_flips import has_large_strata
 from dmfroc.inference.units import Units
-from dmfroc.results.judge import JudgedLabels
+from dmfroc.results.estimate import JudgedLabels
 
 _FEW_ERRORS = 10  # of a part or of a judge, from which on one more makes little difference
 Gather = Callable[[Sequence[Influences]], tuple[Influences, Moments]]

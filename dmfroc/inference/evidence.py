@@ -44,8 +44,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bare_value_of, bind, caveats
 from dmfroc.measures.statistics.statistic import once_per_predictions
-from dmfroc.results.estimate import ClassSizes
-from dmfroc.results.judge import JudgedLabels
+from dmfroc.results.estimate import ClassSizes, JudgedLabels
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _NOTABLE_BIAS = 0.25  # of a standard error

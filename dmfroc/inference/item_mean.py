@@ -14,8 +14,7 @@ from dmfroc.inference.influences import Influences
 from dmfroc.inference.judge import judged, selection_message
 from dmfroc.inference.units import kish_sizes
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.judge import JudgedLabels
+from dmfroc.results.estimate import Estimate, JudgedLabels
 
 MEASURE, TITLE = "mean_score", "Mean score"
 _PER_SKEWNESS = 60  # items per squared skewness, below which t intervals cover too little
