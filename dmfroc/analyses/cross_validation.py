@@ -18,7 +18,7 @@ from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
-from dmfroc.inference.influences import Spread, influences_of, moments_of
+from dmfroc.inference.influences import Spread, influences_on, moments_of
 from dmfroc.inference.limits import t_interval
 from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
@@ -26,7 +26,7 @@ from dmfroc.inference.units import units_of
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
@@ -349,9 +349,8 @@ def _of_splits(
 
 
 def _value_and_variance(measure: Measure, shown: Predictions) -> tuple[float, float]:
-    [influences] = influences_of([measure], bind(measure, shown), shown)
-    error = moments_of(influences.influences, units_of(shown)).standard_error
-    return influences.value, error**2
+    value, influences, _ = influences_on(measure, shown)
+    return value, moments_of(influences, units_of(shown)).standard_error ** 2
 
 
 def _nested_repeat(

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import function_of, numbers, refuse
-from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, joint_covariance
+from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
 from dmfroc.inference.interval import Interval
@@ -26,7 +26,6 @@ from dmfroc.measures.benefits import (
     interventions_avoided,
     net_benefit,
 )
-from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
 from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.result import Result
@@ -257,11 +256,11 @@ def drawn_curve(
     """Return what a chart without bands needs, in a third of the time of a `decision_curve`."""
     share = _share_of(sample, None, label)
     leads = [_lead_at(sample, float(t), None, label, share) for t in thresholds]
-    low, _ = _simultaneous_ends([(x.facts, x.factor) for x in leads], level)
+    low, _ = _simultaneous_ends([(facts, factor) for facts, factor, _ in leads], level)
     return DrawnCurve(
         share,
-        np.array([max(x.of_all, 0.0) + x.factor * x.facts.value for x in leads]),
-        np.array([x.of_all for x in leads]),
+        np.array([max(of_all, 0.0) + factor * x.value for x, factor, of_all in leads]),
+        np.array([of_all for *_, of_all in leads]),
         _ranges_text(_ranges_above_zero(thresholds, low)),
     )
 
@@ -289,18 +288,6 @@ class _Point(NamedTuple):
     baselines: dict[str, float]
 
 
-class _Lead(NamedTuple):
-    """The lead over the better baseline: ``factor`` times the value of the facts."""
-
-    facts: FactsInMemory
-    factor: float
-    of_all: float
-
-
-def _facts(measure: Measure, sample: Sample) -> FactsInMemory:
-    return facts_of([measure], bind(measure, sample.predictions), sample)[0]
-
-
 def _share_of(sample: Sample, prevalence: float | None, label: Hashable) -> float:
     """Return the share of a class where decisions are made, by default that in the sample."""
     if prevalence is not None:
@@ -311,18 +298,19 @@ def _share_of(sample: Sample, prevalence: float | None, label: Hashable) -> floa
 
 def _lead_at(
     sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
-) -> _Lead:
+) -> tuple[FactsInMemory, float, float]:
+    """Return the lead over the better baseline, a factor of it, and the benefit of treating all."""
     odds = t / (1 - t)
     of_all = share - (1 - share) * odds
     measure, factor = (interventions_avoided, odds) if of_all > 0 else (net_benefit, 1.0)
-    return _Lead(_facts(measure(t, prevalence, label), sample), factor, of_all)
+    return facts_in(sample, measure(t, prevalence, label)), factor, of_all
 
 
 def _point_at(
     sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
 ) -> _Point:
     lead, factor, of_all = _lead_at(sample, t, prevalence, label, share)
-    benefit = _facts(net_benefit(t, prevalence, label), sample) if of_all > 0 else lead
+    benefit = facts_in(sample, net_benefit(t, prevalence, label)) if of_all > 0 else lead
     return _Point(benefit, lead, factor, {"treat all": of_all, "treat none": 0.0})
 
 
@@ -336,7 +324,7 @@ def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     k = len(constant)
     names = predictions.labels if k == predictions.n_classes else range(k)
     baselines = {f"always {name}": float(x) for name, x in zip(names, constant, strict=True)}
-    return _Point(_facts(measure, sample), _facts(lead, sample), 1.0, baselines)
+    return _Point(facts_in(sample, measure), facts_in(sample, lead), 1.0, baselines)
 
 
 def _curve(

@@ -12,10 +12,10 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import evaluate
 from dmfroc.analyses.evidence import evidence_of, warned_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
-from dmfroc.inference.influences import influences_of
+from dmfroc.inference.influences import influences_on
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inputs.predictions import as_predictions
-from dmfroc.measures.measure import Measure, bind, caveats, undefined_message
+from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 
 
@@ -221,7 +221,7 @@ def influences(
     given |= {"needs": chosen.needs, "copy": False, "by_fold": True}
     predictions = as_predictions(y_true, y_score, **given)
     counted = predictions.counted
-    [own] = influences_of([chosen], bind(chosen, counted), counted)
+    own = influences_on(chosen, counted)
     undefined = undefined_message({chosen: own.value}, predictions)
     warn([*caveats([chosen], predictions), undefined])
     influences = np.zeros(predictions.n_observations)

@@ -21,13 +21,13 @@ from dmfroc.analyses.evidence import (
     warned_estimates,
 )
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
-from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_of, joint_covariance
+from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Needs, Predictions
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
 from dmfroc.multiclass.costs import PairWeights
 from dmfroc.multiclass.curve import MulticlassROC
@@ -141,11 +141,7 @@ class Evaluation(NamedEstimates):
         """Return what `to_receipt` writes."""
         covariance = np.full((len(self.estimates),) * 2, np.nan)
         if type(self.evidence) is EvidenceInMemory:
-            predictions, sample = self.sample.predictions, self.sample
-            facts = [
-                facts_of([m], bind(m, predictions), sample, allows_for_parts=True)[0]
-                for m in self.measures
-            ]
+            facts = [facts_in(self.sample, m, allows_for_parts=True) for m in self.measures]
             sums, units = common_sums([(x.influences, x.units) for x in facts])
             covariance = joint_covariance(sums, units)
         named, p = {(name, ""): e for name, e in self.estimates.items()}, self.predictions
@@ -295,8 +291,7 @@ def evaluate(
     def facts_at(t: float) -> dict[str, FactsInMemory]:
         at = evidence_of(y_true, y_score, intervals, needs=needs, **(inputs | {"horizon": t}))
         chosen, sample = _choose(measures, at.predictions, pair_weights, has_scores), at.sample
-        facts = [facts_of([m], bind(m, sample.predictions), sample)[0] for m in chosen]
-        return {x.measure.name: x for x in facts}
+        return {m.name: facts_in(sample, m) for m in chosen}
 
     if np.ndim(horizons := inputs.get("horizon", 0)) > 0:
         return over_horizons(horizons, facts_at, intervals)

@@ -22,7 +22,7 @@ from dmfroc.counted.scan import Scan
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import CombinedFacts, Term, combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
-from dmfroc.inference.evidence import FactsInMemory, facts_of
+from dmfroc.inference.evidence import FactsInMemory, facts_in, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
@@ -165,8 +165,7 @@ class JudgedEvidence(EvidenceInMemory):
             if not is_of_rows and (of_all != classes or len(classes) < 2):
                 return facts
             try:
-                sample = sample_of(rows.judge_on_all, names)
-                facts += facts_of([shared], bind(shared, sample.predictions), sample)
+                facts.append(facts_in(sample_of(rows.judge_on_all, names), shared))
                 facts.append(_facts_of_few(shared, sample_of(rows.judge_on_verified, some)))
             except ValueError:
                 return facts[:1]

@@ -17,7 +17,7 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import Term, combined, joint_combined
-from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
+from dmfroc.inference.evidence import FactsInMemory, facts_in, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -37,7 +37,7 @@ from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.scores import by_label, chosen_names
 from dmfroc.inputs.subgroups import unit_of_rows
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Column, Table
@@ -132,8 +132,7 @@ class LabelledRows:
                 unit = self.unit[entries[0]]
                 groups = unit if np.bincount(unit).max() > 1 else None
                 sample = Sample(predictions, units_of(predictions, groups))
-                [facts] = facts_of([measure], bind(measure, predictions), sample)
-                facts = replace(facts, can_redraw=False)
+                facts = replace(facts_in(sample, measure), can_redraw=False)
             except ValueError as error:
                 return str(error)
         return facts if np.isfinite(facts.value) else "it is not defined there"

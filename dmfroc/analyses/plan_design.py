@@ -11,14 +11,14 @@ from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, ndtri, stdtrit
 
 from dmfroc._kit.options import number, positive
-from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_of, moments_of
+from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_on, moments_of
 from dmfroc.inference.limits import interval
 from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.sign_flips import uses_sign_flips
 from dmfroc.inference.units import Units, units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.simulation.published import PublishedFigures
 
 _AREAS = ("hand_till", "dmf_auc")  # of two classes the same
@@ -223,10 +223,10 @@ def make_design(
         target = np.zeros(pilot.n_classes)
         target[pilot.present] = shares
         weighted = in_class_shares(pilot.counted, target)
-        of_each += influences_of([measure], bind(measure, weighted), weighted)
+        of_each.append(influences_on(measure, weighted))
         if judge is not None:
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
-            by_judge += influences_of([measure], bind(measure, judged), judged)
+            by_judge.append(influences_on(measure, judged))
     units = units_of(pilots[0].counted, groups)
     range_of_sizes = kurtosis = None
     value, phi, _ = reduce(Influences.minus, of_each)

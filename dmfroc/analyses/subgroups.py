@@ -20,7 +20,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
-from dmfroc.inference.evidence import Facts, FactsInMemory, facts_of, joint_covariance
+from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.independent import interval_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
@@ -36,7 +36,7 @@ from dmfroc.inputs.arrays import columns_of, row_names
 from dmfroc.inputs.horizon import predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
-from dmfroc.measures.measure import Measure, bind, caveats
+from dmfroc.measures.measure import Measure, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.result import attributed
@@ -413,8 +413,7 @@ def _estimated(
         of_group = np.where(rows, predictions.sample_weight, 0.0)
         own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
         sample = options.sample_of(own)
-        part = sample.predictions
-    [facts] = facts_of([measure], bind(measure, part), sample)
+    facts = facts_in(sample, measure)
     if isinstance(method, Jackknife):
         return method.estimate(facts), facts
     [estimate] = estimates_of([measure], [method], sample)

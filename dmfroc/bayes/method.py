@@ -20,14 +20,14 @@ from dmfroc.bayes.posterior import Posterior, interval_of_draws, summarize
 from dmfroc.bayes.roc import bayesian_roc
 from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import NO_VARIATION, influences_of
+from dmfroc.inference.influences import NO_VARIATION, influences_of, influences_on
 from dmfroc.inference.method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, compare_draws
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.curve_areas import is_straight_between_points
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.measures.statistics.curves import CurvePoints, curve_counts
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import once_per_predictions
@@ -140,10 +140,7 @@ class Bayes(IntervalMethod):
         shortest = min(map(len, draws.values()))
         draws = {name: x[:shortest] for name, x in draws.items()}
         if paired:
-            influences = [
-                influences_of([measure], bind(measure, s.predictions), s.predictions)[0].influences
-                for s in samples.values()
-            ]
+            influences = [influences_on(measure, s.predictions)[1] for s in samples.values()]
             draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
 
         def interval_of(

@@ -33,14 +33,13 @@ from dmfroc.bayes.sampling import (
     draw_from_prior,
     sampler_of,
 )
-from dmfroc.inference.influences import NO_VARIATION, Moments, influences_of, moments_of
+from dmfroc.inference.influences import NO_VARIATION, influences_on, moments_of
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     Measure,
     absent_classes_message,
-    bind,
     sample_message,
     warn_of_absent_classes,
 )
@@ -388,12 +387,6 @@ def _overlap_of_columns(
     return float(apart / together) if together > NO_VARIATION**2 else 1 / (len(bound.totals) - 1)
 
 
-def _value_and_moments(predictions: Predictions, area: Measure) -> tuple[float, Moments]:
-    """Return the area in the sample and the moments of its influences."""
-    [sample] = influences_of([area], bind(area, predictions), predictions)
-    return sample.value, moments_of(sample.influences, units_of(predictions))
-
-
 def _warnings(
     posterior: xarray.DataTree, predictions: Predictions, fit: Approximated, tempering: Tempering
 ) -> list[str]:
@@ -413,7 +406,8 @@ def _warnings(
     remarks += filter(None, [absent_classes_message(predictions), sample_message(predictions)])
     if is_perfect:
         return remarks
-    value, moments = _value_and_moments(predictions, area)
+    value, influences, _ = influences_on(area, predictions)
+    moments = moments_of(influences, units_of(predictions))
     drawn = posterior["posterior"]["auc"]
     mean = float(drawn.mean())
     # With bins of several pairs, the area is that of another average of them

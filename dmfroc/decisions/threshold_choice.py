@@ -20,7 +20,7 @@ from dmfroc._kit.options import (
     proportion,
     seed_of,
 )
-from dmfroc.inference.evidence import facts_of
+from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.options import Options, with_options
 from dmfroc.inference.units import Sample, Units, kish_sizes
@@ -29,7 +29,7 @@ from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures it registers
 from dmfroc.measures.benefits import expected_utility
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
 from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.attributes import ResultsByName
@@ -408,8 +408,7 @@ def _interval_at(sample: _Sample, place: int, measure: Measure, error: float) ->
     decided = (sample.bins <= place).astype(np.int32)
     true = sample.is_positive.astype(np.int32)
     decisions = Predictions((False, True), true, np.eye(2)[decided], sample.weights, decided)
-    [facts] = facts_of([measure], bind(measure, decisions), Sample(decisions, sample.units))
-    return facts.interval_at(error)
+    return facts_in(Sample(decisions, sample.units), measure).interval_at(error)
 
 
 def _limits_of_quantile(

@@ -30,6 +30,7 @@ from dmfroc.inference.influences import (
     Influences,
     Moments,
     influences_of,
+    influences_on,
     moments_from_means,
     moments_of,
     moments_of_sums,
@@ -266,8 +267,7 @@ class FactsInMemory(Facts):
             return None
         plain, weights = self.influences, self.units.weights
         if weights or self.units.shares:  # those that do not work through the weights yet
-            bound = bind(self.measure, self.predictions)
-            [plain] = influences_of([self.measure], bound, self.predictions)
+            plain = influences_on(self.measure, self.predictions)
         judged = cross_fit(self.predictions, self.units.unit_of_known_row, plain[:2])
         if judged is None:
             return None
@@ -301,8 +301,7 @@ class FactsInMemory(Facts):
         threshold, predictions = self.measure.interval.threshold, self.predictions
         if threshold is None or predictions.folds is not None or self.units.effective_sizes is None:
             return None
-        bound, sample = bind(threshold.fixed, predictions), Sample(predictions, self.units)
-        return facts_of([threshold.fixed], bound, sample)[0]
+        return facts_in(Sample(predictions, self.units), threshold.fixed)
 
     def distances_of_threshold(self, error: float) -> tuple[float, float]:
         """Return how far below and above the value those at the limits of the threshold are."""
@@ -426,6 +425,12 @@ def facts_of(
     return facts
 
 
+def facts_in(sample: Sample, measure: Measure, *, allows_for_parts: bool = False) -> FactsInMemory:
+    """Return what a sample says of one measure."""
+    bound = bind(measure, sample.predictions)
+    return facts_of([measure], bound, sample, allows_for_parts=allows_for_parts)[0]
+
+
 class JointFacts(NamedTuple):
     """What a sample says of several classifiers.
 
@@ -459,9 +464,8 @@ def facts_of_classifiers(
     def find(name: str) -> None:
         predictions, units = samples[name]
         # What is sorted of many classifiers would take more memory than they do: a copy's goes.
-        copy = replace(predictions)
-        bound, sample = bind(measure, copy), Sample(copy, units)
-        [facts] = facts_of([measure], bound, sample, allows_for_parts=True)
+        copy = Sample(replace(predictions), units)
+        facts = facts_in(copy, measure, allows_for_parts=True)
         by_name[name] = replace(facts, predictions=predictions)
 
     parallel(find, list(samples), sum(p.scores.size for p, _ in samples.values()))

@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, within
+from dmfroc.measures.measure import Measure, bind, within
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
@@ -99,6 +99,11 @@ def influences_of(
             measures, values, gradients, of_parts, strict=True
         )
     ]
+
+
+def influences_on(measure: Measure, predictions: Predictions) -> Influences:
+    """Return the value of one measure, and all influences on it."""
+    return influences_of([measure], bind(measure, predictions), predictions)[0]
 
 
 def through_weights(own: Influences, weights: Weights) -> Influences:
