@@ -71,8 +71,10 @@ class ThumbnailsDirective(SphinxDirective):
         """Return a row of linked pictures, which are drawn further down the page."""
         page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
         row = nodes.container(classes=["thumbnails"])
-        for name in re.findall(r"^```{drawn} (\S+)", page, re.MULTILINE):
-            text = nodes.inline("", re.sub("[-_]", " ", name))  # as which a link is read
+        # A picture has the title of the text below it
+        pattern = r"^```{drawn} (\S+)(?=.*?^\*\*(.+?)\.?\*\*)"
+        for name, title in re.findall(pattern, page, re.MULTILINE | re.DOTALL):
+            text = nodes.inline("", title)
             image = nodes.image(uri=f"/_build/gallery/{name}.png", alt="")
             attributes = {"refuri": f"#{name}", "classes": ["thumbnail"]}
             row += nodes.paragraph("", "", nodes.reference("", "", image, text, **attributes))

@@ -19,7 +19,7 @@ from dmfroc._kit.habits import ALIKE, names_alike
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import OTHERS, opened_output, show, with_options
+from dmfroc.cli.outputs import OTHERS, as_typed, opened_output, show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _N_ALIKE, _SIMILAR = 4, 0.8
@@ -62,7 +62,7 @@ class _Group(click.Group):
             message = _message(error)
             if command := self.commands.get(ctx.invoked_subcommand or ""):
                 message = with_options(message, command)
-            raise click.ClickException(message.replace(ctx.meta.get("stdin", "\0"), "-")) from error
+            raise click.ClickException(as_typed(message)) from error
 
     def _run(self, arguments: list[str]) -> int:
         if instruction := os.environ.get(_COMPLETION):

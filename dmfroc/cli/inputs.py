@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc.cli.outputs import as_typed
 from dmfroc.inputs.messages import listing
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class Columns:
                 encoding=self.encoding,
             )
         warn(remarks)
+        predictions = replace(predictions, file=as_typed(str(file)))
         if self.pos_label is not None:
             try:
                 label = _label_of(self.pos_label, predictions)

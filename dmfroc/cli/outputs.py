@@ -87,7 +87,12 @@ _PICTURES = (".png", ".pdf", ".svg", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", 
 def show(text: str) -> None:
     """Print, with substitutes for characters that stdout cannot represent."""
     encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "replace").decode(encoding), flush=True)
+    print(as_typed(text).encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def as_typed(text: str) -> str:
+    """Return a text that names standard input as users do, not by where it was saved."""
+    return text.replace(click.get_current_context().meta.get("stdin", "\0"), "-")
 
 
 def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -144,7 +149,7 @@ def show_result(
     if stream is None or is_page:
         show(text)
     else:
-        stream.write(f"{text}\n".encode())
+        stream.write(f"{as_typed(text)}\n".encode())
         show(f"The output is in {printable(path)}")
 
 
@@ -264,7 +269,7 @@ def _as_option(option: click.Option, values: str | None, written: str) -> str:
 def notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
     command = click.get_current_context().command
-    return list(dict.fromkeys(with_options(warning, command) for warning in remarks))
+    return list(dict.fromkeys(with_options(as_typed(x), command) for x in remarks))
 
 
 # JSON

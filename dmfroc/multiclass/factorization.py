@@ -84,6 +84,10 @@ class Factorization(AttributeTables):
         """Whether the gradient vanishes."""
         return self.gradient_norm <= GRADIENT_TOLERANCE
 
+    def foot(self) -> list[str]:
+        """Return how the fit ended, in a sentence."""
+        return [self.outcome.value]
+
 
 @double_precision
 def dmf(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.options import instance
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _MOST_ORDERS = 8
 _MOST_IN_ORDERS = 4  # classifiers, whose names fit beside a chart
+_WIDEST = 60  # characters beside a chart
 
 
 class ComparisonDisplay(Display):
@@ -104,18 +106,23 @@ class ComparisonDisplay(Display):
     def _new_axes(self) -> tuple[Axes, Axes | None]:
         from matplotlib import pyplot
 
-        if len(self.comparison.estimates) > _MOST_IN_ORDERS:
-            longest = max(len(d.name) for d in self.comparison.differences)
-            size = 4 + 0.075 * longest, 1.8 + 0.36 * len(self.comparison.differences)
-            return pyplot.subplots(figsize=size, layout="constrained")[1], None
-        n_orders = min(len(self.comparison.order_probabilities), _MOST_ORDERS)
-        rows = [len(self.comparison.differences) + 1, n_orders + 1]
-        orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
-        longest = max(len(" > ".join(order)) for order in orders)
+        texts = [d.name for d in self.comparison.differences]
+        rows = [len(texts) + 1]
+        if len(self.comparison.estimates) <= _MOST_IN_ORDERS:
+            orders = self._orders()
+            texts += orders
+            rows.append(len(orders) * (2 if "\n" in orders[0] else 1) + 1)
+        longest = max(len(line) for text in texts for line in _on_lines(text).splitlines())
         # In inches: names take what they need beside a chart of four
-        size = (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))
-        _, axes = pyplot.subplots(2, 1, figsize=size, height_ratios=rows, layout="constrained")
-        return axes[0], axes[1]
+        options: dict[str, Any] = {"figsize": (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))}
+        options |= {"height_ratios": rows, "layout": "constrained", "squeeze": False}
+        axes = pyplot.subplots(len(rows), 1, **options)[1][:, 0]
+        return axes[0], axes[1] if len(axes) > 1 else None
+
+    def _orders(self) -> list[str]:
+        """Return the most probable orders as text."""
+        orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
+        return [_on_lines(legend_text(" > ".join(order))) for order in orders]
 
     def _draw_differences(self, ax: Axes, chosen: dict[str, Any]) -> Line2D:
         differences = self.comparison.differences
@@ -129,7 +136,7 @@ class ComparisonDisplay(Display):
         ax.axvline(self.comparison.tested_value, zorder=1, **style)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [legend_text(d.name) for d in differences])
+        ax.set_yticks(places, [_on_lines(legend_text(d.name)) for d in differences])
         above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
             text = rounded(d.value, d.standard_error, fewer=1)
@@ -144,11 +151,12 @@ class ComparisonDisplay(Display):
         return drawn
 
     def _draw_orders(self, ax: Axes) -> BarContainer:
-        orders = list(self.comparison.order_probabilities.items())[:_MOST_ORDERS]
+        orders = self._orders()
         places = list(range(len(orders)))
-        bars = ax.barh(places, [p for _, p in orders], color=COLORS[5], height=0.6)
-        ax.set_yticks(places, [legend_text(" > ".join(order)) for order, _ in orders])
-        ax.bar_label(bars, [format_probability(p) for _, p in orders], padding=3, fontsize="small")
+        chances = list(self.comparison.order_probabilities.values())[:_MOST_ORDERS]
+        bars = ax.barh(places, chances, color=COLORS[5], height=0.6)
+        ax.set_yticks(places, orders)
+        ax.bar_label(bars, [*map(format_probability, chances)], padding=3, fontsize="small")
         ax.set(
             xlabel="Probability of the order, best first",
             xlim=(0, 1.12),
@@ -156,3 +164,8 @@ class ComparisonDisplay(Display):
         )
         ax.spines[["top", "right"]].set_visible(False)
         return bars
+
+
+def _on_lines(text: str) -> str:
+    """Break what names several classifiers, if it is long, before each but the first."""
+    return text if len(text) <= _WIDEST else re.sub(r" (?=[>\N{MINUS SIGN}/] )", "\n", text)

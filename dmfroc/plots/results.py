@@ -63,52 +63,48 @@ def plot_evaluation(
 
 
 @renders("Estimate.plot")
-def plot_estimate(estimate: Estimate, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+def plot_estimate(estimate: Estimate, **options: Any) -> IntervalDisplay:
     """Draw the value with its interval."""
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
     xlabel = f"{100 * estimate.level:g} % interval"
-    return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
+    return IntervalDisplay(rows, xlabel=xlabel).plot(**options)
 
 
 @renders("Comparison.plot")
-def plot_comparison(
-    comparison: Comparison, ax: Axes | None = None, **options: Any
-) -> ComparisonDisplay | IntervalDisplay:
+def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay | IntervalDisplay:
     """Draw the differences, or the value of a classifier that is alone."""
     if comparison.differences:
-        return ComparisonDisplay(comparison).plot(ax, **options)
+        return ComparisonDisplay(comparison).plot(**options)
     xlabel = f"{comparison.title}, {100 * comparison.level:g} % interval"
-    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
+    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(**options)
 
 
 @renders("MultilabelComparison.plot")
 def plot_labels(
-    comparison: MultilabelComparison, ax: Axes | None = None, **options: Any
+    comparison: MultilabelComparison, **options: Any
 ) -> ComparisonDisplay | IntervalDisplay:
     """Draw the differences of classifiers; of one alone each label, and hollow their mean."""
     if comparison.differences:
-        return plot_comparison(comparison, ax, **options)
+        return plot_comparison(comparison, **options)
     of_labels = [(label, e) for label, own in comparison.by_label.items() for e in own.values()]
     rows = [ForestRow(label, e.value, e.interval) for label, e in of_labels]
     [whole] = comparison.estimates.values()
     rows.append(ForestRow(f"{comparison.average} average", whole.value, whole.interval, False))
     xlabel = f"{comparison.title}, {100 * comparison.level:g} % intervals"
-    return IntervalDisplay(rows, xlabel=xlabel).plot(ax, **options)
+    return IntervalDisplay(rows, xlabel=xlabel).plot(**options)
 
 
 @renders("Comparison.plot_best_set")
-def plot_best_set(
-    comparison: Comparison, ax: Axes | None = None, **options: Any
-) -> IntervalDisplay:
+def plot_best_set(comparison: Comparison, **options: Any) -> IntervalDisplay:
     """Draw the classifiers in the order of their values; filled if they may be the best."""
     kind = "simultaneous" if comparison.value_intervals else "separate"
     percent = f"{100 * comparison.level:g} %"
     xlabel = f"{comparison.title}\n(filled: may be the best; {percent}, {kind})"
-    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(ax, **options)
+    return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(**options)
 
 
 @renders("PooledSites.plot")
-def plot_sites(pooled: PooledSites, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+def plot_sites(pooled: PooledSites, **options: Any) -> IntervalDisplay:
     """Draw a forest: the sites, their mean, and hollow where a new site is expected."""
     rows = [ForestRow(name, e.value, e.interval) for name, e in pooled.estimates.items()]
     mean = pooled.mean
@@ -118,34 +114,30 @@ def plot_sites(pooled: PooledSites, ax: Axes | None = None, **options: Any) -> I
         ForestRow("a new site", mean.value, pooled.prediction, False),
     ]
     xlabel = f"{pooled.title} ({100 * pooled.level:g} % intervals)"
-    return IntervalDisplay(rows, xlabel=xlabel, reference=mean.value).plot(ax, **options)
+    return IntervalDisplay(rows, xlabel=xlabel, reference=mean.value).plot(**options)
 
 
 @renders("Ranks.plot")
-def plot_ranks(ranks: Ranks, ax: Axes | None = None, **options: Any) -> IntervalDisplay:
+def plot_ranks(ranks: Ranks, **options: Any) -> IntervalDisplay:
     """Draw the ranks with their intervals, best first; every other tier is filled."""
     xlabel = f"Rank in {ranks.title} ({100 * ranks.level:g} %, all at once)"
-    return IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(ax, **options)
+    return IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(**options)
 
 
 @renders("SubgroupComparison.plot")
-def plot_subgroups(
-    comparison: SubgroupComparison, ax: Axes | None = None, **options: Any
-) -> IntervalDisplay:
+def plot_subgroups(comparison: SubgroupComparison, **options: Any) -> IntervalDisplay:
     """Draw each group's value and interval, and a line at their mean."""
     xlabel = f"{comparison.title}, {100 * comparison.level:g} % intervals"
     rows, mean = group_rows(comparison), comparison.mean
-    return IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(ax, **options)
+    return IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(**options)
 
 
 @renders("RunsComparison.plot")
-def plot_runs(
-    comparison: RunsComparison, ax: Axes | None = None, **options: Any
-) -> IntervalDisplay:
+def plot_runs(comparison: RunsComparison, **options: Any) -> IntervalDisplay:
     """Draw the differences of the learners; filled for new cases and new runs."""
     xlabel = f"difference in {comparison.title}, {100 * comparison.level:g} % intervals"
     rows = run_rows(comparison)
-    return IntervalDisplay(rows, xlabel=xlabel, reference=0.0).plot(ax, **options)
+    return IntervalDisplay(rows, xlabel=xlabel, reference=0.0).plot(**options)
 
 
 def run_rows(comparison: RunsComparison) -> list[ForestRow]:

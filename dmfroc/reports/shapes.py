@@ -14,7 +14,6 @@ from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 MOST_POINTS = 400
-_MARGIN = 1.1
 _ZOOMS = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 
 
@@ -28,12 +27,12 @@ def zoom_of(curves: list[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]
     for x, y in curves:
         knee = int(np.argmax(y - x))
         distances.append(max(x[knee], 1 - y[knee]))
-    return min(side for side in _ZOOMS if side == 1 or side >= 2.5 * max(distances))
+    return side_of(np.array(distances), 2.5)
 
 
-def side_of(values: Float[np.ndarray, " _"]) -> float:
+def side_of(values: Float[np.ndarray, " _"], margin: float = 1.1) -> float:
     """Return the side of the square in the lower left corner that holds all values."""
-    return min(side for side in _ZOOMS if side == 1 or side >= _MARGIN * values.max())
+    return min(side for side in _ZOOMS if side == 1 or side >= margin * values.max())
 
 
 def thinned(

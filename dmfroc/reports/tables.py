@@ -42,12 +42,14 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False) -> PageTable:
+def page_table(
+    table: Table, *, has_lines: bool = False, is_folded: bool = False, most: int = _MOST_ROWS
+) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
     heads, rows = printed(table, number)
     caption = table.title
-    if len(rows) > _MOST_ROWS:
-        caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are among the numbers"
+    if len(rows) > most:
+        caption += f"; the first {most} of {len(rows)}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
     cells_of: dict[str, list[tuple[int, int]]] = {}
     n_estimates, at = 0, -1
@@ -55,7 +57,7 @@ def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False
         at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
         estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
         n_estimates += len(estimates)
-        for row, e in estimates[:_MOST_ROWS]:
+        for row, e in estimates[:most]:
             for text in _explained(e):
                 cells_of.setdefault(as_sentence(text), []).append((row, at))
     marks: dict[tuple[int, int], list[str]] = {}
@@ -70,7 +72,7 @@ def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False
         table.key.replace("_", " ").capitalize(),
         caption,
         columns,
-        rows[:_MOST_ROWS],
+        rows[:most],
         marks,
         notes,
         has_lines,

@@ -133,11 +133,11 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     if len(tied) == 1:
         sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
     sentences += [_undecided(comparison, d) for d in undecided[:most]]
-    if any(x not in may_be_best and (best, x) not in wins for x in best_first):
+    if any((x in may_be_best) == ((best, x) in wins) for x in best_first[1:]):
         sentences.append(
-            "A classifier is excluded as the best by its differences to all others, in one test. "
-            "Differences are judged for all pairs, which is stricter, so that one to an excluded "
-            "classifier may be left open."
+            "Two rules differ here: a classifier is excluded as the best by one one-sided test "
+            "against all others; a difference is decided by a two-sided test, adjusted for all "
+            "pairs."
         )
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
@@ -152,21 +152,21 @@ def lead(
 ) -> tuple[str, list[str]]:
     """Say who is best, who cannot be told apart from the best, and who is worse than all of these.
 
-    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Who is not
-    in a confidence set of several is not called tied. Return the sentence, and those who are tied.
+    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Of more
+    than two, who is not in ``best_set`` is not tied. Return the sentence, and those who are tied.
     """
     best, *others = values
     tied = [best, *(name for name in others if (best, name) not in wins)]
-    kept = [name for name in tied if name == best or name in best_set]
-    if len(kept) > 1:
-        tied = kept
+    if best_set and len(values) > 2:
+        tied = [name for name in tied if name == best or name in best_set]
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     rest = [x for x in others if x not in (*tied, *worse)]
     is_long = len(values) > MOST_NAMED
     named = {x: f"{x} ({value})" if is_long else x for x, value in values.items()}
     of_tied, of_worse, of_rest = (joined([named[x] for x in part]) for part in (tied, worse, rest))
     if len(tied) == 1:
-        claim = f"{of_tied} is better than {of_worse if is_long else 'all others'}"
+        whom = of_worse if is_long or rest else "all others"
+        claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
     elif len(tied) == 2:
         claim = f"{of_tied} cannot be told apart"
     else:
@@ -229,7 +229,7 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
             f"between {low} and {high} ({percent} interval)."
         )
     best = comparison.best_set()
-    if len(comparison.estimates) > 2 and set(best) != set(tied):
+    if (tied or len(comparison.estimates) > 2) and set(best) != set(tied):
         sentences.append(f"{percent} confidence set for the best classifier: {listed(best)}.")
     return sentences
 

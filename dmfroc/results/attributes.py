@@ -48,7 +48,7 @@ def _shown(result: Any) -> Iterator[tuple[str, Any]]:
     for name in dict.fromkeys(names):
         value = getattr(result, name)
         if isinstance(value, Enum):
-            yield name, value.value
+            yield name, value.name.lower().replace("_", " ")
         elif name == "label" or isinstance(value, str | int | float | None):
             yield name, str(value) if isinstance(value, tuple) else value
         elif isinstance(value, np.ndarray) and value.ndim == 1:

@@ -230,7 +230,8 @@ def _number(
     value: float | int, error: float | int, digits: Digits, is_signed: bool = False
 ) -> Cell:
     text = digits(value, error)
-    return Cell(f"+{text}" if is_signed and value > 0 else text, _finite(value))
+    is_plus = is_signed and value > 0 and float(text) > 0  # neither a plus nor a minus at 0.0000
+    return Cell(f"+{text}" if is_plus else text, _finite(value))
 
 
 def _finite(value: float | int) -> float | None:

@@ -68,7 +68,7 @@ def test_whole_numbers_are_counts_and_an_exact_zero_has_no_sign():
             Column("n", "n", [77.0, 1825.0]),
             Column("x", "x", [4.33e-14, 0.25]),
             Column("share", "share", [0.0, 1.0]),
-            Column("d", "A - B", [0.0, -0.5], is_signed=True),
+            Column("d", "A - B", [1e-17, -0.5], is_signed=True),
         ],
     )
     _, cells = printed(table)

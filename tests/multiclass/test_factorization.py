@@ -130,6 +130,10 @@ def test_stopping_early_is_said():
     assert not fit.converged
     assert fit.n_iter == 2
     assert "max_iter" in fit.outcome.value
+    table, sentence = str(fit).split("\n\n")[0], str(fit).split("\n\n")[-1]
+    assert "not converged" in table
+    assert sentence == fit.outcome.value
+    assert max(map(len, table.splitlines())) < 80
 
 
 @pytest.mark.parametrize(

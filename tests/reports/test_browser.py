@@ -498,12 +498,16 @@ def test_paper_is_not_wasted(browser, long_names, small):
     browser.get(long_names)
     resize(browser, 680)  # A4 without its margins
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 680
-    kept = browser.execute_script("""
-        return Array.from(document.querySelectorAll("h2, h3, figcaption"))
+    breaks = """
+        return Array.from(document.querySelectorAll(arguments[0]))
           .map((x) => getComputedStyle(x).breakAfter);
-    """)
+    """
+    kept = browser.execute_script(breaks, "h2, h3, figcaption:first-child")
+    # A caption that ends a section would keep the next heading on its page, away from its text
+    last = browser.execute_script(breaks, "figcaption:last-child")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
     assert set(kept) == {"avoid"}
+    assert set(last) == {"auto"}
 
 
 @pytest.mark.slow

@@ -18,7 +18,13 @@ from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
-from dmfroc.reports.verdict import comparison_verdict, evaluation_verdict, hardest, number
+from dmfroc.reports.verdict import (
+    comparison_verdict,
+    evaluation_verdict,
+    hardest,
+    lead,
+    number,
+)
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
 
@@ -238,6 +244,15 @@ def test_notebooks_show_comparisons(comparison):
     assert "<script" not in html
 
 
+def test_notebooks_show_the_first_points_of_a_curve():
+    y = np.arange(120) % 2
+    curve = dmfroc.curves.roc_curve(y, np.random.default_rng(0).normal(size=120) + y)
+    html = curve._repr_html_()
+    points = html.split("</table>")[1]
+    assert points.count("<tr>") == 11
+    assert f"the first 10 of {len(curve.x)}" in points
+
+
 def test_the_decision_comes_first():
     named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
     verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
@@ -250,6 +265,38 @@ def test_the_decision_comes_first():
     named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
     verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
+
+
+@pytest.mark.parametrize(
+    ("wins", "best_set", "claim"),
+    [
+        ([("a", "c")], ["a"], "a is better than c; b is excluded as the best"),
+        ([], ["a"], "a is best; b and c are excluded as the best"),
+        ([("a", "b"), ("a", "c")], ["a"], "a is better than all others"),
+        ([], ["a", "b"], "a and b cannot be told apart; c is excluded as the best"),
+        ([], [], "The data do not show which of a, b and c is best"),
+    ],
+)
+def test_the_first_sentence_agrees_with_the_confidence_set(wins, best_set, claim):
+    sentence, tied = lead("M", {"a": ".9", "b": ".8", "c": ".7"}, wins, best_set)
+    assert sentence.startswith(f"{claim}: M ")
+    assert tied == (best_set or ["a", "b", "c"])
+
+
+def test_two_rules_that_differ_are_named():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 240)
+    scores = {
+        name: rng.normal(size=(240, 3)) + effect * np.eye(3)[y]
+        for name, effect in zip("abcd", (0.4, 0.6, 1.0, 1.13), strict=True)
+    }
+    comparison = dmfroc.compare(y, scores, measure="hand_till", simultaneous=True)
+    first, *others = comparison_verdict(comparison)
+    assert comparison.best_set() == ("d",)
+    [open_one] = [d for d in comparison.differences if {d.first, d.second} == {"c", "d"}]
+    assert open_one.adjusted_p_value > 0.05
+    assert first.startswith("d is better than b and a; c is excluded as the best: Hand-Till M")
+    assert any(x.startswith("Two rules differ here") for x in others)
 
 
 def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
