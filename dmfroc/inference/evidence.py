@@ -293,7 +293,18 @@ class FactsInMemory(Facts):
         sample = Sample(self.predictions, self.units)
         of_halves = bias_of_halves(self.measure, self.value, sample)
         # Halves have other bins and other ties, and may show less than a measure without the bias
-        return self._bias_of_chance, max(of_halves, self._bias_beside_another, key=abs)
+        others = (of_halves, self._bias_beside_another, self._bias_of_folds)
+        return self._bias_of_chance, max(others, key=abs)
+
+    @property
+    def _bias_of_folds(self) -> float:
+        """By how much the mean over folds exceeds the value of all hard labels at once.
+
+        A fold of few rows can lack the errors on which a ratio such as the precision depends.
+        """
+        if self.predictions.folds is None or self.measure.needs != "labels":
+            return 0.0
+        return self.value - bare_value_of(self.measure, replace(self.predictions, folds=None))
 
     @cached_property
     def at_fixed_threshold(self) -> FactsInMemory | None:

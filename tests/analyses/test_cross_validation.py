@@ -322,3 +322,16 @@ def test_the_first_class_that_a_training_set_lacks_is_named():
     folds = [(np.arange(20, 40), np.r_[0:20, 40:60]), (np.r_[0:20, 40:60], np.arange(20, 40))]
     with pytest.raises(ValueError, match="a training set lacks class 1: stratify"):
         cross_validate(GaussianNB(), X[:60], y, cv=folds)
+
+
+def test_a_ratio_in_folds_of_few_rows_is_not_taken_for_that_of_all():
+    rng, n = np.random.default_rng(5), 100
+    y = rng.integers(0, 2, n)
+    y_pred = (rng.normal(size=n) + 2 * y - 1 > 0).astype(int)
+    # In a fold without a false alarm, the precision is 1 whatever the prevalence.
+    options = {"y_pred": y_pred, "target_prevalence": 0.02}
+    of_all = estimate("precision", y, **options)
+    in_folds = estimate("precision", y, folds=np.arange(n) % 10, **options)
+    assert in_folds.value > of_all.interval[1]
+    assert of_all.interval[0] < in_folds.bias_corrected < of_all.interval[1]
+    assert in_folds.interval[0] < of_all.value < in_folds.interval[1]
