@@ -298,7 +298,7 @@ class FactsInMemory(Facts):
 
     @property
     def _bias_of_folds(self) -> float:
-        """By how much the mean over folds, which can lack errors, exceeds the value of all labels."""
+        """By how much the mean over folds, which can lack errors, exceeds the value of all rows."""
         if self.predictions.folds is None or self.measure.needs != "labels":
             return 0.0
         return self.value - bare_value_of(self.measure, replace(self.predictions, folds=None))
