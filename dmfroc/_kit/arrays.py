@@ -22,6 +22,20 @@ from dmfroc._kit.threads import parallel
 AnyArray = Any
 """An array of NumPy, of JAX, or one that is being differentiated."""
 
+PerRow = Float[np.ndarray, " n"]
+IntPerRow = Int[np.ndarray, " n"]
+BoolPerRow = Bool[np.ndarray, " n"]
+"""One number for each of n rows, such as weights, or derivatives by them."""
+
+PerClass = Float[np.ndarray, " k"]
+IntPerClass = Int[np.ndarray, " k"]
+"""One number for each of k classes."""
+
+Scores = Float[np.ndarray, "n k"]
+"""One number for each row and class, such as scores or losses."""
+
+Scalar = Float[AnyArray, ""]
+
 _BLOCK = 8
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 

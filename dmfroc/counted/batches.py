@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import IntPerClass
 from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
@@ -153,7 +154,7 @@ class Content:
         if (self.form, self.checksum) != (other.form, other.checksum):
             raise changed_error("it read other scores, weights, hard labels or groups")
 
-    def check_weights(self, sizes: Int[np.ndarray, " k"]) -> None:
+    def check_weights(self, sizes: IntPerClass) -> None:
         """Refuse classes that have rows, but none with a weight."""
         if not sizes.any():
             raise ValueError("sample_weight is zero in every row: some observations must count")

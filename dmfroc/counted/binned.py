@@ -17,6 +17,9 @@ from dmfroc.measures.statistics.pairs import PairTable
 from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.rates import RateTable
 
+PerCell = Float[np.ndarray, " cells"]
+"""One number for each cell of counts."""
+
 HALF = 0.5  # what a pair of equal scores counts
 
 
@@ -38,12 +41,12 @@ class BinnedPairs(Statistic):
     ties: Float[np.ndarray, "columns bins"]
 
     def _parts(
-        self, weights: Float[np.ndarray, " cells"]
+        self, weights: PerCell
     ) -> tuple[Float[np.ndarray, "c bins c"], Float[np.ndarray, "k k"]]:
         n_cells, k = int(np.prod(self.shape)), len(self.is_present)
         return weights[:n_cells].reshape(self.shape), weights[n_cells:].reshape(k, k)
 
-    def count(self, weights: Float[np.ndarray, " cells"], xp: Any) -> PairTable:
+    def count(self, weights: PerCell, xp: Any) -> PairTable:
         cells, hard = self._parts(weights)
         totals = cells[self.columns[0]].sum(axis=0)
         won = np.stack([self._credit(cells, p) @ cells[i] for p, i in enumerate(self.columns)])
@@ -58,9 +61,7 @@ class BinnedPairs(Statistic):
         own = cells[self.columns[position], :, self.columns[position]]
         return above_each(own) + self.ties[position] * own
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " cells"], table: PairTable, derivatives: PairTable
-    ) -> Float[np.ndarray, " cells"]:
+    def pull_back(self, weights: PerCell, table: PairTable, derivatives: PairTable) -> PerCell:
         (cells, _), gradient = self._parts(weights), np.zeros_like(weights)
         d_cells, d_hard = self._parts(gradient)
         for position, i in enumerate(self.columns):
@@ -113,7 +114,7 @@ class BinnedRates(Statistic):
     cell_weights: Float[np.ndarray, "q 2 1"]
     shrinkage: Float[np.ndarray, ""]
 
-    def count(self, weights: Float[np.ndarray, " cells"], xp: Any) -> RateTable:
+    def count(self, weights: PerCell, xp: Any) -> RateTable:
         cells = weights.reshape(self.shape)
         counts = np.empty(self.bins.shape)
         for i, bins in enumerate(self.bins):
@@ -124,9 +125,7 @@ class BinnedRates(Statistic):
         counts = np.clip(counts, 0.0, totals[self.counted][..., None])
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " cells"], table: RateTable, derivatives: RateTable
-    ) -> Float[np.ndarray, " cells"]:
+    def pull_back(self, weights: PerCell, table: RateTable, derivatives: RateTable) -> PerCell:
         _, n_bins, n_classes = self.shape
         gradient = np.empty(self.shape)
         for i, bins in enumerate(self.bins):

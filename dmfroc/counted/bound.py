@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import value_and_derivatives
+from dmfroc._kit.arrays import IntPerClass, PerClass, value_and_derivatives
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
-from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, curves_of_cells
+from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts, Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds
 from dmfroc.inputs.labels import Label
@@ -200,7 +200,7 @@ class BoundCounts:
             )
         return None
 
-    def totals_by_class(self, influence_table: InfluenceTable) -> Float[np.ndarray, " k"]:
+    def totals_by_class(self, influence_table: InfluenceTable) -> PerClass:
         """Return the sums of all rows' influences on a value."""
         cells = self.counts.cells[self.classifier]
         total = np.zeros(len(cells))
@@ -268,7 +268,7 @@ class BoundCounts:
         )
 
     @cached_property
-    def _place_of_class(self) -> Int[np.ndarray, " k"]:
+    def _place_of_class(self) -> IntPerClass:
         place = np.zeros(len(self.labels), int)
         place[self.present] = np.arange(len(self.present))
         return place
@@ -341,22 +341,14 @@ class BoundCounts:
         return curve_of_rates(table, [self.labels[place] for place in self.present])
 
     def _value(
-        self,
-        measure: Measure,
-        statistic: Statistic,
-        summary: Summary,
-        weights: Float[np.ndarray, " cells"],
+        self, measure: Measure, statistic: Statistic, summary: Summary, weights: PerCell
     ) -> float:
         [value] = SummariesOfCounts(statistic, (summary,)).values(weights)
         return float(within(value, measure.range_in(self.predictions)))
 
     def _value_and_gradient(
-        self,
-        measure: Measure,
-        statistic: Statistic,
-        summary: Summary,
-        weights: Float[np.ndarray, " cells"],
-    ) -> tuple[float, Float[np.ndarray, " cells"]]:
+        self, measure: Measure, statistic: Statistic, summary: Summary, weights: PerCell
+    ) -> tuple[float, PerCell]:
         bound = SummariesOfCounts(statistic, (summary,))
         [value], [gradient] = bound.values_and_gradients(weights)
         return float(within(value, measure.range_in(self.predictions))), gradient

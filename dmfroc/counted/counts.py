@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped, UInt
 
-from dmfroc._kit.arrays import begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch, changed_error
@@ -58,7 +58,7 @@ class Grid:
         is_single[:, 1:-1] = np.nextafter(self.cuts[:, :-1], np.inf) == self.cuts[:, 1:]
         return is_single & np.append(np.isfinite(self.cuts), np.zeros((len(self.cuts), 1), bool), 1)
 
-    def bins(self, column: int, scores: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+    def bins(self, column: int, scores: PerRow) -> IntPerRow:
         """Return the bin of each score of a column.
 
         Raises
@@ -175,7 +175,7 @@ class Finder:
         padded = np.append(cuts, np.full(1 << n_steps, np.inf, cuts.dtype))
         return cls(padded, before[:-1].astype(np.int32), bits[0], shift, n_steps)
 
-    def __call__(self, scores: Shaped[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+    def __call__(self, scores: Shaped[np.ndarray, " n"]) -> IntPerRow:
         """Return how many cut points each score reaches."""
         bins = np.empty(len(scores), np.int32)
         last = self.lowest.dtype.type(len(self.before) - 1)
@@ -223,9 +223,9 @@ class Counts:
         Smallest and largest score of each column.
     """
 
-    sizes: Int[np.ndarray, " k"]
-    totals: Float[np.ndarray, " k"]
-    squares: Float[np.ndarray, " k"]
+    sizes: IntPerClass
+    totals: PerClass
+    squares: PerClass
     cells: dict[str, Float[np.ndarray, "k bins k"]]
     confusion: dict[str, Float[np.ndarray, "k k"]]
     extent: dict[str, Shaped[np.ndarray, "2 k"]]
@@ -337,11 +337,7 @@ class Counts:
         )
 
 
-def _count(
-    cells: Float[np.ndarray, "a b"],
-    place: Int[np.ndarray, " n"],
-    weights: Float[np.ndarray, " n"] | None,
-) -> None:
+def _count(cells: Float[np.ndarray, "a b"], place: IntPerRow, weights: PerRow | None) -> None:
     """Add the weights to the cells at these places of the flattened table."""
     flat = cells.reshape(-1)
     if 8 * len(place) < flat.size:
@@ -358,7 +354,7 @@ class CountedPredictions(Predictions):
     measures ask of predictions before they are bound: classes, their sizes, hard labels.
     """
 
-    sizes: Int[np.ndarray, " k"] = field(kw_only=True)
+    sizes: IntPerClass = field(kw_only=True)
     has_weights: bool = field(kw_only=True)
 
     @property
@@ -370,7 +366,7 @@ class CountedPredictions(Predictions):
         return int(self.sizes.sum())
 
     @property
-    def class_counts(self) -> Int[np.ndarray, " k"]:
+    def class_counts(self) -> IntPerClass:
         return self.sizes
 
     @property

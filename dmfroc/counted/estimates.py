@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import value_and_pull_back
+from dmfroc._kit.arrays import IntPerClass, value_and_pull_back
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
@@ -296,7 +296,7 @@ def rates_of_counts(
     return CurveRates(values, influences, shares, units)
 
 
-def _rows_alike(drawn: RowSample, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " m"]:
+def _rows_alike(drawn: RowSample, sizes: IntPerClass) -> Int[np.ndarray, " m"]:
     """Return places of the distinct rows such that each that is returned stands for as many."""
     chosen = []
     for k in np.flatnonzero(sizes):
@@ -322,6 +322,6 @@ def _cells_of_rows(
     )
 
 
-def _places(bound: BoundCounts) -> Int[np.ndarray, " k"]:
+def _places(bound: BoundCounts) -> IntPerClass:
     """Return the place of each class among those that occur."""
     return np.cumsum(bound.counts.sizes > 0) - 1

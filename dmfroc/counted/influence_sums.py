@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerRow, begins
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.counts import Counts
 from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
@@ -31,8 +31,8 @@ class GroupSums:
     def from_rows(
         cls,
         names: NDArray[np.generic],
-        classes: Int[np.ndarray, " n"],
-        weights: Float[np.ndarray, " n"],
+        classes: IntPerRow,
+        weights: PerRow,
         influences: Float[np.ndarray, "values n"],
     ) -> GroupSums:
         """Add up the rows of each group and class."""
@@ -84,7 +84,7 @@ class InfluenceSums:
         influences: Float[np.ndarray, "values n"],
         batch: Batch,
         n_classes: int,
-        times: Int[np.ndarray, " n"] | None = None,
+        times: IntPerRow | None = None,
     ) -> InfluenceSums:
         """Add up the influences of a batch, in which rows may stand for several."""
         powers = np.empty((len(_POWERS), len(influences), n_classes))
@@ -137,7 +137,7 @@ class Spreads:
     """
 
     sums: InfluenceSums
-    drawn: Int[np.ndarray, " k"]
+    drawn: IntPerClass
     totals: Float[np.ndarray, "values k"]
     counts: Counts
     stratify: bool | None = None

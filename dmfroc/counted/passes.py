@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import IntPerClass, IntPerRow
 from dmfroc._kit.threads import check_stopped
 from dmfroc.counted.batches import (
     Batch,
@@ -141,10 +142,7 @@ def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
 
 
 def draw_rows(
-    batches: Iterator[Batch],
-    n_classes: int,
-    size: int | Int[np.ndarray, " k"],
-    limits: NDArray[np.uint64],
+    batches: Iterator[Batch], n_classes: int, size: int | IntPerClass, limits: NDArray[np.uint64]
 ) -> RowSample | None:
     """Draw a sample of rows.
 
@@ -217,7 +215,7 @@ def sum_influences(
     influence_tables: Mapping[str, Sequence[InfluenceTable]],
     combinations: Float[np.ndarray, "values look_ups"],
     labels: Sequence[Label],
-    times: Int[np.ndarray, " n"] | None = None,
+    times: IntPerRow | None = None,
 ) -> InfluenceSums | None:
     """Add up powers of influences, and of sums and differences of them.
 

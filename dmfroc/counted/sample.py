@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import begins
+from dmfroc._kit.arrays import IntPerClass, PerClass, begins
 from dmfroc.counted.batches import Batch
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
@@ -29,7 +29,7 @@ def rows_per_class(n_classes: int) -> int:
     return max(_FEWEST_ROWS, min(_MOST_ROWS, _NUMBERS // n_classes**2))
 
 
-def even_sizes(n: int, sizes: Int[np.ndarray, " k"]) -> Int[np.ndarray, " k"]:
+def even_sizes(n: int, sizes: IntPerClass) -> IntPerClass:
     """Divide n rows evenly among the classes; what a small class lacks goes to larger ones."""
     even = np.zeros_like(sizes)
     for place, k in enumerate(np.argsort(sizes)):
@@ -42,17 +42,13 @@ class RowSample:
     """Distinct rows, sorted by class and hash, and how often each occurs."""
 
     n_classes: int
-    size: int | Int[np.ndarray, " k"]  # of each class
+    size: int | IntPerClass  # of each class
     batch: Batch
     count: Int[np.ndarray, " m"]
 
     @classmethod
     def from_batch(
-        cls,
-        batch: Batch,
-        n_classes: int,
-        size: int | Int[np.ndarray, " k"],
-        limits: NDArray[np.uint64],
+        cls, batch: Batch, n_classes: int, size: int | IntPerClass, limits: NDArray[np.uint64]
     ) -> RowSample:
         """Return the sample of one batch, of rows whose hashes do not exceed their class's limit.
 
@@ -63,7 +59,7 @@ class RowSample:
         return cls(n_classes, size, rows, np.ones(len(chosen), np.int64))._distinct()
 
     @property
-    def sizes(self) -> Int[np.ndarray, " k"]:
+    def sizes(self) -> IntPerClass:
         """How many rows of each class were drawn, the same ones as often as they occur."""
         return np.bincount(self.batch.true, self.count, self.n_classes).astype(int)
 
@@ -82,7 +78,7 @@ class RowSample:
         return limits
 
     def predictions(
-        self, classifier: str, labels: Sequence[Label], totals: Float[np.ndarray, " k"], n_rows: int
+        self, classifier: str, labels: Sequence[Label], totals: PerClass, n_rows: int
     ) -> Predictions:
         """Return the rows in random order, with weights whose totals by class are those given."""
         n_bits = np.uint64(self.n_classes.bit_length())  # of the class

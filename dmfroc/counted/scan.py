@@ -11,8 +11,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
+from dmfroc._kit.arrays import IntPerClass
 from dmfroc._kit.dask import checked_scheduler
 from dmfroc._kit.options import column_names, instance, integer, numbers
 from dmfroc._kit.version import package_version
@@ -173,7 +173,7 @@ class Scan:
         check_rows(self.labels, self._rows_of_classes.tolist(), content.rows)
 
     @property
-    def _rows_of_classes(self) -> Int[np.ndarray, " k"]:
+    def _rows_of_classes(self) -> IntPerClass:
         return np.array([self._rows_by_label.get(label, 0) for label in self.labels])
 
     @property

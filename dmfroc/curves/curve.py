@@ -10,11 +10,11 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import choice
-from dmfroc.curves.points import Maximum, OperatingPoints
+from dmfroc.curves.points import Maximum, OperatingPoints, PerThreshold
 from dmfroc.results.attributes import AttributeTables
 
 Rule = Literal["left", "trapezoid", "right"]
-Projection = Callable[[OperatingPoints], tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]]
+Projection = Callable[[OperatingPoints], tuple[PerThreshold, PerThreshold]]
 """Where a chart puts operating points: one x and one y for each."""
 
 
@@ -62,9 +62,9 @@ class Curve(AttributeTables):
 
     kind: str
     label: Hashable
-    x: Float[np.ndarray, " t"]
-    y: Float[np.ndarray, " t"]
-    thresholds: Float[np.ndarray, " t"]
+    x: PerThreshold
+    y: PerThreshold
+    thresholds: PerThreshold
     x_name: str
     y_name: str
     area: float | None = None
@@ -108,7 +108,7 @@ class Curve(AttributeTables):
         return f"Curve({self.kind} of {self.label!r}: {len(self.x)} points{area})"
 
 
-def integrate(x: Float[np.ndarray, " t"], y: Float[np.ndarray, " t"], rule: Rule) -> float:
+def integrate(x: PerThreshold, y: PerThreshold, rule: Rule) -> float:
     """Return the integral of y over x; stretches without an area count for nothing."""
     left, right = y[:-1], y[1:]
     heights = {"left": left, "trapezoid": (left + right) / 2, "right": right}

@@ -27,6 +27,9 @@ from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.attributes import AttributeTables
 
+PerThreshold = Float[np.ndarray, " t"]
+"""One number for each threshold, from the highest to the lowest."""
+
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number
 _LARGEST_INTEGER = 2.0**63
@@ -165,10 +168,10 @@ class Maximum(NamedTuple):
     """A largest value and every threshold that attains it, in falling order."""
 
     value: float
-    thresholds: Float[np.ndarray, " t"]
+    thresholds: PerThreshold
 
     @classmethod
-    def of(cls, values: Float[np.ndarray, " t"], thresholds: Float[np.ndarray, " t"]) -> Maximum:
+    def of(cls, values: PerThreshold, thresholds: PerThreshold) -> Maximum:
         """Return the largest of a value per threshold; NaN does not count."""
         largest = np.nanmax(values)
         return cls(float(largest), thresholds[values == largest])
@@ -204,7 +207,7 @@ class OperatingPoints(AttributeTables):
     """
 
     label: Hashable
-    thresholds: Float[np.ndarray, " t"]
+    thresholds: PerThreshold
     true_positives: Num[np.ndarray, " t"]
     false_positives: Num[np.ndarray, " t"]
     positives: float
@@ -221,40 +224,40 @@ class OperatingPoints(AttributeTables):
         return self.positives / self.total
 
     @property
-    def true_positive_rate(self) -> Float[np.ndarray, " t"]:
+    def true_positive_rate(self) -> PerThreshold:
         """Recall, sensitivity: TP/P."""
         return self.true_positives / self.positives
 
     @property
-    def false_positive_rate(self) -> Float[np.ndarray, " t"]:
+    def false_positive_rate(self) -> PerThreshold:
         """Fallout, 1 - specificity: FP/N."""
         return self.false_positives / self.negatives
 
     @property
-    def false_negative_rate(self) -> Float[np.ndarray, " t"]:
+    def false_negative_rate(self) -> PerThreshold:
         """Miss rate, 1 - recall: FN/P."""
         return (self.positives - self.true_positives) / self.positives
 
     @property
-    def bias(self) -> Float[np.ndarray, " t"]:
+    def bias(self) -> PerThreshold:
         """Share of the cases that is predicted positive."""
         return (self.true_positives + self.false_positives) / self.total
 
     @property
-    def precision(self) -> Float[np.ndarray, " t"]:
+    def precision(self) -> PerThreshold:
         """TP/(TP + FP); NaN where nothing is predicted positive."""
         with np.errstate(invalid="ignore"):
             return self.true_positives / (self.true_positives + self.false_positives)
 
     @property
-    def informedness(self) -> Float[np.ndarray, " t"]:
+    def informedness(self) -> PerThreshold:
         """Youden's J, TPR - FPR; in [-1, 1], 0 under chance."""
         # One division, so that for counts equal values are equal numbers
         excess = self.true_positives * self.negatives - self.false_positives * self.positives
         return excess / (self.positives * self.negatives)
 
     @property
-    def accuracy(self) -> Float[np.ndarray, " t"]:
+    def accuracy(self) -> PerThreshold:
         """Share of right predictions, (TP + TN)/(P + N)."""
         return (self.true_positives + (self.negatives - self.false_positives)) / self.total
 
@@ -270,7 +273,7 @@ class OperatingPoints(AttributeTables):
         )
 
     @property
-    def cohen_kappa(self) -> Float[np.ndarray, " t"]:
+    def cohen_kappa(self) -> PerThreshold:
         """Cohen's kappa; in [-1, 1], 0 under chance."""
         chance_corrected, largest = curve_summaries.kappa_terms(
             self.true_positives, self.false_positives, self.positives, self.negatives
@@ -308,7 +311,7 @@ class OperatingPoints(AttributeTables):
             false_positives=false_positives,
         )
 
-    def maximum(self, values: Float[np.ndarray, " t"]) -> Maximum:
+    def maximum(self, values: PerThreshold) -> Maximum:
         """Return the largest of a value per point, and the thresholds where it is attained."""
         return Maximum.of(values, self.thresholds)
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float
 
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.options import choice, flag, instance, numbers, proportion
-from dmfroc.curves.points import Number, OperatingPoints
+from dmfroc.curves.points import Number, OperatingPoints, PerThreshold
 from dmfroc.measures.curve_areas import Kappa
 
 
@@ -100,7 +99,7 @@ def area_under_kappa(
 
 def expected_profits(
     points: OperatingPoints, benefits: Any, *, prevalence: Number | None = None
-) -> Float[np.ndarray, " t"]:
+) -> PerThreshold:
     """Return the expected profit per case at each threshold.
 
     Parameters

@@ -10,6 +10,7 @@ from jaxtyping import Float, Integer
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing as rows_of
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import RandomState, generator_of
 from dmfroc.decisions.class_weights import check_costs, deployed_weights, weighted_choice
 from dmfroc.decisions.iso_performance import Placement, TieBreak
@@ -369,11 +370,7 @@ def nested_class_weights(
     )
 
 
-def _expected(
-    losses: Float[np.ndarray, " n"],
-    true: Integer[np.ndarray, " n"],
-    weights: Float[np.ndarray, " n"],
-) -> ExpectedCost:
+def _expected(losses: PerRow, true: Integer[np.ndarray, " n"], weights: PerRow) -> ExpectedCost:
     """Return the mean over classes whose observations share a weight, with its error."""
     variance = 0.0
     for label in np.unique(true):

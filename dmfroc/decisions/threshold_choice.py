@@ -8,9 +8,10 @@ from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import bdtrik
 
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc._kit.options import (
     RandomState,
     check_level,
@@ -274,12 +275,12 @@ class _Sample(NamedTuple):
     """Observations by falling score; the bins of equal scores are the thresholds."""
 
     thresholds: Float[np.ndarray, " m"]
-    bins: Int[np.ndarray, " n"]
-    is_positive: Bool[np.ndarray, " n"]
-    weights: Float[np.ndarray, " n"]
+    bins: IntPerRow
+    is_positive: BoolPerRow
+    weights: PerRow
     units: Units
 
-    def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
+    def counts(self, weights: PerRow) -> Float[np.ndarray, "2 m"]:
         """Return true and false positives at each threshold."""
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)

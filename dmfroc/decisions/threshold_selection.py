@@ -12,7 +12,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int, Shaped
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.model_selection import (
     StratifiedGroupKFold,
@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
+from dmfroc._kit.arrays import BoolPerRow, PerRow
 from dmfroc._kit.options import integer, listed, n_jobs_of, unmasked
 from dmfroc.curves.points import Cases, count_points
 from dmfroc.decisions.class_weights import (
@@ -156,7 +157,7 @@ def splits_of(
         raise ValueError(
             f"cv yields {len(splits) or 'no'} split: give two or more, or a number of folds"
         )
-    tested_by: dict[bytes, Bool[np.ndarray, " n"]] = {}  # training rows
+    tested_by: dict[bytes, BoolPerRow] = {}  # training rows
     for place, (train, test) in enumerate(splits):
         counts = np.bincount(test, minlength=len(y))
         if counts.max() > 1:
@@ -386,11 +387,11 @@ class IsoPerformanceClassifierCV(_SelectingClassifier):
         is_positive = self.positive_scores(X) >= self.threshold_
         return self.classes_[np.where(is_positive == self._is_second, 1, 0)]
 
-    def positive_scores(self, X: Any) -> Float[np.ndarray, " n"]:
+    def positive_scores(self, X: Any) -> PerRow:
         """Return the scores of the positive class that `predict` compares with the threshold."""
         return self._scores_of_positive(getattr(self, self._response)(X))
 
-    def _scores_of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> Float[np.ndarray, " n"]:
+    def _scores_of_positive(self, scores: Float[np.ndarray, "*n_and_k"]) -> PerRow:
         if scores.ndim == 2:
             return scores[:, int(self._is_second)].astype(float)
         return scores.astype(float) if self._is_second else -scores.astype(float)

@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc.functional.arrays import run
 from dmfroc.functional.measures import summarise
@@ -58,12 +59,12 @@ class MeasuresOnDevice(BoundMeasures):
         """Return the values, by arrays that may be traced."""
         return jnp.reshape(self.function(self.y, self.scores, weights, *self.beside), (-1,))
 
-    def values(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " values"]:
+    def values(self, weights: PerRow) -> Float[np.ndarray, " values"]:
         """Return the values."""
         return np.asarray(_values(self, weights))
 
     def values_and_gradients(
-        self, weights: Float[np.ndarray, " n"]
+        self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
         values, gradients = _values_and_gradients(self, weights)

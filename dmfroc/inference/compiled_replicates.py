@@ -12,6 +12,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, share
 from dmfroc.inference.units import Units
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
@@ -52,7 +53,7 @@ def as_tree[T](tree: T, bound: BoundMeasures) -> T:
 
 
 def replicates_of(
-    bound: BoundMeasures, base: Float[np.ndarray, " n"], n_scores: int, units: Units | None
+    bound: BoundMeasures, base: PerRow, n_scores: int, units: Units | None
 ) -> Callable[[Float[np.ndarray, "draws n"]], ValuesAndErrors]:
     """Return what evaluates a bound measure under resampled weights.
 

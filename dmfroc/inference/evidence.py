@@ -21,9 +21,9 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import IntPerRow, divide
 from dmfroc._kit.threads import parallel
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -385,9 +385,7 @@ def bias_of_halves(measure: Measure, value: float, sample: Sample) -> float:
 
 
 @once_per_predictions
-def _halves(
-    predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
-) -> Float[np.ndarray, "halves n"]:
+def _halves(predictions: Predictions, unit_of_row: IntPerRow) -> Float[np.ndarray, "halves n"]:
     """Return the weights of halves of the units, with half of each class, or one more or less.
 
     Divisions that leave a half without one of the classes, as of groups with several, are left out.

@@ -19,10 +19,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, within
+
+PerStratum = Float[np.ndarray, " s"]
+"""One number for each stratum."""
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
@@ -59,7 +63,7 @@ class Influences(NamedTuple):
     """A measure's value and what each observation contributes to it, and each part drawn."""
 
     value: float
-    influences: Float[np.ndarray, " n"]
+    influences: PerRow
     parts: PartInfluences | None = None
 
     def minus(self, other: Influences) -> Influences:
@@ -139,8 +143,8 @@ class Moments:
     """
 
     sizes: Int[np.ndarray, " s"]
-    variances: Float[np.ndarray, " s"]
-    kurtoses: Float[np.ndarray, " s"]
+    variances: PerStratum
+    kurtoses: PerStratum
     n_complete_sets: float | int
     variances_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
@@ -155,13 +159,13 @@ class Moments:
         return np.maximum(self.sizes - self.n_means, 0)
 
     @cached_property
-    def freedom(self) -> Float[np.ndarray, " s"]:
+    def freedom(self) -> PerStratum:
         """Degrees of freedom of each stratum's variance, as uncertain as the kurtosis makes it."""
         own, excess = self.own, np.maximum(self.kurtoses, 0)
         return np.where(own > 0, 2 / (excess / self.sizes + 2 / np.maximum(own, 1)), 0.0)
 
     @cached_property
-    def pooled(self) -> Float[np.ndarray, " s"]:
+    def pooled(self) -> PerStratum:
         """The pooled variance of the strata, for each of them.
 
         The kurtosis of each stratum counts as at least the common one, the mean weighted by sums
@@ -261,7 +265,7 @@ class Moments:
         return bool(variances_of_sizes > max(_ROUNDING * self.standard_error**2, NO_VARIATION**2))
 
 
-def moments_of(influence: Float[np.ndarray, " n"], units: Units) -> Moments:
+def moments_of(influence: PerRow, units: Units) -> Moments:
     """Return the moments of one measure's influences, scaled to single units.
 
     A stratum with one unit has no variance of its own; it is 0 here.
@@ -343,9 +347,9 @@ def _moments_of_sizes(
 def pooled_variances(
     sizes: Int[np.ndarray, " s"],
     own: Int[np.ndarray, " s"],
-    variances: Float[np.ndarray, " s"],
-    freedom: Float[np.ndarray, " s"],
-) -> Float[np.ndarray, " s"]:
+    variances: PerStratum,
+    freedom: PerStratum,
+) -> PerStratum:
     """Return the pooled variance for each class, which may depend on the sizes of the classes.
 
     ``own`` are the degrees of freedom of the variances. ``freedom`` is smaller if a variance is
@@ -359,10 +363,8 @@ def pooled_variances(
 
 
 def size_exponents(
-    sizes: Int[np.ndarray, " s"],
-    variances: Float[np.ndarray, " s"],
-    freedom: Float[np.ndarray, " s"],
-) -> Float[np.ndarray, " s"]:
+    sizes: Int[np.ndarray, " s"], variances: PerStratum, freedom: PerStratum
+) -> PerStratum:
     """Return the power of their sizes to which the variances that each class borrows are alike."""
     n_classes = len(sizes)
     weights = freedom[None, :]
@@ -384,9 +386,7 @@ def size_exponents(
 
 
 def _score(
-    logs: Float[np.ndarray, "r s"],
-    variances: Float[np.ndarray, " s"],
-    weights: Float[np.ndarray, "r s"],
+    logs: Float[np.ndarray, "r s"], variances: PerStratum, weights: Float[np.ndarray, "r s"]
 ) -> Float[np.ndarray, " r"]:
     """Return the derivative of the likelihood at an exponent of zero."""
     of_class = weights * variances
@@ -396,9 +396,7 @@ def _score(
 
 
 def _fit(
-    logs: Float[np.ndarray, "r s"],
-    variances: Float[np.ndarray, " s"],
-    weights: Float[np.ndarray, "r s"],
+    logs: Float[np.ndarray, "r s"], variances: PerStratum, weights: Float[np.ndarray, "r s"]
 ) -> Float[np.ndarray, " r"]:
     """Return the exponents that fit variances best, by the likelihood of chi-squared ones.
 

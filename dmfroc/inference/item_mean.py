@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Contrast, contrast_of_intervals
 from dmfroc.inference.influences import Influences
@@ -26,10 +27,10 @@ _ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
 class ItemMean:
     """The mean of one series of scores: the arguments are those of `ScoredItems`."""
 
-    scores: Float[np.ndarray, " n"]
-    judge: Float[np.ndarray, " n"] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: PerRow
+    judge: PerRow | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
 
     @cached_property
@@ -38,7 +39,7 @@ class ItemMean:
         return _weighted_mean(np.nan_to_num(self.scores), self._weight)
 
     @cached_property
-    def _weight(self) -> Float[np.ndarray, " n"]:
+    def _weight(self) -> PerRow:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
@@ -49,11 +50,11 @@ class ItemMean:
     def _n_effective(self) -> Float[np.ndarray, 1]:
         return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
 
-    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+    def _by_unit(self, values: PerRow) -> Float[np.ndarray, " u"]:
         return np.bincount(self.unit, values)
 
     @cached_property
-    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
+    def _combined(self) -> tuple[float, PerRow, float]:
         if self.judge is None:
             return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
@@ -166,7 +167,7 @@ class ItemMean:
         return contrast_of_intervals(limits.value, limits.standard_error, limits.interval_at)
 
 
-def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:
+def _weighted_mean(values: PerRow, weights: PerRow) -> Influences:
     total = weights.sum()
     value = float(weights @ values / total)  # exact for zeros and ones of weight 1
     return Influences(value, weights * (values - value) / total)

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import ndtr, ndtri
 
+from dmfroc._kit.arrays import BoolPerRow, IntPerClass, IntPerRow, PerClass, PerRow
 from dmfroc.inference.influences import NO_VARIATION, Influences
 
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
@@ -34,17 +35,17 @@ class Judged(NamedTuple):
     """
 
     value: float
-    influences: Float[np.ndarray, " n"]
+    influences: PerRow
     weight: float
-    inflation: Float[np.ndarray, " n"]
+    inflation: PerRow
 
 
 def judged(
     verified: Influences,
     judge_on_all: Influences,
     judge_on_verified: Influences,
-    is_verified: Bool[np.ndarray, " n"],
-    stratum: Int[np.ndarray, " n"],
+    is_verified: BoolPerRow,
+    stratum: IntPerRow,
     n_labels: Float[np.ndarray, " s"],
 ) -> Judged:
     """Return the combination with the least variance.
@@ -100,9 +101,7 @@ def judged(
     )
 
 
-def selection_message(
-    is_verified: Bool[np.ndarray, " n"], columns: Mapping[str, Float[np.ndarray, " n"]]
-) -> str | None:
+def selection_message(is_verified: BoolPerRow, columns: Mapping[str, PerRow]) -> str | None:
     """Say so if verified and other rows differ in what is known of all rows (Welch's test)."""
     p_values = {}
     for name, values in columns.items():
@@ -128,10 +127,10 @@ def selection_message(
 
 
 def inverted_shares(
-    verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
+    verified: Int[np.ndarray, "k k"], others: IntPerClass, level: float
 ) -> tuple[
-    Float[np.ndarray, " k"],
-    Float[np.ndarray, " k"],
+    PerClass,
+    PerClass,
     Float[np.ndarray, "k 2"],
     Bool[np.ndarray, " k"],
 ]:

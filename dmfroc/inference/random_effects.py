@@ -18,6 +18,9 @@ from scipy.special import chdtri, ndtr, stdtr
 from dmfroc.inference.limits import scale_of
 from dmfroc.results.estimate import Estimate
 
+PerTau = Float[np.ndarray, " j"]
+"""One number for each value of tau, or of its square."""
+
 _N_NODES = 400  # values of tau that stand for its distribution
 _N_DRAWS = 200  # of the true values, for each fourth of these
 _HALVINGS = 60
@@ -53,9 +56,9 @@ def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
 class Mixture(NamedTuple):
     """Normal or t distributions, each with a weight."""
 
-    means: Float[np.ndarray, " j"]
-    errors: Float[np.ndarray, " j"]
-    weights: Float[np.ndarray, " j"]
+    means: PerTau
+    errors: PerTau
+    weights: PerTau
     freedom: float | int = np.inf
 
     def quantile(self, probability: float) -> float:
@@ -100,18 +103,18 @@ class RandomEffects:
         variances, rotation = np.linalg.eigh(basis.T @ self.covariance @ basis)
         return np.maximum(variances, _LEAST), (rotation.T @ (basis.T @ self.values)) ** 2
 
-    def statistic(self, tau2: Float[np.ndarray, " j"] | float) -> Float[np.ndarray, " j"]:
+    def statistic(self, tau2: PerTau | float) -> PerTau:
         """Return Cochran's Q, which is chi-squared at the true variance between sites."""
         variances, squares = self._contrasts
-        total: Float[np.ndarray, " j"]
+        total: PerTau
         total = (squares / (variances + np.atleast_1d(tau2)[:, None])).sum(axis=1)
         return total
 
-    def log_likelihood(self, tau2: Float[np.ndarray, " j"]) -> Float[np.ndarray, " j"]:
+    def log_likelihood(self, tau2: PerTau) -> PerTau:
         """Return the logarithm of the restricted likelihood, up to a constant."""
         variances, squares = self._contrasts
         total = variances + tau2[:, None]
-        logs: Float[np.ndarray, " j"] = -(np.log(total) + squares / total).sum(axis=1) / 2
+        logs: PerTau = -(np.log(total) + squares / total).sum(axis=1) / 2
         return logs
 
     @cached_property
@@ -133,7 +136,7 @@ class RandomEffects:
             low, high = (middle, high) if slope(middle) > 0 else (low, middle)
         return float(low + high) / 2
 
-    def tau2_at(self, probabilities: Float[np.ndarray, " j"]) -> Float[np.ndarray, " j"]:
+    def tau2_at(self, probabilities: PerTau) -> PerTau:
         """Return quantiles of the confidence distribution of tau^2, which inverts Cochran's Q."""
         wanted = chdtri(self.freedom, probabilities)
         low, high = np.zeros(len(wanted)), self._contrasts[1].sum() / wanted
@@ -144,7 +147,7 @@ class RandomEffects:
         return np.where(self.statistic(0.0) > wanted, (low + high) / 2, 0.0)
 
     @cached_property
-    def nodes(self) -> Float[np.ndarray, " j"]:
+    def nodes(self) -> PerTau:
         """Equally probable variances between sites, of the confidence distribution."""
         return self.tau2_at((np.arange(_N_NODES) + 0.5) / _N_NODES)
 
@@ -154,9 +157,7 @@ class RandomEffects:
         variances, rotation = np.linalg.eigh(self.covariance)
         return np.maximum(variances, _LEAST), rotation.T @ self.design, rotation
 
-    def fits(
-        self, tau2: Float[np.ndarray, " j"]
-    ) -> tuple[Float[np.ndarray, "j p"], Float[np.ndarray, "j p p"]]:
+    def fits(self, tau2: PerTau) -> tuple[Float[np.ndarray, "j p"], Float[np.ndarray, "j p p"]]:
         """Return the means and their covariance for each variance between sites."""
         variances, design, rotation = self._rotated
         weighted = design / (variances + tau2[:, None])[..., None]
@@ -189,12 +190,7 @@ class RandomEffects:
         return means, covariance * max(factor, 1.0)
 
     def mixture(
-        self,
-        tau2: Float[np.ndarray, " j"],
-        weights: Float[np.ndarray, " j"],
-        *,
-        of_new: bool,
-        freedom: float | int = np.inf,
+        self, tau2: PerTau, weights: PerTau, *, of_new: bool, freedom: float | int = np.inf
     ) -> Mixture:
         """Return the distribution of the mean, or of a new site, over variances between sites."""
         means, covariances = self.fits(tau2)

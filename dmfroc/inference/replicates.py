@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
@@ -101,7 +102,7 @@ def draw_weights(
     return counts
 
 
-def _has_all_classes(predictions: Predictions, counts: Float[np.ndarray, " n"]) -> bool:
+def _has_all_classes(predictions: Predictions, counts: PerRow) -> bool:
     weights = counts * predictions.sample_weight
     totals = np.bincount(predictions.true, weights, minlength=predictions.n_classes)
     return bool((totals[predictions.present] > 0).all())

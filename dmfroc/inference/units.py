@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import IntPerRow, PerClass, PerRow, divide
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Cells
@@ -88,7 +88,7 @@ class Units:
         their weight.
     """
 
-    unit_of_row: Int[np.ndarray, " n"]
+    unit_of_row: IntPerRow
     stratum: Int[np.ndarray, " u"]
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
@@ -96,11 +96,11 @@ class Units:
     effective_sizes: Float[np.ndarray, " c"] | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
-    inflation: Float[np.ndarray, " n"] | None = None
+    inflation: PerRow | None = None
     weights: Weights | None = None
     shares: Cells | None = None
 
-    def centred(self, influences: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    def centred(self, influences: PerRow) -> PerRow:
         """Return influences on the value with the given class shares, whatever the weights."""
         if self.shares is None:
             return influences
@@ -108,13 +108,13 @@ class Units:
         return influences - share * np.bincount(cell, influences)[cell]
 
     @property
-    def unit_of_known_row(self) -> Int[np.ndarray, " n"]:
+    def unit_of_known_row(self) -> IntPerRow:
         """The unit of each observation whose class is known, counted without the others."""
         if isinstance(self.weights, CensoringWeights):
             return np.unique(self.unit_of_row[self.weights.known], return_inverse=True)[1]
         return self.unit_of_row
 
-    def drawn_weights(self, of_units: Float[np.ndarray, " u"]) -> Float[np.ndarray, " n"]:
+    def drawn_weights(self, of_units: Float[np.ndarray, " u"]) -> PerRow:
         """Return how much rows count if each unit is drawn so often.
 
         The classes keep given shares, and the chances to stay uncensored are estimated again.
@@ -140,11 +140,11 @@ class Units:
         return replace(self, stratum=stratum, sizes=sizes, sizes_are_random=False)
 
     @property
-    def groups(self) -> Int[np.ndarray, " n"] | None:
+    def groups(self) -> IntPerRow | None:
         """The unit of each observation where units have several, as `units_of` takes them."""
         return self.unit_of_known_row if len(self.stratum) < len(self.unit_of_row) else None
 
-    def sums(self, influence: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+    def sums(self, influence: PerRow) -> Float[np.ndarray, " u"]:
         """Add up the influences of each unit's rows."""
         if self.inflation is not None:
             influence = influence * self.inflation
@@ -231,7 +231,7 @@ def units_of(
     return units if predictions.folds is None else _in_folds(units, predictions.folds)
 
 
-def _in_folds(units: Units, folds: Int[np.ndarray, " n"]) -> Units:
+def _in_folds(units: Units, folds: IntPerRow) -> Units:
     """Have the folds of a cross-validation cost a mean each, in each stratum."""
     pairs = np.unique(np.stack([units.unit_of_row, folds]), axis=1)
     n_units, n_folds = len(units.stratum), int(folds.max()) + 1
@@ -267,11 +267,11 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
 
 
 def units_of_parts(
-    unit_of_row: Int[np.ndarray, " n"],
+    unit_of_row: IntPerRow,
     unit: Int[np.ndarray, " parts"],
     place: Int[np.ndarray, " parts"],
     weight: Float[np.ndarray, " parts"],
-    part_of_row: Int[np.ndarray, " n"],
+    part_of_row: IntPerRow,
     *,
     stratify: bool | None,
 ) -> Units:
@@ -317,9 +317,7 @@ def _inflation(
     return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
 
 
-def kish_sizes(
-    classes: Int[np.ndarray, " n"], weights: Float[np.ndarray, " n"], n_classes: int = 0
-) -> Float[np.ndarray, " k"]:
+def kish_sizes(classes: IntPerRow, weights: PerRow, n_classes: int = 0) -> PerClass:
     """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``."""
     total = np.bincount(classes, weights, minlength=n_classes)
     squares = np.bincount(classes, weights**2, minlength=n_classes)

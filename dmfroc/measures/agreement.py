@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import Scalar
 from dmfroc._kit.options import is_one_of, numbers
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
@@ -46,9 +45,7 @@ def _checked(weights: Any) -> _Costs:
     return tuple(map(tuple, matrix.tolist()))
 
 
-def _kappa(
-    table: Proportions, weights: _Costs | Growth, by: Distance
-) -> Float[AnyArray, ""] | None:
+def _kappa(table: Proportions, weights: _Costs | Growth, by: Distance) -> Scalar | None:
     """Return weighted kappa; None if classes are to be numbers but are none."""
     if isinstance(weights, str):
         if by == "values" and not table.values:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import number, numbers, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import FLAT_AT_ENDS, Measure, WithOptions
@@ -223,9 +224,7 @@ def interventions_avoided(
 # Any number of classes
 
 
-def decided_costs(
-    predictions: Predictions, costs: Float[np.ndarray, "k d"]
-) -> Float[np.ndarray, " n"]:
+def decided_costs(predictions: Predictions, costs: Float[np.ndarray, "k d"]) -> PerRow:
     """Return the cost of each decision, the one of least expected cost by the probabilities."""
     decisions = (probabilities_of(predictions) @ costs).argmin(axis=1)
     return costs[predictions.true, decisions]

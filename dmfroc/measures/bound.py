@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, value_and_derivatives, value_and_pull_back
+from dmfroc._kit.arrays import AnyArray, PerRow, value_and_derivatives, value_and_pull_back
 from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.inputs.predictions import Predictions
@@ -48,11 +48,11 @@ class BoundMeasures(ABC):
 
     @abstractmethod
     def values_and_gradients(
-        self, weights: Float[np.ndarray, " n"]
+        self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
 
-    def values(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " values"]:
+    def values(self, weights: PerRow) -> Float[np.ndarray, " values"]:
         """Return the values, without JAX."""
         return self.values_and_gradients(weights)[0]
 
@@ -62,7 +62,7 @@ class BoundMeasures(ABC):
         """Return the values of sets of weights that several measures ask for."""
         return np.stack([self.values(weights) for weights in draws])
 
-    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+    def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
         return None
 
@@ -115,7 +115,7 @@ class SummariesOfCounts(BoundMeasures):
         return np.array(values)
 
     def values_and_gradients(
-        self, weights: Float[np.ndarray, " n"]
+        self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         values, gradients = np.zeros(self.n_values), np.zeros((self.n_values, len(weights)))
         for part in self.statistic.parts():
@@ -133,7 +133,7 @@ def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[l
 
 
 def values_and_influences(
-    statistic: Statistic, summary: Summary, weights: Float[np.ndarray, " n"]
+    statistic: Statistic, summary: Summary, weights: PerRow
 ) -> tuple[Float[np.ndarray, "*values"], Float[np.ndarray, "*values n"]]:
     """Return the numbers of a summary that has several, and all influences on each."""
     table = statistic.count(weights, np)
@@ -171,13 +171,13 @@ class MeanOverFolds(BoundMeasures):
         )
 
     def values_and_gradients(
-        self, weights: Float[np.ndarray, " n"]
+        self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         gradients = np.zeros((self.n_values, len(weights)))
         values = self.fold_values(weights, gradients)
         return values.mean(axis=0), gradients / len(self.rows)
 
-    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts | None:
+    def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return the means over the folds, in which the same parts are drawn."""
         by_fold = zip(self.rows, self.bound, strict=True)
         parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in by_fold]
@@ -187,9 +187,7 @@ class MeanOverFolds(BoundMeasures):
         return np.mean([derivatives for derivatives, _ in drawn], axis=0), drawn[0][1]
 
     def fold_values(
-        self,
-        weights: Float[np.ndarray, " n"],
-        gradients: Float[np.ndarray, "values n"] | None = None,
+        self, weights: PerRow, gradients: Float[np.ndarray, "values n"] | None = None
     ) -> Float[np.ndarray, "folds values"]:
         """Return the values in each fold; fill in the derivatives of each with its own rows."""
         fold_values = []
@@ -234,7 +232,7 @@ class FunctionOfWeights(BoundMeasures):
             return np.reshape(np.asarray(self.function(weights), np.float64), (1,))
 
     def values_and_gradients(
-        self, weights: Float[np.ndarray, " n"]
+        self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
         if not self.is_compiled:
             return self.values(weights), self._differences(weights)[None]
@@ -243,7 +241,7 @@ class FunctionOfWeights(BoundMeasures):
         value, gradient = value_and_gradient(self.function, weights)
         return np.reshape(value, (1,)), gradient[None]
 
-    def _differences(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    def _differences(self, weights: PerRow) -> PerRow:
         """Return the derivatives by central differences, of rows without weight 0."""
         steps, derivatives = _STEP * weights, np.zeros(len(weights))
         for row in np.flatnonzero(steps):

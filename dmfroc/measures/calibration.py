@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from dmfroc._kit.arrays import divide, value_and_derivatives
+from dmfroc._kit.arrays import IntPerRow, PerRow, divide, value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.cross_fitting import folds_of, judgements
@@ -108,7 +108,7 @@ def _no_lost_fit(predictions: Predictions) -> str | None:
 
 def logits(
     predictions: Predictions, pos_label: Hashable
-) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, "others n"]]:
+) -> tuple[IntPerRow, Float[np.ndarray, "others n"]]:
     """Return classes and logarithms of their probabilities, the first class's taken away."""
     if pos_label is None:
         present = predictions.present
@@ -275,9 +275,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     return _of_sums("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
 
-def brier_excess(
-    predictions: Predictions, pos_label: Hashable
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+def brier_excess(predictions: Predictions, pos_label: Hashable) -> tuple[PerRow, PerRow]:
     """Return by how much each Brier score exceeds its mean under calibration, and its variance."""
     if pos_label is None:
         p, true = probabilities_of(predictions), predictions.true
@@ -361,7 +359,7 @@ def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicL
 
 @once_per_predictions
 def _cross_fitted_losses(
-    predictions: Predictions, pos_label: Hashable, unit_of_row: Int[np.ndarray, " n"]
+    predictions: Predictions, pos_label: Hashable, unit_of_row: IntPerRow
 ) -> Losses:
     """Return the losses with recalibrations that are fitted to other observations."""
     statistic, weights = _isotonic_losses(predictions, pos_label), predictions.sample_weight
@@ -399,7 +397,7 @@ def _loss_of_constants(table: Sums, xp: Any) -> Any:
 
 def _cross_fitted_part(
     predictions: Predictions,
-    unit_of_row: Int[np.ndarray, " n"],
+    unit_of_row: IntPerRow,
     plain: ValueAndInfluences,
     *,
     part: WithOptions,

@@ -12,7 +12,7 @@ from typing import Any
 
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, divide
+from dmfroc._kit.arrays import AnyArray, Scalar, divide
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,27 +143,27 @@ class Proportions:
         return positive_class(self.proportions, self.xp)
 
     @cached_property
-    def error(self) -> Float[AnyArray, ""]:
+    def error(self) -> Scalar:
         """Proportion of wrong predictions, without the rounding of one minus accuracy."""
         return self.cells.fp.sum()
 
     @cached_property
-    def entropy(self) -> Float[AnyArray, ""]:
+    def entropy(self) -> Scalar:
         """Joint entropy of predicted and observed class in nats."""
         return _entropy(self.proportions, self.xp)
 
     @cached_property
-    def entropy_real(self) -> Float[AnyArray, ""]:
+    def entropy_real(self) -> Scalar:
         """Entropy of the observed class in nats."""
         return _entropy(self.cells.prevalence, self.xp)
 
     @cached_property
-    def entropy_predicted(self) -> Float[AnyArray, ""]:
+    def entropy_predicted(self) -> Scalar:
         """Entropy of the predicted class in nats."""
         return _entropy(self.cells.bias, self.xp)
 
 
-def _entropy(proportions: Float[AnyArray, "*k"], xp: Any) -> Float[AnyArray, ""]:
+def _entropy(proportions: Float[AnyArray, "*k"], xp: Any) -> Scalar:
     # An empty cell adds nothing, and neither does its infinite derivative.
     occupied = proportions > 0
     logs = xp.log(xp.where(occupied, proportions, 1.0))

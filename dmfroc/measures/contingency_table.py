@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerClass
 from dmfroc._kit.options import choice, nonnegative, numbers, proportion, refuse
 from dmfroc._kit.options import positive as check_positive
 
@@ -402,12 +403,12 @@ class ContingencyTable(Result):
         return self._evaluated[0]
 
     @cached_property
-    def class_values(self) -> dict[str, Float[np.ndarray, " k"]]:
+    def class_values(self) -> dict[str, PerClass]:
         """The columns of `per_class`, without its warnings."""
         return self._evaluated[1]
 
     @cached_property
-    def _evaluated(self) -> tuple[dict[str, float], dict[str, Float[np.ndarray, " k"]]]:
+    def _evaluated(self) -> tuple[dict[str, float], dict[str, PerClass]]:
         return table_values(self.counts, self.labels)
 
     def measures(self) -> dict[str, float]:
@@ -458,7 +459,7 @@ class ContingencyTable(Result):
         warn([*self._conventions(), remark])
         return values
 
-    def f_score(self, beta: Any = 1.0) -> Float[np.ndarray, " k"]:
+    def f_score(self, beta: Any = 1.0) -> PerClass:
         """Return the F measure of each class: recall counts beta times as much as precision.
 
         Parameters

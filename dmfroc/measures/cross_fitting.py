@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import value_and_derivatives
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow, value_and_derivatives
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.hull import upper_hulls
@@ -45,7 +45,7 @@ _MANY = 50_000
 def cross_fitted(
     judged: Judged,
     predictions: Predictions,
-    unit_of_row: Int[np.ndarray, " n"],
+    unit_of_row: IntPerRow,
     plain: ValueAndInfluences,
     *,
     towards_plain: float = 0.0,
@@ -97,17 +97,14 @@ class Judgement(NamedTuple):
 
 @once_per_predictions
 def judgements(
-    curves: CurveCounts, weights: Float[np.ndarray, " n"], folds: Bool[np.ndarray, "folds n"]
+    curves: CurveCounts, weights: PerRow, folds: Bool[np.ndarray, "folds n"]
 ) -> list[Judgement]:
     """Return the judgements of all curves by all folds."""
     return parallel_map(partial(_judge, curves, weights, 1 / len(folds)), list(folds))
 
 
 def _judge(
-    curves: CurveCounts,
-    weights: Float[np.ndarray, " n"],
-    share_of_fold: float,
-    is_judge: Bool[np.ndarray, " n"],
+    curves: CurveCounts, weights: PerRow, share_of_fold: float, is_judge: BoolPerRow
 ) -> Judgement:
     judged = at_corners(curves).count(np.where(is_judge, 0.0, weights), np)
     vertices = upper_hulls(judged.fp, judged.tp)
@@ -147,9 +144,7 @@ def _judge(
 
 
 @once_per_predictions
-def folds_of(
-    predictions: Predictions, unit_of_row: Int[np.ndarray, " n"]
-) -> Bool[np.ndarray, "folds n"]:
+def folds_of(predictions: Predictions, unit_of_row: IntPerRow) -> Bool[np.ndarray, "folds n"]:
     """Return which observations judge, in folds with about equal shares of each class."""
     generator = np.random.default_rng(0)
     _, first_row = np.unique(unit_of_row, return_index=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.options import number
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Proportions
@@ -27,10 +27,10 @@ from dmfroc.measures.ranges import RangeOfShares
 from dmfroc.measures.registry import register
 from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
 
-TableFunction = Callable[..., Float[AnyArray, ""]]
+TableFunction = Callable[..., Scalar]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
 
-TABLE_FUNCTIONS: dict[str, Callable[..., Float[AnyArray, ""] | None]] = {}
+TABLE_FUNCTIONS: dict[str, Callable[..., Scalar | None]] = {}
 """Every number of a table of any size, by name; None where classes are to be numbers."""
 
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}

@@ -14,9 +14,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerRow
 from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import OnDevice
@@ -42,13 +42,11 @@ _MANY_LABELS = 20  # scores that are hardly all 0 or 1 by chance
 _NOTABLE_TIES = 1 / 8  # times the root of the number of observations
 
 
-type ValueAndInfluences = tuple[float, Float[np.ndarray, " n"]]
+type ValueAndInfluences = tuple[float, PerRow]
 
 type Caveat = Callable[[Predictions], str | None]
 
-type CrossFit = Callable[
-    [Predictions, Int[np.ndarray, " n"], ValueAndInfluences], ValueAndInfluences | None
-]
+type CrossFit = Callable[[Predictions, IntPerRow, ValueAndInfluences], ValueAndInfluences | None]
 """Takes predictions, the unit of each observation, and the measure's own value and influences."""
 
 
@@ -333,7 +331,7 @@ class Measure:
     statistic: Callable[[Predictions], Any] | None = None
     summary: Summary | None = None
     bounds: tuple[float | int, float | int] = (-math.inf, math.inf)
-    range_of_shares: Callable[[Float[np.ndarray, " k"], bool], tuple[float, float]] | None = None
+    range_of_shares: Callable[[PerClass, bool], tuple[float, float]] | None = None
     chance: float | int = math.nan
     family: str = "user-defined"
     needs: Needs = "scores"
@@ -494,7 +492,7 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
 
 
 def _bind_in_folds(
-    measures: list[Measure], predictions: Predictions, folds: Int[np.ndarray, " n"]
+    measures: list[Measure], predictions: Predictions, folds: IntPerRow
 ) -> MeanOverFolds:
     rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
     whole = replace(predictions, folds=None)

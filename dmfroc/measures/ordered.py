@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerClass
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
     OF_RANDOM_CASES,
@@ -103,7 +103,7 @@ def polytomous_discrimination_index() -> Measure:
 
 def polytomous_discrimination_per_class(
     y_true: Any, y_score: Any = None, *, labels: Any = None, sample_weight: Any = None
-) -> Float[np.ndarray, " k"]:
+) -> PerClass:
     """Return how often the case of each class wins among one case of every class.
 
     Parameters

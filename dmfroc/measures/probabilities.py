@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, divide
+from dmfroc._kit.arrays import Scalar, divide
 from dmfroc._kit.options import flag, integer
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
@@ -85,7 +85,7 @@ def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
     return part(table, xp) - added
 
 
-def _expected_error(table: Bins, xp: Any) -> Float[AnyArray, ""]:
+def _expected_error(table: Bins, xp: Any) -> Scalar:
     return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
 
 

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerClass
+
 _ROUNDING = 1e-13  # of a value, which may not leave its range
-Shares = Float[np.ndarray, " k"]
+Shares = PerClass
 Bounds = tuple[float, float]
 RangeOfShares = Callable[[Shares, bool], Bounds]
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, divide
+from dmfroc._kit.arrays import AnyArray, PerClass, divide
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.measure import (
@@ -452,7 +452,7 @@ def pairwise_auc_matrix(
 
 def one_vs_rest_auc_per_class(
     y_true: Any, y_score: Any = None, *, labels: Any = None, sample_weight: Any = None
-) -> Float[np.ndarray, " k"]:
+) -> PerClass:
     """Return the area under the ROC curve of every class against all others.
 
     Parameters

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import all_the_same, calibration, events, no_events, no_logits
 from dmfroc.measures.cross_fitting import folds_of
@@ -39,15 +40,13 @@ _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precis
 _CUBIC = np.linalg.inv(np.vander([-1.0, 0, 1, 2], increasing=True))
 
 
-def spline_features(
-    logit: Float[np.ndarray, " n"], knots: Float[np.ndarray, " 3"]
-) -> Float[np.ndarray, "m n"]:
+def spline_features(logit: PerRow, knots: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "m n"]:
     """Return 1, the logit and, if the knots differ, a cubic term that is linear beyond them."""
     low, middle, high = knots
     if not low < middle < high:
         return np.stack([np.ones_like(logit), logit])
 
-    def cube(knot: float) -> Float[np.ndarray, " n"]:
+    def cube(knot: float) -> PerRow:
         above = np.maximum(logit - knot, 0)
         return above * above * above
 
@@ -62,7 +61,7 @@ class SmoothFit(BinaryFit):
     knots: Float[np.ndarray, " 3"]
 
     @classmethod
-    def on(cls, forecast: Float[np.ndarray, " n"], outcome: Float[np.ndarray, " n"]) -> SmoothFit:
+    def on(cls, forecast: PerRow, outcome: PerRow) -> SmoothFit:
         """Bind the smooth curve of one event."""
         logit = np.log(forecast / (1 - forecast))
         knots = np.quantile(logit, _KNOTS)
@@ -100,7 +99,7 @@ class SmoothFit(BinaryFit):
         return logit.min() + step * np.arange(-1, _NODES - 1)
 
     @cached_property
-    def _cells(self) -> tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+    def _cells(self) -> tuple[IntPerRow, PerRow]:
         """The cell of each observation, those of events last, and its place in the cell."""
         first, second = self._nodes[1:3]
         place = (self.features[1] - first) / (second - first)
@@ -128,8 +127,8 @@ class SmoothFit(BinaryFit):
 class Gap(NamedTuple):
     """The smooth curve of one event, what it adds to the forecasts, and how far it is from them."""
 
-    predicted: Float[np.ndarray, " n"]
-    gaps: Float[np.ndarray, " n"]
+    predicted: PerRow
+    gaps: PerRow
     coefficients: Float[np.ndarray, " q"]
     summaries: Float[np.ndarray, " m"]
 
@@ -143,18 +142,18 @@ class SmoothCurves(Statistic):
 
     fits: tuple[SmoothFit, ...]
     forecast: Float[np.ndarray, "events n"]
-    sample_weight: Float[np.ndarray, " n"]
+    sample_weight: PerRow
 
     is_compiled: ClassVar[bool] = False
 
-    def gaps(self, weights: Float[np.ndarray, " n"]) -> list[Gap]:
+    def gaps(self, weights: PerRow) -> list[Gap]:
         """Fit the curves; those of the sample's own weights are fitted once."""
         if weights is self.sample_weight:
             return _gaps_of_sample(self)
         return self.fitted(weights, [gap.coefficients for gap in _gaps_of_sample(self)])
 
     def fitted(
-        self, weights: Float[np.ndarray, " n"], starts: Sequence[Float[np.ndarray, " q"] | None]
+        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"] | None]
     ) -> list[Gap]:
         """Fit the curves to weighted observations."""
         gaps = []
@@ -166,12 +165,10 @@ class SmoothCurves(Statistic):
             gaps.append(Gap(predicted, gap, coefficients, _summaries(gap, weights)))
         return gaps
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+    def count(self, weights: PerRow, xp: Any) -> Sums:
         return Sums(np.mean([gap.summaries for gap in self.gaps(weights)], axis=0))
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Sums, derivatives: Sums) -> PerRow:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
         fits, share = self.fits, weights / weights.sum()
         of_mean, *of_quantiles = derivatives.values / len(fits)
@@ -202,9 +199,7 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     return SmoothCurves(fits, forecast, predictions.sample_weight)
 
 
-def _summaries(
-    gaps: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]
-) -> Float[np.ndarray, " m"]:
+def _summaries(gaps: PerRow, weights: PerRow) -> Float[np.ndarray, " m"]:
     """Return the mean of the distances, and their quantiles."""
     counted = np.flatnonzero(weights)
     distances, weights = np.abs(gaps.take(counted)), weights.take(counted)
@@ -224,7 +219,7 @@ def _one_of(table: Sums, xp: Any, place: int) -> Any:
 
 def _on_other_sides(
     predictions: Predictions,
-    unit_of_row: Int[np.ndarray, " n"],
+    unit_of_row: IntPerRow,
     plain: ValueAndInfluences,
     *,
     pos_label: Hashable,
@@ -259,7 +254,7 @@ def _on_other_sides(
 
 
 def _excludes_calibration(
-    curves: SmoothCurves, outcome: Float[np.ndarray, "events n"], weights: Float[np.ndarray, " n"]
+    curves: SmoothCurves, outcome: Float[np.ndarray, "events n"], weights: PerRow
 ) -> bool:
     """Whether the likelihood ratio test of all curves, by Bonferroni, excludes calibration.
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, divide
+from dmfroc._kit.arrays import AnyArray, Scalar, divide
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
@@ -80,7 +80,7 @@ def _register_flat(
 
 def _mean_over_classes(
     per_class: Float[AnyArray, " k"], table: Proportions, weighting: Weighting
-) -> Float[AnyArray, ""]:
+) -> Scalar:
     if weighting == "macro":
         return per_class.mean()
     shares = table.cells.bias if weighting == "bias" else table.cells.prevalence
@@ -96,7 +96,7 @@ def _mean_over_classes(
     variants=_BY_BIAS,
     range_of_shares=ranges.informedness,
 )
-def informedness(table: Proportions, weighting: Weighting = "bias") -> Float[AnyArray, ""]:
+def informedness(table: Proportions, weighting: Weighting = "bias") -> Scalar:
     """Return multiclass Bookmaker informedness: how far predictions are informed, above chance.
 
     Parameters
@@ -129,7 +129,7 @@ def informedness(table: Proportions, weighting: Weighting = "bias") -> Float[Any
     variants=_BY_PREVALENCE,
     range_of_shares=ranges.markedness,
 )
-def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Float[AnyArray, ""]:
+def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Scalar:
     """Return multiclass markedness: how far predictions can be relied on, above chance.
 
     Parameters
@@ -164,7 +164,7 @@ def _differ_in_sign(predictions: Predictions) -> str:
     caveats=(never_observed, never_predicted),
     undefined=_differ_in_sign,
 )
-def correlation(table: Proportions) -> Float[AnyArray, ""]:
+def correlation(table: Proportions) -> Scalar:
     """Return the geometric mean of informedness and markedness, with their sign.
 
     Returns
@@ -193,7 +193,7 @@ def correlation(table: Proportions) -> Float[AnyArray, ""]:
     "phi, phi_coefficient, rk"
 )
 @register_table_number("Gorodkin's R_K", SIGNED, chance=0.0)
-def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
+def gorodkin_correlation(table: Proportions) -> Scalar:
     """Return the correlation of the indicators of predicted and observed class, R_K."""
     cells = table.cells
     variances = cells.evenness_real.sum() * cells.evenness_predicted.sum()
@@ -202,7 +202,7 @@ def gorodkin_correlation(table: Proportions) -> Float[AnyArray, ""]:
 
 @also_called("acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro")
 @register_table_number("Accuracy", UNIT, interval=ALL_ALIKE)
-def accuracy(table: Proportions) -> Float[AnyArray, ""]:
+def accuracy(table: Proportions) -> Scalar:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
 
@@ -215,7 +215,7 @@ def _f1_of_classes(table: Proportions) -> Float[AnyArray, " k"]:
 
 @also_called("f1_macro")
 @register_table_number("Macro F1", UNIT, caveats=(unused,))
-def macro_f1(table: Proportions) -> Float[AnyArray, ""]:
+def macro_f1(table: Proportions) -> Scalar:
     """Return the mean over the classes of F1, each class against the rest.
 
     Returns
@@ -229,7 +229,7 @@ def macro_f1(table: Proportions) -> Float[AnyArray, ""]:
 
 @also_called("f1_weighted")
 @register_table_number("Weighted F1", UNIT)
-def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
+def weighted_f1(table: Proportions) -> Scalar:
     """Return the mean over the observations of the F1 of their class.
 
     Returns
@@ -244,7 +244,7 @@ def weighted_f1(table: Proportions) -> Float[AnyArray, ""]:
 @register_table_number(
     "Balanced accuracy", UNIT, caveats=(never_recalled,), interval=WITHOUT_CLASS_SIZES
 )
-def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
+def balanced_accuracy(table: Proportions) -> Scalar:
     """Return the mean recall of the classes that occur.
 
     Returns
@@ -262,14 +262,14 @@ def balanced_accuracy(table: Proportions) -> Float[AnyArray, ""]:
     "heidke_skill_score, hss"
 )
 @register_table_number("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)
-def cohen_kappa(table: Proportions) -> Float[AnyArray, ""]:
+def cohen_kappa(table: Proportions) -> Scalar:
     """Return accuracy corrected for chance with the margins of the table."""
     expected_error = (table.cells.bias * table.cells.inverse_prevalence).sum()
     return corrected_for_chance(table.error, expected_error, table.xp)
 
 
 @register_table_number("Scott's pi", SIGNED, range_of_shares=ranges.scott_pi)
-def scott_pi(table: Proportions) -> Float[AnyArray, ""]:
+def scott_pi(table: Proportions) -> Scalar:
     """Return accuracy corrected for chance with the mean of both margins."""
     cells = table.cells
     mean = cells.bias + cells.prevalence
@@ -279,19 +279,19 @@ def scott_pi(table: Proportions) -> Float[AnyArray, ""]:
 
 @also_called("brennan_prediger")
 @register_table_number("Bennett's S", SIGNED, range_of_shares=ranges.s_coefficient)
-def s_coefficient(table: Proportions) -> Float[AnyArray, ""]:
+def s_coefficient(table: Proportions) -> Scalar:
     """Return accuracy corrected for chance with equally likely answers."""
     n_classes = len(table.proportions)
     return 1 - table.error * n_classes / (n_classes - 1)
 
 
-def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Float[AnyArray, ""]:
+def _harmonic_mean(x: Float[AnyArray, " k"], xp: Any) -> Scalar:
     is_positive = (x > 0).all()
     return xp.where(is_positive, 1 / (1 / xp.where(is_positive, x, 1.0)).mean(), 0.0)
 
 
 @register_table_number()
-def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
+def evenness_real(table: Proportions) -> Scalar:
     """Return the harmonic mean of p (1 - p) over the proportions of the observed classes."""
     return _harmonic_mean(table.cells.evenness_real, table.xp)
 
@@ -299,19 +299,19 @@ def evenness_real(table: Proportions) -> Float[AnyArray, ""]:
 @_register_flat(
     "Evenness of predictions", (0.0, 0.25), ranges.evenness_predicted, _bias_of_evenness
 )
-def evenness_predicted(table: Proportions) -> Float[AnyArray, ""]:
+def evenness_predicted(table: Proportions) -> Scalar:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.evenness_predicted, table.xp)
 
 
 @_register_flat("Global evenness", (0.0, 0.25), ranges.evenness_global, _bias_of_half_evenness)
-def evenness_global(table: Proportions) -> Float[AnyArray, ""]:
+def evenness_global(table: Proportions) -> Scalar:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
 
 
 @register_table_number()
-def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
+def entropy_real(table: Proportions) -> Scalar:
     """Return the entropy of the observed class in nats."""
     return table.entropy_real
 
@@ -319,7 +319,7 @@ def entropy_real(table: Proportions) -> Float[AnyArray, ""]:
 @_register_flat(
     "Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted, _bias_of_margin
 )
-def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
+def entropy_predicted(table: Proportions) -> Scalar:
     """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
 
@@ -331,7 +331,7 @@ def entropy_predicted(table: Proportions) -> Float[AnyArray, ""]:
     _bias_of_entropy,
     greater_is_better=False,
 )
-def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
+def entropy_real_given_predicted(table: Proportions) -> Scalar:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
 
@@ -343,7 +343,7 @@ def entropy_real_given_predicted(table: Proportions) -> Float[AnyArray, ""]:
     _bias_of_entropy,
     greater_is_better=False,
 )
-def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
+def entropy_predicted_given_real(table: Proportions) -> Scalar:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy - table.entropy_real, 0)
 
@@ -352,7 +352,7 @@ def entropy_predicted_given_real(table: Proportions) -> Float[AnyArray, ""]:
 @_register_flat(
     "Mutual information (nats)", POSITIVE, ranges.entropy_real, _bias_of_information, chance=0.0
 )
-def mutual_information(table: Proportions) -> Float[AnyArray, ""]:
+def mutual_information(table: Proportions) -> Scalar:
     """Return what the prediction tells of the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
 

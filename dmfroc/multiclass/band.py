@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaincinv, stdtrit
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
@@ -189,7 +190,7 @@ def _resampled_rates(
     predictions, units = sample
     statistic, summary = _rates_and_summary(options, predictions)
 
-    def rates(weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 t"]:
+    def rates(weights: PerRow) -> Float[np.ndarray, "2 t"]:
         table = statistic.count(weights * predictions.sample_weight, np)
         return summary(table, np)
 

@@ -35,6 +35,12 @@ from dmfroc.multiclass.rank_one import (
     stepped_columns,
 )
 
+ColumnEffect = Float[np.ndarray, " q"]
+"""One number for each column."""
+
+RowEffect = Float[np.ndarray, "halves t"]
+"""One number for each half of a column and threshold."""
+
 _AT_ONCE = 1 << 10  # columns; what is made of them fits a processor's cache
 _TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
@@ -55,7 +61,7 @@ class _Nodes(NamedTuple):
         return chebvander(x, len(self.effects) - 1) @ self.coefficients
 
     def interpolate(
-        self, at_nodes: Float[np.ndarray, "halves m"], column_effect: Float[np.ndarray, " q"]
+        self, at_nodes: Float[np.ndarray, "halves m"], column_effect: ColumnEffect
     ) -> Float[np.ndarray, "q halves"]:
         """Return the values at column effects from those at the nodes."""
         return _joined(lambda b: self.basis(column_effect[b]) @ at_nodes.T, len(column_effect))
@@ -85,7 +91,7 @@ def _tasks(n_columns: int) -> list[list[slice]]:
     return tasks_of(blocks, _TASKS_PER_CORE)
 
 
-def _nodes_for(column_effect: Float[np.ndarray, " q"]) -> _Nodes:
+def _nodes_for(column_effect: ColumnEffect) -> _Nodes:
     """Return as many nodes as make the error of interpolation that of rounding."""
     low, high = math.log(column_effect.min()), math.log(column_effect.max())
     half = max((high - low) / 2, 1e-3)
@@ -116,7 +122,7 @@ class Products:
         ones = np.ones(rates.shape[:2])
         return cls(rates, ones, np.ascontiguousarray(even), float(shrinkage))
 
-    def first_guess(self) -> tuple[Float[np.ndarray, "halves t"], Float[np.ndarray, " q"]]:
+    def first_guess(self) -> tuple[RowEffect, ColumnEffect]:
         """Return the logits of the weighted row means, and column effects that go with them."""
         means = self._weighted_sums(self.weights) / self.weights.sum(axis=0)[:, None]
         row_effect = logit(means, np)
@@ -133,7 +139,7 @@ class Products:
         """Fit the model."""
         column_weight = self.shrinkage + self.counts.shape[2] * self.weights.sum(axis=1)
         row_weight = self.weights.sum(axis=0)[:, None]
-        sums: list[Float[np.ndarray, "halves t"]] = []  # over columns, after the last step
+        sums: list[RowEffect] = []  # over columns, after the last step
 
         def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
             known = sums.pop() if sums else None
@@ -157,7 +163,7 @@ class Products:
         block: slice,
         counts: Float[np.ndarray, "b halves t"],
         factors: Float[np.ndarray, "b halves"],
-    ) -> Float[np.ndarray, "halves t"]:
+    ) -> RowEffect:
         """Return the sums over a block's columns of factors times rates."""
         scaled = factors * (1 - 2 * INNERMOST_RATE) / self.sizes[block]
         sums = np.stack([x @ counts[:, h] for h, x in enumerate(scaled.T)])
@@ -175,9 +181,7 @@ class Products:
         sums *= slopes.reshape(slopes.shape + (1,) * (sums.ndim - 2))
         return sums + INNERMOST_RATE * rows.sum(axis=1)
 
-    def _weighted_sums(
-        self, factors: Float[np.ndarray, "q halves"]
-    ) -> Float[np.ndarray, "halves t"]:
+    def _weighted_sums(self, factors: Float[np.ndarray, "q halves"]) -> RowEffect:
         return _summed(
             lambda block: self._block_sums(block, self.counts[block], factors[block]), len(factors)
         )
@@ -190,9 +194,7 @@ class Products:
             lambda block: self._block_times(block, self.counts[block], rows), len(self.counts)
         )
 
-    def fitted_times(
-        self, solution: Center, rows: Float[np.ndarray, "halves t"]
-    ) -> Float[np.ndarray, "q halves"]:
+    def fitted_times(self, solution: Center, rows: RowEffect) -> Float[np.ndarray, "q halves"]:
         """Return the same of the fitted rates."""
         nodes = _nodes_for(solution.column_effect)
         fitted = sigmoid(solution.row_effect[..., None] * nodes.effects, np)
@@ -200,10 +202,7 @@ class Products:
         return nodes.interpolate(at_nodes, solution.column_effect)
 
     def _over_columns(
-        self,
-        row_effect: Float[np.ndarray, "halves t"],
-        column_effect: Float[np.ndarray, " q"],
-        sums: Float[np.ndarray, "halves t"] | None = None,
+        self, row_effect: RowEffect, column_effect: ColumnEffect, sums: RowEffect | None = None
     ) -> Derivatives:
         """Return the derivatives of the objective with respect to the row effects.
 
@@ -224,7 +223,7 @@ class Products:
         )
 
     def _over_rows(
-        self, row_effect: Float[np.ndarray, "halves t"], column_effect: Float[np.ndarray, " q"]
+        self, row_effect: RowEffect, column_effect: ColumnEffect
     ) -> Callable[[slice, Any], Derivatives]:
         """Return what finds the derivatives with respect to the column effects of a block.
 
@@ -247,11 +246,8 @@ class Products:
         return in_block
 
     def _step_columns(
-        self,
-        row_effect: Float[np.ndarray, "halves t"],
-        column_effect: Float[np.ndarray, " q"],
-        relaxation: Any,
-    ) -> tuple[Derivatives, Float[np.ndarray, " q"], Float[np.ndarray, "halves t"]]:
+        self, row_effect: RowEffect, column_effect: ColumnEffect, relaxation: Any
+    ) -> tuple[Derivatives, ColumnEffect, RowEffect]:
         """Return derivatives, column effects after a step, and the sums over columns with these.
 
         All in one go through the counts, which takes as long as reading them does.
@@ -312,7 +308,7 @@ class _Coupling:
     __array_ufunc__ = None  # leaves the product of an array and this to __rmatmul__
 
     cells: Products
-    column_effect: Float[np.ndarray, " q"]
+    column_effect: ColumnEffect
     nodes: _Nodes
     smooth: Float[np.ndarray, "halves t m"]
 
@@ -324,13 +320,13 @@ class _Coupling:
         smooth = fitted + eta * fitted * (1 - fitted)
         return cls(cells, solution.column_effect, nodes, smooth)
 
-    def __matmul__(self, x: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " q"]:
+    def __matmul__(self, x: Float[np.ndarray, " rows"]) -> ColumnEffect:
         rows = x.reshape(self.smooth.shape[:2])
         at_nodes = (rows[..., None] * self.smooth).sum(axis=1)
         smooth = self.nodes.interpolate(at_nodes, self.column_effect)
         return (self.cells.weights * (smooth - self.cells.times(rows))).sum(axis=1)
 
-    def __rmatmul__(self, y: Float[np.ndarray, " q"]) -> Float[np.ndarray, " rows"]:
+    def __rmatmul__(self, y: ColumnEffect) -> Float[np.ndarray, " rows"]:
         factors = self.cells.weights * y[:, None]
 
         def in_block(block: slice) -> np.ndarray:
@@ -340,7 +336,7 @@ class _Coupling:
         smooth = (self.smooth * at_nodes[:, None]).sum(axis=-1)
         return (smooth - self.cells._weighted_sums(factors)).ravel()
 
-    def square(self, divisors: Float[np.ndarray, " q"]) -> Float[np.ndarray, "rows rows"]:
+    def square(self, divisors: ColumnEffect) -> Float[np.ndarray, "rows rows"]:
         """Return the matrix's transpose times the matrix, each row divided by a number."""
         halves, n_thresholds, _ = self.smooth.shape
         smooth = self.smooth.reshape(halves * n_thresholds, -1).T

@@ -11,7 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.global_state import undisturbed
 from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import Adjoint, CellwiseRates, Center, drawn_in, first_guess
@@ -65,7 +65,7 @@ def fit_problem(problem: Problem, max_sweeps: int = _MAX_SWEEPS) -> Center:
 def center(
     rates: Float[AnyArray, " q *row"],
     weights: Float[AnyArray, " #q *#row"],
-    shrinkage: float | int | Float[AnyArray, ""],
+    shrinkage: float | int | Scalar,
     start: tuple[Float[AnyArray, "*row"], Float[AnyArray, " q"]] | None = None,
     max_sweeps: int = _MAX_SWEEPS,
     xp: Any = np,

@@ -23,7 +23,7 @@ from jax import lax
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.compiled import compiled
 from dmfroc.multiclass.center import center
 from dmfroc.multiclass.links import Link, link_of, log_rates, log_slope
@@ -46,7 +46,7 @@ class HigherRankCenter(NamedTuple):
     eta: Float[AnyArray, "q 2 t"]
     logits: Float[AnyArray, "q 2 t"]  # of the fitted rates, whatever the link
     points: Float[AnyArray, "2 points"]  # false (row 0) and true positive rates of the curve
-    gradient_norm: Float[AnyArray, ""]
+    gradient_norm: Scalar
     n_sweeps: Int[AnyArray, ""]
 
     @property
@@ -65,7 +65,7 @@ class Problem(NamedTuple):
 
     rates: Float[AnyArray, "q r"]  # drawn in
     weights: Float[AnyArray, "q r"]
-    penalty: Float[AnyArray, ""] | float  # of a squared deviation from the mean of the pairs
+    penalty: Scalar | float  # of a squared deviation from the mean of the pairs
     offset: Float[AnyArray, "*#cells"] | float = 0.0
 
 

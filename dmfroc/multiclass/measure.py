@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import RandomState, is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
@@ -45,7 +45,7 @@ def _bind(options: CurveOptions, predictions: Predictions) -> BoundMeasures:
 class AreaOfSampledPairs(SummariesOfCounts):
     """The area from a random sample of the pairs of classes."""
 
-    def sampled_parts(self, weights: Float[np.ndarray, " n"]) -> SampledParts:
+    def sampled_parts(self, weights: PerRow) -> SampledParts:
         """Return the derivative with respect to the weights of the pairs drawn."""
         assert isinstance(self.statistic, RateCounts)
         ordered = area.derivative_by_pairs(self.statistic.count(weights, np))

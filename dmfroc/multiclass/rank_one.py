@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.threads import one_blas_thread
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
@@ -43,7 +43,7 @@ class Center(NamedTuple):
 
     row_effect: Float[AnyArray, "*row"]
     column_effect: Float[AnyArray, " q"]
-    gradient_norm: Float[AnyArray, ""]
+    gradient_norm: Scalar
     n_sweeps: Int[AnyArray, ""]
 
     @property
@@ -328,8 +328,8 @@ class _Progress(NamedTuple):
     """The state of a fit."""
 
     center: Center
-    relaxation: Float[AnyArray, ""]  # by which steps are lengthened
-    share: Float[AnyArray, ""]  # of the gradient that the last sweep left
+    relaxation: Scalar  # by which steps are lengthened
+    share: Scalar  # of the gradient that the last sweep left
 
 
 class RateDerivatives(NamedTuple):

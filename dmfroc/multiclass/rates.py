@@ -8,7 +8,17 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at, take
+from dmfroc._kit.arrays import (
+    AnyArray,
+    IntPerRow,
+    PerRow,
+    Scalar,
+    cumulative_sum,
+    map_rows,
+    powers_of_two,
+    sum_at,
+    take,
+)
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.options import (
     RandomState,
@@ -58,7 +68,7 @@ class RateTable(NamedTuple):
     totals: Float[AnyArray, " c"]
     counted: Int[AnyArray, "g p 2"]  # the classes i and j
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
-    shrinkage: Float[AnyArray, ""]
+    shrinkage: Scalar
 
     def rates(self, xp: Any) -> Float[AnyArray, "q 2 t"]:
         """Return the true and false positive rates of the pairs that enter the curve."""
@@ -87,7 +97,7 @@ class RateCounts(Statistic):
     above: Integer[AnyArray, "g p 2 t"]  # places in the block before a score > threshold
     tied_share: Float[AnyArray, "g p t"]  # share that counts of the scores at the threshold
     cell_weights: Float[AnyArray, "q 2 1"]
-    shrinkage: Float[AnyArray, ""]
+    shrinkage: Scalar
     totals: Float[AnyArray, " c"]  # zeros, one for each class
     n_pairs: int  # of classes; those here may be a sample
 
@@ -130,14 +140,12 @@ class RateCounts(Statistic):
             counts = map_rows(count_group, self.sorted_rows, *places, self.counted, xp=xp)
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: RateTable, derivatives: RateTable
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: RateTable, derivatives: RateTable) -> PerRow:
         """Each observation adds up what the thresholds below its score say."""
         n, length = len(weights), self.sorted_rows.shape[1]
         powers = powers_of_two(table.totals, weights, np)
 
-        def through_groups(groups: range) -> Float[np.ndarray, " n"]:
+        def through_groups(groups: range) -> PerRow:
             gradient = np.zeros(n)
             for i in groups:
                 d_counts = derivatives.counts[i]
@@ -352,7 +360,7 @@ class _PairScores(NamedTuple):
     """The sorted scores of pairs of classes, and where those of each pair are."""
 
     blocks: SortedBlocks
-    class_of_row: Int[np.ndarray, " n"]
+    class_of_row: IntPerRow
     counted: Int[np.ndarray, "g p 2"]
     starts: Int[np.ndarray, "g p 2"]
     stops: Int[np.ndarray, "g p 2"]

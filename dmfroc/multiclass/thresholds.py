@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import cumulative_sum
+from dmfroc._kit.arrays import PerRow, cumulative_sum
 from dmfroc._kit.threads import parallel
 from dmfroc.measures.statistics.layout import SortedBlocks, sort_rows
 
@@ -68,7 +68,7 @@ def grid_levels(n_thresholds: int) -> Levels:
 def place_thresholds(
     blocks: SortedBlocks,
     pools: Pools,
-    weights: Float[np.ndarray, " n"] | None,
+    weights: PerRow | None,
     levels: Levels,
     store: Callable[[Int[np.ndarray, " m"], Placed], None],
     *,
@@ -127,7 +127,7 @@ def _pool_columns(*sizes: int) -> tuple[Int[np.ndarray, " l"], Int[np.ndarray, "
 def _by_merging(
     blocks: SortedBlocks,
     pools: Pools,
-    weights: Float[np.ndarray, " n"] | None,
+    weights: PerRow | None,
     class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:
@@ -193,7 +193,7 @@ def _ends_of_ties(
 def _by_bisection(
     blocks: SortedBlocks,
     pools: Pools,
-    weights: Float[np.ndarray, " n"] | None,
+    weights: PerRow | None,
     class_weights: Int[np.ndarray, "m 2"] | None,
     levels: Levels,
 ) -> Placed:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, sum_at
+from dmfroc._kit.arrays import AnyArray, PerRow, sum_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
@@ -37,8 +37,8 @@ class ConfusionCounts(Statistic):
         return ConfusionMatrix(cells.reshape(self.n_classes, self.n_classes), self.values)
 
     def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: ConfusionMatrix, derivatives: ConfusionMatrix
-    ) -> Float[np.ndarray, " n"]:
+        self, weights: PerRow, table: ConfusionMatrix, derivatives: ConfusionMatrix
+    ) -> PerRow:
         return derivatives.cells.ravel()[self.cell]
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum
+from dmfroc._kit.arrays import AnyArray, BoolPerRow, PerRow, cumulative_sum
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import runs_of_ties, score_columns
@@ -115,9 +115,7 @@ class CurveCounts(Statistic):
             tp, fp = (xp.take_along_axis(x, places, axis=-1) for x in (tp, fp))
         return CurvePoints(tp, fp, self.share, self.n_positives, above)
 
-    def totals_of_rows(
-        self, numbers: Float[np.ndarray, "columns cells"]
-    ) -> Float[np.ndarray, " n"]:
+    def totals_of_rows(self, numbers: Float[np.ndarray, "columns cells"]) -> PerRow:
         """Add up the numbers of each observation's cells.
 
         A cell has a curve's negatives, or after all of these its positives, that a point counts and
@@ -128,9 +126,7 @@ class CurveCounts(Statistic):
             total += of_column.take(cells)
         return total
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: CurvePoints, derivatives: CurvePoints
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: CurvePoints, derivatives: CurvePoints) -> PerRow:
         """Return derivatives with respect to the weights, also from those at other points."""
         # A point counts what an earlier one does
         d_fp, d_tp = (
@@ -193,7 +189,7 @@ def counts_at_positives(predictions: Predictions) -> CurveCounts:
 CURVES = (curve_counts, counts_at_positives, whole_curves)
 
 
-def one_curve(scores: Float[np.ndarray, " n"], is_positive: Bool[np.ndarray, " n"]) -> CurveCounts:
+def one_curve(scores: PerRow, is_positive: BoolPerRow) -> CurveCounts:
     """Sort the scores of one class against the rest."""
     order = np.argsort(scores)[::-1].astype(np.int32)
     ordered = scores[order]

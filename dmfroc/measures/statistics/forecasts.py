@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, sum_at
+from dmfroc._kit.arrays import AnyArray, BoolPerRow, PerRow, Scores, sum_at
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import row_slices
@@ -30,13 +30,11 @@ class RowSums(Statistic):
     def count(self, weights: Float[AnyArray, "*draws n"], xp: Any) -> Sums:
         return Sums(weights @ self.numbers)
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Sums, derivatives: Sums) -> PerRow:
         return self.numbers @ derivatives.values
 
 
-def row_means(scores: Float[np.ndarray, " n"]) -> RowSums:
+def row_means(scores: PerRow) -> RowSums:
     """Bind a score of each row, whose mean is `mean_of_rows`."""
     return RowSums(np.column_stack([scores, np.ones(len(scores))]))
 
@@ -71,7 +69,7 @@ class BinnedForecasts(Statistic):
     forecast: Float[np.ndarray, "n curves"]
     outcome: Float[np.ndarray, "n curves"]
     squared: Float[np.ndarray, "n curves"]
-    sample_weight: Float[np.ndarray, " n"]
+    sample_weight: PerRow
     n_bins: int
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
@@ -88,9 +86,7 @@ class BinnedForecasts(Statistic):
         parts: Any = zip(*parallel(sums, slices, self.bins.size), strict=True)
         return Bins(*(sum(part).reshape(n_curves, self.n_bins) for part in parts))
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Bins, derivatives: Bins
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Bins, derivatives: Bins) -> PerRow:
         gradient = np.empty(len(weights))
 
         def fill(some: slice) -> None:
@@ -112,12 +108,12 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
     return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
 
 
-def probabilities_of(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def probabilities_of(predictions: Predictions) -> Scores:
     """Return the scores; of a one-dimensional one, which is that of one class, both."""
     return as_probabilities(predictions.scores, predictions.single)
 
 
-def as_probabilities(given: Float[np.ndarray, "n k"], single: int = 1) -> Float[np.ndarray, "n k"]:
+def as_probabilities(given: Scores, single: int = 1) -> Scores:
     """Return scores in double precision, those of both classes if there is one."""
     scores = given.astype(np.float64)
     if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
@@ -125,7 +121,7 @@ def as_probabilities(given: Float[np.ndarray, "n k"], single: int = 1) -> Float[
     return scores
 
 
-def scores_of_class(predictions: Predictions, place: int) -> Float[np.ndarray, " n"]:
+def scores_of_class(predictions: Predictions, place: int) -> PerRow:
     """Return the scores of a class, which thresholds are compared with.
 
     If there is a probability of the other class alone, they are 1 minus it.
@@ -148,7 +144,7 @@ def is_no_distribution(probabilities: Float[AnyArray, "n k"]) -> Bool[AnyArray, 
     return ~is_inside | (abs(probabilities.clip(0, 1).sum(axis=1) - 1) > _SUM_TOLERANCE)
 
 
-def wrong_probabilities(probabilities: Float[np.ndarray, "n k"]) -> str | None:
+def wrong_probabilities(probabilities: Scores) -> str | None:
     """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_wrong = is_no_distribution(probabilities)
     if not is_wrong.any():
@@ -180,7 +176,7 @@ def impossible_message(predictions: Predictions, most: float = 0.0) -> str | Non
     return f"{what}, first row {row} (counting from 0)" if n else None
 
 
-def indicators(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def indicators(predictions: Predictions) -> Scores:
     """Return 1 in the column of the observed class, and 0 elsewhere."""
     return np.eye(predictions.n_classes)[predictions.true]
 
@@ -206,14 +202,12 @@ def _place(predictions: Predictions, pos_label: Hashable) -> int:
     return 1 if pos_label is None else predictions.labels.index(pos_label)
 
 
-def is_positive(predictions: Predictions, pos_label: Hashable) -> Bool[np.ndarray, " n"]:
+def is_positive(predictions: Predictions, pos_label: Hashable) -> BoolPerRow:
     """Return which observations are of a class, by default of the second of two."""
     return predictions.true == _place(predictions, pos_label)
 
 
-def single_class(
-    predictions: Predictions, pos_label: Hashable
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
+def single_class(predictions: Predictions, pos_label: Hashable) -> tuple[PerRow, PerRow]:
     """Return the outcome of a class, 0 or 1, and its probability."""
     probability = probabilities_of(predictions)[:, _place(predictions, pos_label)]
     return is_positive(predictions, pos_label).astype(np.float64), probability

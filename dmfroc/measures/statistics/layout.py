@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Shaped
 
-from dmfroc._kit.arrays import begins
+from dmfroc._kit.arrays import IntPerRow, Scores, begins
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 
@@ -29,7 +29,7 @@ class ClassBlocks(NamedTuple):
     from here on, and integers sort faster.
     """
 
-    row_order: Int[np.ndarray, " n"]
+    row_order: IntPerRow
     starts: Int[np.ndarray, " c_plus_1"]
     scores: Int[np.ndarray, "c n"]
 
@@ -38,7 +38,7 @@ class ClassBlocks(NamedTuple):
         return len(self.starts) - 1
 
     @property
-    def class_of_row(self) -> Int[np.ndarray, " n"]:
+    def class_of_row(self) -> IntPerRow:
         """Return the place of each observation's class among those that occur."""
         place = np.empty(len(self.row_order), np.int32)
         places = np.arange(self.n_classes, dtype=np.int32)
@@ -56,7 +56,7 @@ class SortedBlocks(NamedTuple):
     rows: Int[np.ndarray, "g l"]  # the observation at each place
 
 
-def scores_to_add(predictions: Predictions) -> Float[np.ndarray, "n k"]:
+def scores_to_add(predictions: Predictions) -> Scores:
     """Return scores whose sums are compared: fractions as multiples of a common denominator.
 
     Floating-point sums round, so that .1 + .2 and .3 would not tie. Decimals and shares of votes
@@ -112,7 +112,7 @@ def to_ordered_integers(scores: Float[np.ndarray, "*shape"]) -> Int[np.ndarray, 
     return bits
 
 
-def rows_by_class(predictions: Predictions) -> Int[np.ndarray, " n"]:
+def rows_by_class(predictions: Predictions) -> IntPerRow:
     """Return the observations class by class, in their order within each."""
     true = predictions.true
     # Small integers are sorted by their digits, six times faster.
@@ -166,9 +166,7 @@ def sort_blocks(
     parallel(sort, tasks, sum(x.size for x in scores))
 
 
-def score_columns(
-    scores: Float[np.ndarray, "n k"], columns: Int[np.ndarray, " c"]
-) -> Float[np.ndarray, "c n"]:
+def score_columns(scores: Scores, columns: Int[np.ndarray, " c"]) -> Float[np.ndarray, "c n"]:
     """Return some columns of the scores, each of them contiguous."""
     transposed = np.empty((len(columns), len(scores)), scores.dtype)
     is_all = len(columns) == scores.shape[1]

@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Integer
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, map_rows, powers_of_two, sum_at
+from dmfroc._kit.arrays import (
+    AnyArray,
+    IntPerRow,
+    PerRow,
+    cumulative_sum,
+    map_rows,
+    powers_of_two,
+    sum_at,
+)
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, runs_of_ties
@@ -110,9 +118,7 @@ class PairCounts(Statistic):
         below[self.tied_from + self.tied_to] = tied
         return powers, below
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: PairTable, derivatives: PairTable
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: PairTable, derivatives: PairTable) -> PerRow:
         """Count an observation as one of j, by what is above it, and of i, by what is below."""
         powers, below = self._below(weights, table.totals, np)
         grouped = None if below is None else weights[self.rows]
@@ -250,7 +256,7 @@ def pair_counts_of(predictions: Predictions, columns: Int[np.ndarray, " columns"
     )
 
 
-def _places_of_predicted(predictions: Predictions) -> Int[np.ndarray, " n"]:
+def _places_of_predicted(predictions: Predictions) -> IntPerRow:
     n_present = len(predictions.present)
     if predictions.predicted is None:
         return np.full(len(predictions.true), n_present, np.int32)

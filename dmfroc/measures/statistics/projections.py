@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, cumulative_sum, powers_of_two
+from dmfroc._kit.arrays import AnyArray, PerRow, cumulative_sum, powers_of_two
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import rows_by_class, runs_of_ties, scores_to_add
 from dmfroc.measures.statistics.pairs import segment_sum
@@ -91,11 +91,8 @@ class ProjectedPairCounts(Statistic):
         return totals, below if powers is None else below * powers[self.pair]
 
     def pull_back(
-        self,
-        weights: Float[np.ndarray, " n"],
-        table: ProjectedPairTable,
-        derivatives: ProjectedPairTable,
-    ) -> Float[np.ndarray, " n"]:
+        self, weights: PerRow, table: ProjectedPairTable, derivatives: ProjectedPairTable
+    ) -> PerRow:
         """Add what one of the first class wins below it, and one of the second loses above it."""
         first_weights, second_weights = self._by_class(weights, np)
         first, first_below = self._totals_and_below(first_weights, np)

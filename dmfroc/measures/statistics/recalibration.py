@@ -14,13 +14,16 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import expit
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, IntPerRow, PerRow
 from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurveCounts, at_corners, pool_shares
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
+
+Coefficients = Float[np.ndarray, " q"]
+"""Of a fit, one for each feature."""
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
@@ -39,15 +42,15 @@ class LogisticFit(Statistic):
     all classes but the first, then the slope if there is one.
     """
 
-    outcome: Int[np.ndarray, " n"]
+    outcome: IntPerRow
     logit: Float[np.ndarray, "others n"]
     has_slope: bool
-    sample_weight: Float[np.ndarray, " n"]
+    sample_weight: PerRow
 
     is_compiled: ClassVar[bool] = False
 
     def predicted(
-        self, coefficients: Float[np.ndarray, " q"], some: slice = slice(None)
+        self, coefficients: Coefficients, some: slice = slice(None)
     ) -> Float[np.ndarray, "k _"]:
         """Return the probabilities of all classes."""
         logit = self.logit[:, some]
@@ -60,12 +63,12 @@ class LogisticFit(Statistic):
         return odds
 
     @cached_property
-    def _observed(self) -> Float[np.ndarray, " n"]:
+    def _observed(self) -> PerRow:
         """The logit of each outcome."""
         own = np.take_along_axis(self.logit, np.maximum(self.outcome - 1, 0)[None], 0)[0]
         return np.where(self.outcome > 0, own, 0.0)
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+    def count(self, weights: PerRow, xp: Any) -> Sums:
         """Fit the model; NaN where the classes are separated."""
         if weights is self.sample_weight:
             return _fit_to_sample(self)
@@ -74,7 +77,7 @@ class LogisticFit(Statistic):
         some = LogisticFit(self.outcome.take(rows), logit, self.has_slope, weights)
         return some.fitted(start if np.isfinite(start).all() else None)
 
-    def fitted(self, start: Float[np.ndarray, " q"] | None = None) -> Sums:
+    def fitted(self, start: Coefficients | None = None) -> Sums:
         """Fit the model to the sample, by default from what leaves forecasts as they are."""
         if start is None:
             start = np.zeros(len(self.logit) + self.has_slope)
@@ -85,9 +88,7 @@ class LogisticFit(Statistic):
         derivatives = partial(self._derivatives, self.sample_weight)
         return _by_newton(derivatives, start, counted.sum(), separated)
 
-    def _derivatives(
-        self, weights: Float[np.ndarray, " n"], coefficients: Float[np.ndarray, " q"]
-    ) -> _Derivatives:
+    def _derivatives(self, weights: PerRow, coefficients: Coefficients) -> _Derivatives:
         k = len(self.logit)
         loss, information = np.zeros(()), np.zeros((k + 1, k + 1))
         of_classes = np.bincount(self.outcome, weights, k + 1)
@@ -114,9 +115,7 @@ class LogisticFit(Statistic):
         size = len(coefficients)
         return _Derivatives(loss, gradient[:size], information[:size, :size])
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Sums, derivatives: Sums) -> PerRow:
         if not np.isfinite(table.values).all():
             return np.full(len(weights), np.nan)
         information = self._derivatives(weights, table.values).information
@@ -138,15 +137,15 @@ def _fit_to_sample(fit: LogisticFit) -> Sums:
 class BinaryFit:
     """A logistic regression of one event on features; the first is constant."""
 
-    outcome: Float[np.ndarray, " n"]
+    outcome: PerRow
     features: Float[np.ndarray, "q n"]
 
-    def predicted(self, coefficients: Float[np.ndarray, " q"]) -> Float[np.ndarray, " n"]:
+    def predicted(self, coefficients: Coefficients) -> PerRow:
         """Return the probability of the event in each row."""
         return expit(coefficients @ self.features)
 
     def fitted(
-        self, weights: Float[np.ndarray, "*sets n"], start: Float[np.ndarray, " q"] | None = None
+        self, weights: Float[np.ndarray, "*sets n"], start: Coefficients | None = None
     ) -> Float[np.ndarray, "*sets q"]:
         """Return the coefficients with each set of weights; NaN where one separates the event.
 
@@ -180,16 +179,13 @@ class BinaryFit:
         return _Derivatives(loss, gradient, information)
 
     @cached_property
-    def _against(self) -> Float[np.ndarray, " n"]:
+    def _against(self) -> PerRow:
         """The sign of what speaks against the outcome."""
         return 1 - 2 * self.outcome
 
     def pull_back(
-        self,
-        weights: Float[np.ndarray, " n"],
-        predicted: Float[np.ndarray, " n"],
-        derivatives: Float[np.ndarray, "*q"],
-    ) -> Float[np.ndarray, " n"]:
+        self, weights: PerRow, predicted: PerRow, derivatives: Float[np.ndarray, "*q"]
+    ) -> PerRow:
         """Return derivatives with respect to the weights from those by the coefficients."""
         weighted = self.features * (weights * predicted * (1 - predicted))
         direction = np.linalg.solve(weighted @ self.features.T, derivatives)
@@ -251,7 +247,7 @@ class Losses(NamedTuple):
     """
 
     values: Float[AnyArray, " m"]
-    recalibrated: Float[np.ndarray, " n"]  # the squared errors, without derivatives
+    recalibrated: PerRow  # the squared errors, without derivatives
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,11 +258,11 @@ class IsotonicLosses(Statistic):
     """
 
     curves: CurveCounts  # of the events that occur
-    squares: Float[np.ndarray, " n"]
+    squares: PerRow
 
     is_compiled: ClassVar[bool] = False
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Losses:
+    def count(self, weights: PerRow, xp: Any) -> Losses:
         curves = at_corners(self.curves)
         table = curves.count(weights, np)
         fitted = np.zeros(table.tp.shape)
@@ -277,25 +273,21 @@ class IsotonicLosses(Statistic):
         squares = np.concatenate([fitted**2, (1 - fitted) ** 2], axis=1)
         return self.losses(weights, curves.totals_of_rows(squares))
 
-    def losses(
-        self, weights: Float[np.ndarray, " n"], recalibrated: Float[np.ndarray, " n"]
-    ) -> Losses:
+    def losses(self, weights: PerRow, recalibrated: PerRow) -> Losses:
         """Add up the squared errors, given those of the recalibrated forecasts."""
         sums = weights @ self.squares, weights @ recalibrated
         of_events = np.bincount(self._event, weights, len(self.curves.rows) + 1)[:-1]
         return Losses(np.concatenate([sums, of_events, [weights.sum()]]), recalibrated)
 
     @cached_property
-    def _event(self) -> Int[np.ndarray, " n"]:
+    def _event(self) -> IntPerRow:
         """The event of each observation; of others their number."""
         rows, event = self.curves.rows, np.full(len(self.squares), len(self.curves.rows))
         for place, is_positive in enumerate(self.curves.is_positive):
             event[rows[place, is_positive]] = place
         return event
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Losses, derivatives: Losses
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Losses, derivatives: Losses) -> PerRow:
         of_forecasts, of_recalibrated, *of_events, of_all = derivatives.values
         gradient = of_forecasts * self.squares + of_recalibrated * table.recalibrated
         return gradient + np.array([*of_events, 0.0])[self._event] + of_all

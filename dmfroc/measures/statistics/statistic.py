@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, PerRow
 
 
 class Sums(NamedTuple):
@@ -57,9 +57,7 @@ class Statistic(ABC):
         """Return the table, by NumPy or by JAX (``xp``)."""
 
     @abstractmethod
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Any, derivatives: Any
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Any, derivatives: Any) -> PerRow:
         """Return derivatives with respect to the weights from those with respect to the table."""
 
 

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray
+from dmfroc._kit.arrays import AnyArray, PerRow, Scalar
 from dmfroc._kit.threads import check_stopped, interruptible
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import scores_to_add
@@ -38,7 +38,7 @@ type _Runs = tuple[Int[np.ndarray, " *q"], Int[np.ndarray, " *q"]]
 class TripleTable(NamedTuple):
     """Weight of the triples in order, with a share of those that tie, and of classes."""
 
-    won: Float[AnyArray, ""]
+    won: Scalar
     totals: Float[AnyArray, " classes"]
 
 
@@ -58,14 +58,12 @@ class VolumeCounts(Statistic):
     def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
         """Return the derivatives of that with respect to the weights of each class."""
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> TripleTable:
+    def count(self, weights: PerRow, xp: Any) -> TripleTable:
         by_class = [weights[rows] for rows in self.rows]
         totals = np.array([x.sum() for x in by_class])
         return TripleTable(np.asarray(self.won(*by_class)), totals)
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: TripleTable, derivatives: TripleTable
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: TripleTable, derivatives: TripleTable) -> PerRow:
         gradient = np.zeros_like(weights)
         d_won = self.derivatives(*(weights[rows] for rows in self.rows))
         for rows, d, d_total in zip(self.rows, d_won, derivatives.totals, strict=True):

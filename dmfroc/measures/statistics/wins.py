@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.pairs import PairCounts, pair_counts
@@ -32,7 +33,7 @@ class _Shares(NamedTuple):
     below: Float[np.ndarray, "o m"]
     level: Float[np.ndarray, "o m"]
     weight: Float[np.ndarray, " m"]  # of the cases of the class
-    cell: Int[np.ndarray, " n"]  # of all observations, by class and by what they are below
+    cell: IntPerRow  # of all observations, by class and by what they are below
     sums: Float[np.ndarray, "c cells"]
 
 
@@ -49,7 +50,7 @@ class WinCounts(Statistic):
 
     is_compiled: ClassVar[bool] = False
 
-    def count(self, weights: Float[np.ndarray, " n"], xp: Any) -> Sums:
+    def count(self, weights: PerRow, xp: Any) -> Sums:
         def share(place: int) -> float:
             shares = self._shares(weights, place)
             won = shares.below.prod(axis=0)
@@ -65,7 +66,7 @@ class WinCounts(Statistic):
         runs = slice(*self.firsts.searchsorted([start, stop]))
         return runs, self.firsts[runs] - start, self.ends[runs] - start
 
-    def _shares(self, weights: Float[np.ndarray, " n"], place: int) -> _Shares:
+    def _shares(self, weights: PerRow, place: int) -> _Shares:
         pairs = self.pairs
         start, stop, n_classes = pairs.starts[place], pairs.stops[place], len(pairs.starts)
         n_cells, runs = 2 * (stop - start) + 1, self._runs(place)
@@ -80,13 +81,11 @@ class WinCounts(Statistic):
             up_to[:, 2 * first] / up_to[:, -1:], level / up_to[:, -1:], weight, cell, sums
         )
 
-    def pull_back(
-        self, weights: Float[np.ndarray, " n"], table: Sums, derivatives: Sums
-    ) -> Float[np.ndarray, " n"]:
+    def pull_back(self, weights: PerRow, table: Sums, derivatives: Sums) -> PerRow:
         parts = parallel_map(lambda place: self._gradient(weights, place), range(len(table.values)))
         return derivatives.values @ np.stack(parts)
 
-    def _gradient(self, weights: Float[np.ndarray, " n"], place: int) -> Float[np.ndarray, " n"]:
+    def _gradient(self, weights: PerRow, place: int) -> PerRow:
         shares, (_, first, end) = self._shares(weights, place), self._runs(place)
         total, won = shares.weight.sum(), shares.below.prod(axis=0)
         of_cases = shares.weight / total
