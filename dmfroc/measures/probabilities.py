@@ -50,6 +50,8 @@ from dmfroc.measures.statistics.statistic import Sums
 DEFAULT_N_BINS = 10
 _ROUNDING = 1e-9
 
+_OfBins = Float[np.ndarray, "curves bins"]
+
 
 def _uncertainty(class_weights: Any, total: Any) -> Any:
     """Return the Brier score of always forecasting how often the classes occur."""
@@ -307,46 +309,59 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
 
 
 @dataclass(frozen=True)
-class _DebiasedError:
-    """The expected calibration error less what chance adds to it under calibration.
+class _CorrectedError:
+    """An error of bins whose derivatives are chosen for its standard error, not those of its value.
 
-    The derivative is that of the sum of the gaps, scaled so that standard errors are those of the
-    debiased gaps: of a gap without sign the derivative vanishes where its error is largest.
+    ``slopes`` are the derivatives by the gaps of the bins, and by their weights.
     """
 
+    value: Callable[[Bins, Any], Any]
+    slopes: Callable[[Bins], tuple[_OfBins, _OfBins]]
+
     def __call__(self, table: Bins, xp: Any) -> Any:
-        return max(self._gaps(table)[0].sum() / table.weight.sum(), 0.0)
-
-    @staticmethod
-    def _gaps(table: Bins) -> tuple[Float[np.ndarray, "curves bins"], ...]:
-        from scipy.special import ndtr
-
-        error, gap = np.sqrt(np.maximum(table.squared, 0)), table.outcome - table.forecast
-        x = np.abs(gap) / np.where(error > 0, error, 1)
-        bell = np.exp(-(x**2) / 2)
-        debiased = error * (x * (2 * ndtr(x) - 1) - 2 * bell / math.sqrt(2 * math.pi))
-        # The variance of a debiased gap in squared errors, as a mean over samples. The formula is
-        # fitted to integrals over gaps from 0 to 6, with errors of 0.1 at most.
-        variance = np.maximum(1 + (2.59 * x**2 - 1.59) * bell, 0.2)
-        is_certain = error == 0
-        return (
-            np.where(is_certain, np.abs(gap), debiased),
-            np.sign(gap) * np.where(is_certain, 1.0, np.sqrt(variance)),
-        )
+        return self.value(table, xp)
 
     def value_and_pull_back(self, table: Bins) -> tuple[Any, Callable[[Any], Bins]]:
-        total = table.weight.sum()
-        gaps, slopes = self._gaps(table)
-        gap_terms = (table.outcome - table.forecast) * slopes
+        of_gap, of_weight = self.slopes(table)
 
         def pull_back(d_value: Any) -> Bins:
-            d_gap = slopes * d_value / total
-            # Centred in each bin, so that only the gap's own error counts
-            weight = np.where(table.weight > 0, table.weight, 1)
-            d_weight = -gap_terms / weight * d_value / total
-            return Bins(d_weight, -d_gap, d_gap, *np.zeros((2, *gaps.shape)))
+            d_gap = of_gap * d_value
+            return Bins(of_weight * d_value, -d_gap, d_gap, *np.zeros((2, *d_gap.shape)))
 
         return self(table, np), pull_back
+
+
+def _debiased_gaps(table: Bins) -> tuple[_OfBins, _OfBins]:
+    """Return the gaps less what chance adds to them under calibration, and their slopes.
+
+    Slopes are scaled so that standard errors are those of the debiased gaps: of a gap without sign
+    the derivative vanishes where its error is largest.
+    """
+    from scipy.special import ndtr
+
+    error, gap = np.sqrt(np.maximum(table.squared, 0)), table.outcome - table.forecast
+    x = np.abs(gap) / np.where(error > 0, error, 1)
+    bell = np.exp(-(x**2) / 2)
+    debiased = error * (x * (2 * ndtr(x) - 1) - 2 * bell / math.sqrt(2 * math.pi))
+    # The variance of a debiased gap in squared errors, as a mean over samples. The formula is
+    # fitted to integrals over gaps from 0 to 6, with errors of 0.1 at most.
+    variance = np.maximum(1 + (2.59 * x**2 - 1.59) * bell, 0.2)
+    is_certain = error == 0
+    return (
+        np.where(is_certain, np.abs(gap), debiased),
+        np.sign(gap) * np.where(is_certain, 1.0, np.sqrt(variance)),
+    )
+
+
+def _debiased_error(table: Bins, xp: Any) -> Any:
+    return max(_debiased_gaps(table)[0].sum() / table.weight.sum(), 0.0)
+
+
+def _slopes_of_debiased_error(table: Bins) -> tuple[_OfBins, _OfBins]:
+    total, (_, slopes) = table.weight.sum(), _debiased_gaps(table)
+    # Centred in each bin, so that only the gap's own error counts
+    weight = np.where(table.weight > 0, table.weight, 1)
+    return slopes / total, -(table.outcome - table.forecast) * slopes / weight / total
 
 
 @also_called("ece")
@@ -405,7 +420,7 @@ def expected_calibration_error(
         title,
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
-        _DebiasedError(),
+        _CorrectedError(_debiased_error, _slopes_of_debiased_error),
         # Calibrated forecasts are at the end of the range
         interval=IntervalProperties(is_flat_at_ends=True, less_biased=plain),
     )
@@ -415,47 +430,42 @@ def expected_calibration_error(
     return replace(plain, interval=IntervalProperties(less_biased=less_biased))
 
 
-@dataclass(frozen=True)
-class _SquaredError:
-    """The mean squared gap of bins, less what the variance of the outcomes adds to it.
+def _squared_gaps(table: Bins, xp: Any) -> Any:
+    """Return the products of two gaps of each bin, as a mean over all pairs of its rows.
 
-    The derivative is scaled so that the sum of the squared influences estimates the variance. For
-    calibrated forecasts all of the error is of second order, and that sum would be twice as large.
+    So the mean squared gap lacks what the variance of the outcomes adds to it.
     """
+    pairs = table.weight**2 - table.squared_weight
+    pairs = xp.where(pairs > _ROUNDING * table.weight**2, pairs, 0.0)  # 0 if a row is alone
+    return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
 
-    def __call__(self, table: Bins, xp: Any) -> Any:
-        mean = (table.weight * self._squares(table, xp)).sum() / table.weight[0].sum()
-        return xp.maximum(mean, 0.0)
 
-    @staticmethod
-    def _squares(table: Bins, xp: Any) -> Any:
-        """Return the products of two gaps of each bin, as a mean over all pairs of its rows."""
-        pairs = table.weight**2 - table.squared_weight
-        pairs = xp.where(pairs > _ROUNDING * table.weight**2, pairs, 0.0)  # 0 if a row is alone
-        return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
+def _squared_error(table: Bins, xp: Any) -> Any:
+    mean = (table.weight * _squared_gaps(table, xp)).sum() / table.weight[0].sum()
+    return xp.maximum(mean, 0.0)
 
-    def value_and_pull_back(self, table: Bins) -> tuple[Any, Callable[[Any], Bins]]:
-        total, squares = table.weight[0].sum(), self._squares(table, np)
-        n = divide(table.weight**2, table.squared_weight, np)
-        gap = divide(table.outcome - table.forecast, table.weight, np)
-        gap = np.where(gap == 0, _ROUNDING, gap)
-        variance = divide(table.squared, table.squared_weight, np) - gap**2
-        first = 4 * gap**2 * table.squared_weight * np.maximum(variance, _ROUNDING)
-        # Of calibrated forecasts with variance s in a bin the error has the variance 2 s^2. The
-        # squares of the influences here are 4 s^2; those of the bins' means are added below.
-        share = divide(table.forecast, table.weight, np)
-        second = 2 * (share * (1 - share) * divide(table.squared_weight, table.weight, np)) ** 2
-        whole = (first * np.where(n > 1, n / np.maximum(n - 1, _ROUNDING), 0.0)).sum()
-        least = second[n > 1].sum()
-        slope = gap * np.sqrt(max(whole - least, least) / first.sum())
-        centred = squares - (table.weight * squares).sum(axis=1, keepdims=True) / total
 
-        def pull_back(d_value: Any) -> Bins:
-            d_gap = 2 * slope * d_value / total
-            d_weight = (centred - 2 * gap * slope) * d_value / total
-            return Bins(d_weight, -d_gap, d_gap, *np.zeros((2, *gap.shape)))
+def _slopes_of_squared_error(table: Bins) -> tuple[_OfBins, _OfBins]:
+    """Return slopes scaled so that the sum of the squared influences estimates the variance.
 
-        return self(table, np), pull_back
+    For calibrated forecasts all of the error is of second order, and that sum would be twice as
+    large.
+    """
+    total, squares = table.weight[0].sum(), _squared_gaps(table, np)
+    n = divide(table.weight**2, table.squared_weight, np)
+    gap = divide(table.outcome - table.forecast, table.weight, np)
+    gap = np.where(gap == 0, _ROUNDING, gap)
+    variance = divide(table.squared, table.squared_weight, np) - gap**2
+    first = 4 * gap**2 * table.squared_weight * np.maximum(variance, _ROUNDING)
+    # Of calibrated forecasts with variance s in a bin the error has the variance 2 s^2. The
+    # squares of the influences here are 4 s^2; those of the bins' means are added below.
+    share = divide(table.forecast, table.weight, np)
+    second = 2 * (share * (1 - share) * divide(table.squared_weight, table.weight, np)) ** 2
+    whole = (first * np.where(n > 1, n / np.maximum(n - 1, _ROUNDING), 0.0)).sum()
+    least = second[n > 1].sum()
+    slope = gap * np.sqrt(max(whole - least, least) / first.sum())
+    centred = squares - (table.weight * squares).sum(axis=1, keepdims=True) / total
+    return 2 * slope / total, (centred - 2 * gap * slope) / total
 
 
 @register()
@@ -510,7 +520,7 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
         "Squared calibration error",
         WithOptions(joint_top_bins, k=k),
         n_bins,
-        _SquaredError(),
+        _CorrectedError(_squared_error, _slopes_of_squared_error),
         bounds=(0.0, float(min(k, 2))),
         obstacle=WithOptions(_fewer_than, k),
         interval=IntervalProperties(is_flat_at_ends=True),
