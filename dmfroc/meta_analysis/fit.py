@@ -64,7 +64,7 @@ def most_careful_kernel(model: Any) -> NUTS:
 def data_of(counts: StudyCounts, model: ModelName, priors: SummaryPriors) -> ModelData:
     """Return what a model takes of counts, those of studies and of padding."""
     filled = jax.tree.map(jnp.asarray, padded(counts))
-    return ModelData(filled, likelihood_of(model, priors, filled))
+    return filled, likelihood_of(model, priors, filled)
 
 
 @double_precision

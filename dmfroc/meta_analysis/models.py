@@ -101,12 +101,8 @@ class Likelihood(NamedTuple):
     precision: Float[Any, "s p p"]
 
 
-class ModelData(NamedTuple):
-    """Data of a model: counts, and the approximate likelihood of the effects."""
-
-    counts: StudyCounts
-    likelihood: Likelihood
-
+ModelData = tuple[StudyCounts, Likelihood]
+"""Data of a model: counts, and the approximate likelihood of the effects."""
 
 Model = Callable[[ModelData], None]
 
@@ -134,8 +130,9 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
     """Return a NumPyro model of `ModelData`; the same object for the same arguments."""
 
     def model(data: ModelData) -> None:
+        counts, likelihood = data
         if name == "multiclass":
-            average, study = _sample_pairs(priors, data.likelihood)
+            average, study = _sample_pairs(priors, likelihood)
         else:
             spread = _sample_spread(name, priors)
             average = study = (
@@ -144,15 +141,15 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
                 else _correlated(name, priors, spread)
             )
         sample = _sample_locations_and_scales if name == "ordinal" else _sample_normal
-        effects = sample("effect", study, data.likelihood)
-        numpyro.factor("log_likelihood", _log_likelihood(name, data.counts, effects).sum())
+        effects = sample("effect", study, likelihood)
+        numpyro.factor("log_likelihood", _log_likelihood(name, counts, effects).sum())
         intercept, slope = line_of(name, average)
         numpyro.deterministic("study_location", study.location)
         numpyro.deterministic("study_factor", study.factor)
         numpyro.deterministic("location", average.location)
         numpyro.deterministic("factor", average.factor)
         numpyro.deterministic("study_effect", effects)
-        numpyro.deterministic("logits", logits_at(name, effects, data.counts.cutoffs))
+        numpyro.deterministic("logits", logits_at(name, effects, counts.cutoffs))
         numpyro.deterministic("curve_intercept", intercept)
         numpyro.deterministic("curve_slope", slope)
 
@@ -195,7 +192,7 @@ def marginal_log_likelihood(
     By five by five nodes of Gauss and Hermite about the normal approximation of two effects; of
     more, by a single node, which is Laplace's approximation.
     """
-    n_effects = locations.shape[1]
+    (counts, likelihood), n_effects = data, locations.shape[1]
     x, weight = hermegauss(5 if n_effects == 2 else 1)
     grid = jnp.asarray(list(itertools.product(x, repeat=n_effects)))
     weights = jnp.asarray(list(itertools.product(weight, repeat=n_effects))).prod(axis=1)
@@ -203,7 +200,7 @@ def marginal_log_likelihood(
 
     def log_likelihood_of_draw(draw: tuple[Array, Array]) -> Float[Array, " s"]:
         average = Average(*draw)
-        precision, pull = _standardized(average, data.likelihood)
+        precision, pull = _standardized(average, likelihood)
         root = jnp.linalg.cholesky(precision)
         mean = cho_solve((root, True), pull[..., None])[..., 0]
         eye = jnp.broadcast_to(jnp.eye(n_effects), root.shape)
@@ -213,7 +210,7 @@ def marginal_log_likelihood(
             standard = mean + spread @ node
             effects = average.location + standard @ average.factor.T
             prior = dist.Normal().log_prob(standard).sum(axis=1)
-            return _log_likelihood(name, data.counts, effects) + prior
+            return _log_likelihood(name, counts, effects) + prior
 
         log_volume = -jnp.log(jnp.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
         return logsumexp(jax.vmap(at)(grid) + log_weights[:, None], axis=0) + log_volume

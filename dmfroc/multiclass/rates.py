@@ -302,10 +302,11 @@ class CurveOptions:
         tied_share = np.empty((*shape[:2], shape[3]))
 
         def store(pairs: Int[np.ndarray, " m"], placed: Placed) -> None:
+            up_to, before, share = placed
             for direction, two in enumerate((slice(0, 2), slice(2, 4))):
                 place = tuple(layout.place_of_pair[direction][:, pairs])
-                above[place], at_least[place] = placed.up_to[:, two], placed.before[:, two]
-                tied_share[place] = placed.tied_share
+                above[place], at_least[place] = up_to[:, two], before[:, two]
+                tied_share[place] = share
 
         place_thresholds(
             layout.blocks,

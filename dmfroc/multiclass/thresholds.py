@@ -43,13 +43,10 @@ class Pools(NamedTuple):
         return self.sizes[:, _CLASS_OF_BLOCK]
 
 
-class Placed(NamedTuple):
-    """Where thresholds fall in the four blocks of a pool, and how their ties are split."""
-
-    up_to: Integer[np.ndarray, "m 4 t"]  # scores <= the threshold
-    before: Integer[np.ndarray, "m 4 t"]  # scores < the threshold
-    tied_share: Float[np.ndarray, "m t"]  # share that counts of the scores at the threshold
-
+type Placed = tuple[
+    Integer[np.ndarray, "m 4 t"], Integer[np.ndarray, "m 4 t"], Float[np.ndarray, "m t"]
+]
+"""Scores up to and before each threshold in the four blocks of a pool, and shares of its ties."""
 
 type Levels = tuple[Int[np.ndarray, " t"], int]
 """Shares of a pool above or at the thresholds, as numerators over one denominator."""
@@ -168,7 +165,7 @@ def _by_merging(
         for x in (counts.take(last), counts.take(first) - ones.take(first))
     )
     lightest = mass.take(first) - steps.take(first)
-    return Placed(up_to, before, _share_of_ties(lightest, mass.take(last), total, levels))
+    return up_to, before, _share_of_ties(lightest, mass.take(last), total, levels)
 
 
 def _ends_of_ties(
@@ -247,7 +244,7 @@ def _by_bisection(
     else:
         block_weights = class_weights[:, _CLASS_OF_BLOCK, None]
         ends = [(block_weights * places).sum(axis=1) for places in (before, up_to)]
-    return Placed(up_to, before, _share_of_ties(ends[0], ends[1], total, levels))
+    return up_to, before, _share_of_ties(ends[0], ends[1], total, levels)
 
 
 def _merged(
