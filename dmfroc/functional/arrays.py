@@ -20,6 +20,10 @@ from dmfroc.inputs.scores import chosen_names
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
 
+Classes = Int[Array, " n"]
+Weights = Float[Array, " n"]
+Scores = Float[Array, "n k"]
+
 _FORWARD_MODE = (
     "the functions of dmfroc.functional have reverse-mode derivatives: instead of jax.jvp and "
     "jax.jacfwd take jax.grad or jax.jacrev, and instead of jax.hessian(f) take "
@@ -31,9 +35,9 @@ _LARGEST_WEIGHT = 1e60  # products of several, and their sums, must be numbers
 class Observations(NamedTuple):
     """Arrays of one data set, which may be traced."""
 
-    y: Int[Array, " n"]
-    scores: Float[Array, "n k"] | None
-    weights: Float[Array, " n"] | None
+    y: Classes
+    scores: Scores | None
+    weights: Weights | None
     check: Callable[[], None] | None = None  # what has not been checked yet
 
 
@@ -284,13 +288,13 @@ def _scale(scores: Any, weights: Any, *, are_probabilities: bool) -> Any:
 
 
 def usable(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"] | None,
-    weights: Float[Array, " n"] | None,
+    y: Classes,
+    scores: Scores | None,
+    weights: Weights | None,
     n_classes: int,
     *,
     are_probabilities: bool = False,
-) -> tuple[Int[Array, " n"], Float[Array, " n"]]:
+) -> tuple[Classes, Weights]:
     """Return classes, and weights that can be multiplied: extreme ones relative to the largest.
 
     They are NaN if arrays that were traced, and could not be checked, have wrong values.

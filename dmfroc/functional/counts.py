@@ -21,6 +21,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Bool, Float, Int, UInt
 
 from dmfroc._kit.arrays import cumulative_sum, powers_of_two
+from dmfroc.functional.arrays import Classes, Scores, Weights
 from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
 from dmfroc.measures.statistics.pairs import PairTable
@@ -42,7 +43,7 @@ class Runs(NamedTuple):
     end: Int[Array, "*rows n"]
 
 
-def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
+def predicted_classes(scores: Scores) -> Classes:
     """Return the column of the largest score, the first of equals.
 
     It may be part of a program of 32 bits, which cannot compile `jax.numpy.argmax` of 64.
@@ -52,9 +53,7 @@ def predicted_classes(scores: Float[Array, "n k"]) -> Int[Array, " n"]:
     return jnp.where(is_largest, jnp.arange(n_classes), n_classes).min(axis=1)
 
 
-def class_totals(
-    y: Int[Array, " n"], weights: Float[Array, " n"], n_classes: int
-) -> Float[Array, " k"]:
+def class_totals(y: Classes, weights: Weights, n_classes: int) -> Float[Array, " k"]:
     """Return the weight of each class."""
     return sums_by_class(y[None], weights[None], n_classes)[0]
 
@@ -73,7 +72,7 @@ def sums_by_class(
 
 
 def confusion_matrix(
-    y: Int[Array, " n"], predicted: Int[Array, " n"], weights: Float[Array, " n"], n_classes: int
+    y: Classes, predicted: Classes, weights: Weights, n_classes: int
 ) -> ConfusionMatrix:
     """Count predicted against observed classes, which have the numbers 0, 1, ... as values."""
     values = tuple(map(float, range(n_classes)))
@@ -105,12 +104,7 @@ def by_columns(
 
 
 def pair_table(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"],
-    weights: Float[Array, " n"],
-    columns: Any,
-    n_columns: int,
-    predicted: Int[Array, " n"],
+    y: Classes, scores: Scores, weights: Weights, columns: Any, n_columns: int, predicted: Classes
 ) -> PairTable:
     """Count the pairs of observations in the right order, for some columns' classes and all others.
 
@@ -130,10 +124,7 @@ def pair_table(
 
 
 def projected_pair_table(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"],
-    weights: Float[Array, " n"],
-    partition: Float[np.ndarray, "k k"] | None,
+    y: Classes, scores: Scores, weights: Weights, partition: Float[np.ndarray, "k k"] | None
 ) -> ProjectedPairTable:
     """Count the pairs of observations of two classes in the order of the pair's projection."""
     n_classes = scores.shape[1]
@@ -164,7 +155,7 @@ def projected_pair_table(
     return ProjectedPairTable(won, of_first, of_second, 1 / len(won))
 
 
-def _to_add(scores: Float[Array, "n k"]) -> Float[Array, "n k"]:
+def _to_add(scores: Scores) -> Scores:
     """Return scores whose differences tie if those of the decimals do.
 
     As `dmfroc.measures.statistics.layout.scores_to_add` does, but not for other fractions.
@@ -179,11 +170,7 @@ def _to_add(scores: Float[Array, "n k"]) -> Float[Array, "n k"]:
 
 
 def curve_points(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"],
-    weights: Float[Array, " n"],
-    columns: Any,
-    share: float,
+    y: Classes, scores: Scores, weights: Weights, columns: Any, share: float
 ) -> CurvePoints:
     """Count true and false positives above every score of some classes against all others.
 
@@ -204,7 +191,7 @@ class _Pools(NamedTuple):
     pair: Int[Array, "n k_minus_1"]  # number of the pair i < j
 
     @classmethod
-    def of(cls, y: Int[Array, " n"], n_classes: int) -> _Pools:
+    def of(cls, y: Classes, n_classes: int) -> _Pools:
         other = jnp.arange(n_classes - 1, dtype=np.int32)
         other = other + (other >= y[:, None]).astype(np.int32)
         i, j = jnp.minimum(y[:, None], other), jnp.maximum(y[:, None], other)
@@ -232,10 +219,10 @@ class _Pools(NamedTuple):
 
 
 def rate_table(
-    y: Int[Array, " n"],
-    scores: Float[Array, "n k"],
-    weights: Float[Array, " n"],
-    threshold_weights: Float[Array, " n"],
+    y: Classes,
+    scores: Scores,
+    weights: Weights,
+    threshold_weights: Weights,
     cell_weights: Float[Array, "q 2 1"],
     shrinkage: Float[Array, ""],
     n_thresholds: int,

@@ -14,6 +14,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, Scalar, divide
 
+type Cell = Float[AnyArray, "*k"]
+
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -22,54 +24,54 @@ class Cells:
     What several measures have in common is computed once.
     """
 
-    tp: Float[AnyArray, "*k"]
-    fp: Float[AnyArray, "*k"]
-    fn: Float[AnyArray, "*k"]
-    tn: Float[AnyArray, "*k"]
+    tp: Cell
+    fp: Cell
+    fn: Cell
+    tn: Cell
     xp: Any  # the namespace that computes: NumPy's, JAX's or autograd's
 
     @cached_property
-    def prevalence(self) -> Float[AnyArray, "*k"]:
+    def prevalence(self) -> Cell:
         """Proportion of observed positives."""
         return self.tp + self.fn
 
     @cached_property
-    def inverse_prevalence(self) -> Float[AnyArray, "*k"]:
+    def inverse_prevalence(self) -> Cell:
         """Proportion of observed negatives."""
         return self.fp + self.tn
 
     @cached_property
-    def bias(self) -> Float[AnyArray, "*k"]:
+    def bias(self) -> Cell:
         """Proportion of predicted positives."""
         return self.tp + self.fp
 
     @cached_property
-    def inverse_bias(self) -> Float[AnyArray, "*k"]:
+    def inverse_bias(self) -> Cell:
         """Proportion of predicted negatives."""
         return self.fn + self.tn
 
     @cached_property
-    def covariance(self) -> Float[AnyArray, "*k"]:
+    def covariance(self) -> Cell:
         """Covariance of predicted and observed class, coded 0 and 1."""
         return self.tp * self.tn - self.fp * self.fn
 
     @cached_property
-    def evenness_real(self) -> Float[AnyArray, "*k"]:
+    def evenness_real(self) -> Cell:
         """Evenness of the observed class: its variance."""
         return self.prevalence * self.inverse_prevalence
 
     @cached_property
-    def evenness_predicted(self) -> Float[AnyArray, "*k"]:
+    def evenness_predicted(self) -> Cell:
         """Evenness of the predicted class: its variance."""
         return self.bias * self.inverse_bias
 
     @cached_property
-    def informedness(self) -> Float[AnyArray, "*k"]:
+    def informedness(self) -> Cell:
         """Recall minus fallout: the regression of the prediction on the class."""
         return coefficient(self.covariance, self.evenness_real, self.xp)
 
     @cached_property
-    def markedness(self) -> Float[AnyArray, "*k"]:
+    def markedness(self) -> Cell:
         """Precision minus false omission rate: the regression of the class on the prediction."""
         return coefficient(self.covariance, self.evenness_predicted, self.xp)
 
@@ -90,9 +92,6 @@ def one_vs_rest(table: Float[AnyArray, "k k"], xp: Any) -> Cells:
 def positive_class(table: Float[AnyArray, "2 2"], xp: Any) -> Cells:
     """Return the cells of a two-by-two table whose second class is the positive one."""
     return Cells(tp=table[1, 1], fp=table[1, 0], fn=table[0, 1], tn=table[0, 0], xp=xp)
-
-
-type Cell = Float[AnyArray, "*k"]
 
 
 def ratio(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
@@ -163,7 +162,7 @@ class Proportions:
         return _entropy(self.cells.bias, self.xp)
 
 
-def _entropy(proportions: Float[AnyArray, "*k"], xp: Any) -> Scalar:
+def _entropy(proportions: Cell, xp: Any) -> Scalar:
     # An empty cell adds nothing, and neither does its infinite derivative.
     occupied = proportions > 0
     logs = xp.log(xp.where(occupied, proportions, 1.0))
