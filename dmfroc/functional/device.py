@@ -29,7 +29,7 @@ from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.projections import projected_pair_counts
-from dmfroc.multiclass.curve import MulticlassROC
+from dmfroc.multiclass.curve import MulticlassROC, curve_of_numbers
 from dmfroc.multiclass.links import Link
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.multiclass.rates import CurveOptions, ordered_pairs
@@ -141,9 +141,5 @@ def curve(predictions: Predictions, options: CurveOptions, link: Link) -> Multic
     with in_double_precision():
         y, weights = jnp.asarray(predictions.true), jnp.asarray(predictions.sample_weight)
         found = run(program, y, scores.values, weights, *_beside(options, predictions))
-    given = {name: np.asarray(x) for name, x in found._asdict().items() if name != "cell_weights"}
-    pairs = ordered_pairs(n_classes).reshape(-1, 2).tolist()
-    return MulticlassROC(
-        **{name: x if x.ndim else x.item() for name, x in given.items()},
-        pairs=tuple((predictions.labels[i], predictions.labels[j]) for i, j in pairs),
-    )
+    numbers = {name: x for name, x in found._asdict().items() if name != "cell_weights"}
+    return curve_of_numbers(numbers, ordered_pairs(n_classes), predictions.labels)

@@ -186,27 +186,10 @@ def _center(
     if (rank, link) == (1, "logit"):
         weight = cells / rates.shape[-1]
         solution: Any = rank_one_center(rates, weight, _positive(shrinkage), xp=jnp)
-        fpr, tpr = curve.curve_points(solution, jnp)
-        mean = solution.column_effect.mean()
-        effects = solution.row_effect * mean, solution.column_effect / mean
-        logits = solution.row_effect * solution.column_effect[:, None, None]
     else:
         solution = center_of_rank(rates, cells, _positive(shrinkage), rank, link)
-        fpr, tpr = solution.points
-        effects, logits = (solution.row_effect, solution.pair_effect), solution.logits
-    return CenterOfRates(
-        fpr=fpr,
-        tpr=tpr,
-        auc=((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2,
-        threshold_effect=effects[0],
-        pair_effect=effects[1],
-        deviance=jnp.maximum(rank_one.binomial_deviance(rates, logits, cells, jnp), 0.0),
-        pairwise_fpr=rates[:, 1],
-        pairwise_tpr=rates[:, 0],
-        cell_weights=cells,
-        converged=solution.converged,
-        n_iter=solution.n_sweeps,
-    )
+    numbers = curve.numbers_of_fit(solution, rates, cells, jnp)
+    return CenterOfRates(**numbers, cell_weights=cells)
 
 
 class FactorizationOfRates(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import AnyArray, after, before, value_and_pull_back
 from dmfroc._kit.global_state import undisturbed
@@ -469,30 +469,50 @@ def curve_of_rates(
     rates = table.rates(np)
     if (rank, link) == (1, "logit"):
         solution: Any = fit(table, np)
-        fpr, tpr = curve_points(solution, np)
-        mean_effect = float(solution.column_effect.mean())
-        row_effect = solution.row_effect * mean_effect
-        pair_effect = solution.column_effect / mean_effect
-        logits = solution.row_effect * solution.column_effect[:, None, None]
     else:
         with undisturbed():
             from dmfroc.multiclass import higher_rank
 
         solution = higher_rank.fit_center(rates, table.cell_weights, table.shrinkage, rank, link)
+    return curve_of_numbers(
+        numbers_of_fit(solution, rates, table.cell_weights, np), table.counted, classes
+    )
+
+
+def numbers_of_fit(
+    solution: Any, rates: Float[AnyArray, "q 2 t"], weights: Float[AnyArray, "q 2 1"], xp: Any
+) -> dict[str, Any]:
+    """Return the curve of a fit of any rank, its area, its effects, and how well it fits."""
+    if isinstance(solution, Center):
+        fpr, tpr = curve_points(solution, xp)
+        mean = solution.column_effect.mean()
+        effects = solution.row_effect * mean, solution.column_effect / mean
+        logits = solution.row_effect * solution.column_effect[:, None, None]
+    else:
         fpr, tpr = solution.points
-        row_effect, pair_effect, logits = solution.row_effect, solution.pair_effect, solution.logits
+        effects, logits = (solution.row_effect, solution.pair_effect), solution.logits
+    return {
+        "fpr": fpr,
+        "tpr": tpr,
+        "auc": ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2,
+        "threshold_effect": effects[0],
+        "pair_effect": effects[1],
+        "pairwise_fpr": rates[:, 1],
+        "pairwise_tpr": rates[:, 0],
+        "deviance": xp.maximum(binomial_deviance(rates, logits, weights, xp), 0.0),
+        "converged": solution.converged,
+        "n_iter": solution.n_sweeps,
+    }
+
+
+def curve_of_numbers(
+    numbers: Mapping[str, Any], counted: Int[np.ndarray, "g p 2"], classes: Sequence[Hashable]
+) -> MulticlassROC:
+    """Return the curve with the numbers of a fit, whose pairs of classes are known by place."""
+    given = {name: np.asarray(x) for name, x in numbers.items()}
     return MulticlassROC(
-        fpr=fpr,
-        tpr=tpr,
-        auc=float(np.trapezoid(tpr, fpr)),
-        threshold_effect=row_effect,
-        pair_effect=pair_effect,
-        pairs=tuple((classes[i], classes[j]) for i, j in table.counted.reshape(-1, 2).tolist()),
-        pairwise_fpr=rates[:, 1],
-        pairwise_tpr=rates[:, 0],
-        deviance=max(float(binomial_deviance(rates, logits, table.cell_weights, np)), 0.0),
-        converged=bool(solution.converged),
-        n_iter=int(solution.n_sweeps),
+        **{name: x if x.ndim else x.item() for name, x in given.items()},
+        pairs=tuple((classes[i], classes[j]) for i, j in counted.reshape(-1, 2).tolist()),
     )
 
 
