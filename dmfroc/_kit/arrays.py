@@ -31,6 +31,9 @@ PerClass = Float[np.ndarray, " k"]
 IntPerClass = Int[np.ndarray, " k"]
 """One number for each of k classes."""
 
+PerThreshold = Float[np.ndarray, " t"]
+"""One number for each threshold, from the highest to the lowest."""
+
 Scores = Float[np.ndarray, "n k"]
 """One number for each row and class, such as scores or losses."""
 

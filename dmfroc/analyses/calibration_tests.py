@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
-from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import IntPerRow, Scores
 from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
@@ -39,7 +39,7 @@ _FEWEST_DRAWS = 99
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
 _NOTHING = 1e-12  # a statistic that is 0 but for rounding
 
-Statistic = Callable[[Int[np.ndarray, " n"]], float]
+Statistic = Callable[[IntPerRow], float]
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def calibration_tests(
     return CalibrationTests(tests, predictions, n_draws, seed)
 
 
-def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
+def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
@@ -261,7 +261,7 @@ def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
     inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         residuals = np.eye(k)[true][:, 1:] - rest
         score = np.einsum("ni,nia->ia", residuals, features).ravel()
         return float(score @ inverse @ score)
@@ -269,19 +269,19 @@ def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     return statistic
 
 
-def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _spiegelhalter(p: Scores) -> Statistic:
     squares = (p**2).sum(axis=1)
     variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
     rows = np.arange(len(p))
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         excess = (squares - p[rows, true]).sum()
         return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
 
     return statistic
 
 
-def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _isotonic(p: Scores) -> Statistic:
     """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
     from scipy.optimize import isotonic_regression
 
@@ -289,7 +289,7 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
     factor = 1.0 if len(pools) == 1 else 0.5
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         total = 0.0
         for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
             share = np.bincount(place, true == k) / sizes

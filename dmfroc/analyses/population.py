@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
@@ -164,7 +165,7 @@ def _estimated_shares(
 
 def _estimated_importance(
     source: Any, target: Any, predictions: Predictions, rows: Rows
-) -> tuple[Float[np.ndarray, " n"], EstimatedWeights]:
+) -> tuple[PerRow, EstimatedWeights]:
     """Return how much more often rows like these occur in the target, by their features.
 
     The logarithm of the ratio is that of the odds in a logistic regression which tells rows of the
@@ -221,7 +222,7 @@ def _with_the_same_columns(source: Any, target: Any) -> tuple[Any, Any]:
     return one.to_numpy(), other.select(one.columns).to_numpy()
 
 
-def few_rows_message(weights: Float[np.ndarray, " n"]) -> str | None:
+def few_rows_message(weights: PerRow) -> str | None:
     """Say so if few rows carry most of the weight (Kish's effective sample size)."""
     n = int((weights > 0).sum())
     effective = weights.sum() ** 2 / (weights @ weights)

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import choice
-from dmfroc.curves.points import Maximum, OperatingPoints, PerThreshold
+from dmfroc.curves.points import Maximum, OperatingPoints
 from dmfroc.results.attributes import AttributeTables
 
 Rule = Literal["left", "trapezoid", "right"]

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float, Int, Num
 
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.messages import listing
@@ -26,9 +27,6 @@ from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.attributes import AttributeTables
-
-PerThreshold = Float[np.ndarray, " t"]
-"""One number for each threshold, from the highest to the lowest."""
 
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number

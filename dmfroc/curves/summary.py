@@ -7,8 +7,9 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import choice, flag, instance, numbers, proportion
-from dmfroc.curves.points import Number, OperatingPoints, PerThreshold
+from dmfroc.curves.points import Number, OperatingPoints
 from dmfroc.measures.curve_areas import Kappa
 
 

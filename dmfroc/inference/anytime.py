@@ -13,6 +13,9 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import betainc, betaln, log_ndtr, ndtr
 
+PerStart = Float[np.ndarray, " s"]
+"""One number for each time at which a change may have begun."""
+
 _BEST_AT = 500  # rows at which limits are shortest
 _MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
 _JEFFREYS = 0.5
@@ -64,22 +67,18 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     return float(low), float(high)
 
 
-def log_e_value_of_shares(
-    successes: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"], baseline: float
-) -> Float[np.ndarray, " s"]:
+def log_e_value_of_shares(successes: PerStart, n: PerStart, baseline: float) -> PerStart:
     """Return the log e-value against rates at or above the baseline, exactly."""
     a, b = _CONCENTRATION * baseline, _CONCENTRATION * (1 - baseline)
     below = betainc(a + successes, b + n - successes, baseline) / betainc(a, b, baseline)
     mixture = betaln(a + successes, b + n - successes) - betaln(a, b)
     null = successes * np.log(baseline) + (n - successes) * np.log1p(-baseline)
     with np.errstate(divide="ignore"):
-        log_e_values: Float[np.ndarray, " s"] = mixture + np.log(below) - null
+        log_e_values: PerStart = mixture + np.log(below) - null
     return log_e_values
 
 
-def log_e_value_of_sums(
-    sums: Float[np.ndarray, " s"], n: Float[np.ndarray, " s"]
-) -> Float[np.ndarray, " s"]:
+def log_e_value_of_sums(sums: PerStart, n: PerStart) -> PerStart:
     """Return the log e-value for a negative mean from sums of ``n`` standardized terms."""
     time = 1 + n * _MIXING
     scaled = -sums * np.sqrt(_MIXING / time)
@@ -87,11 +86,8 @@ def log_e_value_of_sums(
 
 
 def log_e_value_of_means(
-    sums: Float[np.ndarray, " s"],
-    squares: Float[np.ndarray, " s"],
-    n: Float[np.ndarray, " s"],
-    baseline: float,
-) -> Float[np.ndarray, " s"]:
+    sums: PerStart, squares: PerStart, n: PerStart, baseline: float
+) -> PerStart:
     """Return the log e-value for means of numbers in [0, 1] above a baseline.
 
     It is the mean over bets of exp(b e - (-log(1 - b) - b) q), where e is the sum of what exceeds
@@ -106,7 +102,7 @@ def log_e_value_of_means(
     excess = sums - n * baseline
     squared = squares - 2 * baseline * sums + n * baseline**2
     logs = np.multiply.outer(_BETS, excess) + np.multiply.outer(np.log1p(-_BETS) + _BETS, squared)
-    log_e_values: Float[np.ndarray, " s"] = np.logaddexp.reduce(logs) - np.log(len(_BETS))
+    log_e_values: PerStart = np.logaddexp.reduce(logs) - np.log(len(_BETS))
     return log_e_values
 
 
@@ -137,7 +133,7 @@ def next_possible_change(n: int) -> int:
     return n + max(_SPACING, n // _RELATIVE_SPACING)
 
 
-def log_e_value_of_change(logs: Sequence[float] | Float[np.ndarray, " s"]) -> tuple[float, int]:
+def log_e_value_of_change(logs: Sequence[float] | PerStart) -> tuple[float, int]:
     """Return the log e-value of a change, and which of its starts explains it best.
 
     That of each possible start has the weight ``1 / ((j + 1) (j + 2))``; starts still to come

@@ -27,6 +27,9 @@ from dmfroc.measures.measure import Measure, bare_value_of, bind
 from dmfroc.measures.statistics.forecasts import probabilities_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
+PerPresentClass = Float[np.ndarray, " c"]
+"""One number for each class that occurs."""
+
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _DECISIONS = "decisions"  # measures whose errors cost what the user says
 _MANY_CLASSES = 50  # whose pairs take longer than the sample itself
@@ -158,9 +161,9 @@ class _Classes(NamedTuple):
 
     def sample(
         self,
-        shares: Float[np.ndarray, " c"] | float,
-        order: Float[np.ndarray, " c"] | None = None,
-        factor: Float[np.ndarray, " c"] | float = 1.0,
+        shares: PerPresentClass | float,
+        order: PerPresentClass | None = None,
+        factor: PerPresentClass | float = 1.0,
         n_ranks: int = 1,
         height: float = 1.0,
     ) -> Predictions:
@@ -178,7 +181,7 @@ class _Classes(NamedTuple):
         return (_sample if few else _sample.__wrapped__)(self, *rows, n_ranks, height)
 
 
-def _predicted_as(order: Sequence[float] | Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
+def _predicted_as(order: Sequence[float] | PerPresentClass) -> Int[np.ndarray, " c"]:
     """Return as which class each one is predicted: the first other one in this order."""
     first, second = np.argsort(-np.array(order), kind="stable")[:2]
     return np.where(np.arange(len(order)) == first, second, first)
@@ -218,7 +221,7 @@ def _sample(
 def rare_errors(
     measure: Measure,
     predictions: Predictions,
-    n_effective: Float[np.ndarray, " c"] | None,
+    n_effective: PerPresentClass | None,
     bounds: tuple[float, float],
 ) -> RareErrors | None:
     """Return what errors that the sample can lack say about a measure.
@@ -253,8 +256,8 @@ def rare_errors(
 
 
 def _kinds_of_errors(
-    measure: Measure, classes: _Classes, n_effective: Float[np.ndarray, " c"]
-) -> list[tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]]:
+    measure: Measure, classes: _Classes, n_effective: PerPresentClass
+) -> list[tuple[PerPresentClass, PerPresentClass]]:
     """Return the share of each class that may be missed unseen, and the order of the classes.
 
     The errors are in the class of the smallest size, in the heaviest class, or in all alike. They
@@ -272,11 +275,7 @@ def _kinds_of_errors(
 
 
 def _with_errors(
-    sample: Predictions,
-    shares: Float[np.ndarray, " c"],
-    by_weight: Float[np.ndarray, " c"],
-    *,
-    by_scores: bool,
+    sample: Predictions, shares: PerPresentClass, by_weight: PerPresentClass, *, by_scores: bool
 ) -> Predictions:
     """Have shares of the classes scored like a typical case of another; see `_Classes.sample`."""
     present, n_classes = sample.present, sample.n_classes
@@ -333,9 +332,7 @@ def _rare_errors(
 
 
 def _values_with(
-    measure: Measure,
-    classes: _Classes,
-    kinds: Sequence[tuple[Float[np.ndarray, " c"], Float[np.ndarray, " c"]]],
+    measure: Measure, classes: _Classes, kinds: Sequence[tuple[PerPresentClass, PerPresentClass]]
 ) -> Float[np.ndarray, " kinds"]:
     """Return the value with each kind of errors."""
     if measure.family != _DECISIONS:

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import BoolPerRow, PerRow, divide
 
 
 class Stratum(NamedTuple):
@@ -82,18 +82,18 @@ class CensoringWeights:
     methods: ClassVar[tuple[str, ...]] = ("jackknife", "bootstrap", "bayesian_bootstrap")
 
     counted: Bool[np.ndarray, " m"]
-    given: Float[np.ndarray, " n"]
-    known: Bool[np.ndarray, " n"]
+    given: PerRow
+    known: BoolPerRow
     strata: tuple[Stratum, ...]
 
-    def chances(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    def chances(self, weights: PerRow) -> PerRow:
         """Return G for each row if rows have other weights, 1 where it is given."""
         result = np.ones(len(self.known))
         for stratum in self.strata:
             result[stratum.rows] = stratum.chances(weights[stratum.rows])
         return result
 
-    def drawn(self, counts: Float[np.ndarray, " n"]) -> Float[np.ndarray, " known"]:
+    def drawn(self, counts: PerRow) -> Float[np.ndarray, " known"]:
         """Return how much known rows count in a sample that has each row so often, with its G."""
         drawn, before = self.chances(self.given * counts), counts * self.chances(self.given)
         return np.divide(before, drawn, out=np.zeros(len(counts)), where=counts > 0)[self.known]
@@ -111,9 +111,7 @@ class CensoringWeights:
         return widened, widened[..., :0]
 
 
-def in_stratum(
-    has: Bool[np.ndarray, " n"], time: Float[np.ndarray, " n"], is_gone: Bool[np.ndarray, " n"]
-) -> Stratum:
+def in_stratum(has: BoolPerRow, time: PerRow, is_gone: BoolPerRow) -> Stratum:
     """Return a stratum of some rows; those that are gone were censored before the horizon.
 
     At equal times events come before censoring.
@@ -124,11 +122,8 @@ def in_stratum(
 
 
 def cox_chances(
-    stratum: Stratum,
-    covariates: Shaped[np.ndarray, "n p"],
-    time: Float[np.ndarray, " n"],
-    is_censored: Bool[np.ndarray, " n"],
-) -> Float[np.ndarray, " n"]:
+    stratum: Stratum, covariates: Shaped[np.ndarray, "n p"], time: PerRow, is_censored: BoolPerRow
+) -> PerRow:
     """Return G just before each row's time, or before the horizon, by a Cox regression."""
     try:
         from statsmodels.duration.hazard_regression import PHReg

@@ -7,8 +7,9 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import number, numbers
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.predictions import Predictions
@@ -16,7 +17,7 @@ from dmfroc.inputs.scores import class_scores
 
 _ROUNDING = 1e-6
 
-type Cells = tuple[Int[np.ndarray, " n"], Float[np.ndarray, " n"]]
+type Cells = tuple[IntPerRow, PerRow]
 
 
 def shares_in_cells(predictions: Predictions) -> Cells:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import comb
 
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import integer, number
 from dmfroc.inputs.arrays import Rows, as_array, as_floats, columns_of
 from dmfroc.inputs.judge import probabilities
@@ -42,10 +43,10 @@ class ScoredItems:
         The scores themselves.
     """
 
-    scores: dict[str, Float[np.ndarray, " n"]]
-    judge: dict[str, Float[np.ndarray, " n"]] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: dict[str, PerRow]
+    judge: dict[str, PerRow] | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
     n_repeats: int = 1
     index: Any = None

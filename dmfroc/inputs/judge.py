@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
 from numpy.typing import NDArray
 
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_missing, row_names
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
@@ -40,8 +40,8 @@ class JudgedRows(NamedTuple):
     verified: Predictions
     judge_on_verified: Predictions
     judge_on_all: Predictions
-    is_verified: Bool[np.ndarray, " n"]
-    stratum: Int[np.ndarray, " n"]
+    is_verified: BoolPerRow
+    stratum: IntPerRow
     drawn_unlike: bool
     given: Predictions
 
@@ -95,7 +95,7 @@ def judged_rows(
 
 def verified_labels(
     y_true: Any, judge: Any
-) -> tuple[NDArray[np.object_], NDArray[np.object_], Bool[np.ndarray, " n"], Rows]:
+) -> tuple[NDArray[np.object_], NDArray[np.object_], BoolPerRow, Rows]:
     """Return labels, some of them missing, the judge's, and which rows are verified."""
     if isinstance(y_true, Predictions):
         raise TypeError(
@@ -120,9 +120,7 @@ def verified_labels(
     return true, said, is_verified, rows
 
 
-def _drawn_in_strata(
-    names: NDArray[Any], is_verified: Bool[np.ndarray, " n"]
-) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
+def _drawn_in_strata(names: NDArray[Any], is_verified: BoolPerRow) -> tuple[PerRow, IntPerRow]:
     """Return the share of verified rows in each row's stratum, and the stratum."""
     strata, stratum = np.unique(names, return_inverse=True)
     shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
@@ -153,9 +151,7 @@ def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     return labels
 
 
-def probabilities(
-    given: Any, n: int, rows: Rows, what: str = "label_probability"
-) -> Float[np.ndarray, " n"]:
+def probabilities(given: Any, n: int, rows: Rows, what: str = "label_probability") -> PerRow:
     """Check and arrange probabilities of the rows, such as to be drawn; by default they are 1."""
     given = np.ones(n) if given is None else given
     chances = real_weights(given, n, Source(weight=what), Rows())

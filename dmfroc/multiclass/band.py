@@ -43,6 +43,9 @@ from dmfroc.multiclass.rates import (
 )
 from dmfroc.results.attributes import AttributeTables
 
+PerPoint = Float[np.ndarray, " m"]
+"""One number for each point of a band."""
+
 BandKind = Literal["pointwise", "simultaneous"]
 BandMethod = Literal["jackknife", "bootstrap"]
 
@@ -76,10 +79,10 @@ class CurveBand(AttributeTables):
         Of what the level is the coverage: of each interval, or of the whole curve.
     """
 
-    fpr: Float[np.ndarray, " m"]
-    tpr: Float[np.ndarray, " m"]
-    low: Float[np.ndarray, " m"]
-    high: Float[np.ndarray, " m"]
+    fpr: PerPoint
+    tpr: PerPoint
+    low: PerPoint
+    high: PerPoint
     level: float
     method: str
     kind: BandKind = "pointwise"
@@ -274,7 +277,7 @@ def check_kind(name: str, kind: Any) -> None:
     choice(name, kind, get_args(BandKind))
 
 
-def grid_of_band(n_points: int) -> Float[np.ndarray, " m"]:
+def grid_of_band(n_points: int) -> PerPoint:
     """Return false positive rates from 0 to 1, denser at both ends."""
     return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
 
@@ -460,16 +463,12 @@ def _correlation(
     return np.where(varies, ab / np.sqrt(np.where(varies, aa * bb, 1)), 0)
 
 
-def _widened_to_monotone(
-    low: Float[np.ndarray, " m"], high: Float[np.ndarray, " m"]
-) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+def _widened_to_monotone(low: PerPoint, high: PerPoint) -> tuple[PerPoint, PerPoint]:
     """Make both ends non-decreasing, as every curve is; no interval becomes narrower."""
     return np.minimum.accumulate(low[::-1])[::-1], np.maximum.accumulate(high)
 
 
-def _distances(
-    fpr: Float[np.ndarray, " m"], tpr: Float[np.ndarray, " m"], points: _Points
-) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, " m"]]:
+def _distances(fpr: PerPoint, tpr: PerPoint, points: _Points) -> tuple[PerPoint, PerPoint]:
     """Return how far the interval of the true positive rate extends below and above the curve.
 
     The curve of two classes has more points than there are thresholds with intervals. Between two
@@ -477,9 +476,7 @@ def _distances(
     """
     correlation = np.interp(fpr, points.fpr, points.correlation)
 
-    def combine(
-        at_threshold: Float[np.ndarray, " m"], of_threshold: Float[np.ndarray, " m"]
-    ) -> Float[np.ndarray, " m"]:
+    def combine(at_threshold: PerPoint, of_threshold: PerPoint) -> PerPoint:
         at_threshold, of_threshold = np.maximum(at_threshold, 0), np.maximum(of_threshold, 0)
         squared = at_threshold**2 + of_threshold**2 - 2 * correlation * at_threshold * of_threshold
         return np.sqrt(np.maximum(squared, 0))

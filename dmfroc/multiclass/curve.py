@@ -509,9 +509,10 @@ def curve_of_numbers(
     numbers: Mapping[str, Any], counted: Int[np.ndarray, "g p 2"], classes: Sequence[Hashable]
 ) -> MulticlassROC:
     """Return the curve with the numbers of a fit, whose pairs of classes are known by place."""
-    given = {name: np.asarray(x) for name, x in numbers.items()}
+    given = ((name, np.asarray(x)) for name, x in numbers.items())
+    fields: dict[str, Any] = {name: x if x.ndim else x.item() for name, x in given}
     return MulticlassROC(
-        **{name: x if x.ndim else x.item() for name, x in given.items()},
+        **fields,
         pairs=tuple((classes[i], classes[j]) for i, j in counted.reshape(-1, 2).tolist()),
     )
 

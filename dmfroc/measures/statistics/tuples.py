@@ -28,6 +28,9 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
+PerMember = Float[np.ndarray, " _m"]
+"""One number for each member of a class, of which each has its own number."""
+
 _LARGEST_TABLE = 2**27  # entries: one GiB
 _PAIRS_AT_ONCE = 2**17  # what a processor's cache holds
 _MOST_SUMS = 2**28  # of scores: a few seconds
@@ -51,11 +54,11 @@ class VolumeCounts(Statistic):
     is_compiled: ClassVar[bool] = False
 
     @abstractmethod
-    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+    def won(self, *weights: PerMember) -> Any:
         """Return the weight of the combinations in order, from the weights of each class."""
 
     @abstractmethod
-    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+    def derivatives(self, *weights: PerMember) -> Iterable[np.ndarray]:
         """Return the derivatives of that with respect to the weights of each class."""
 
     def count(self, weights: PerRow, xp: Any) -> TripleTable:
@@ -122,7 +125,7 @@ class NominalTripleCounts(VolumeCounts):
     rank_from_b: Int[np.ndarray, " c"]
 
     @interruptible
-    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+    def won(self, *weights: PerMember) -> Any:
         a, b, c = (weights[k] for k in self.classes)
         cumulative = self._cumulative(c)
         return sum(
@@ -131,7 +134,7 @@ class NominalTripleCounts(VolumeCounts):
         )
 
     @interruptible
-    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterable[np.ndarray]:
+    def derivatives(self, *weights: PerMember) -> Iterable[np.ndarray]:
         a, b, c = (weights[k] for k in self.classes)
         cumulative, size = self._cumulative(c), len(c) + 1
         d_a, d_b, d_cumulative = np.zeros_like(a), np.zeros_like(b), np.zeros(size**2)
@@ -244,10 +247,10 @@ class TupleCounts(VolumeCounts):
 
     credit: Float[np.ndarray, " *sizes"]
 
-    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+    def won(self, *weights: PerMember) -> Any:
         return weights[0] @ next(iter(self.derivatives(*weights)))
 
-    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterator[np.ndarray]:
+    def derivatives(self, *weights: PerMember) -> Iterator[np.ndarray]:
         for place in range(len(weights)):
             won = np.moveaxis(self.credit, place, 0)
             for other in reversed([x for k, x in enumerate(weights) if k != place]):
@@ -303,7 +306,7 @@ class OrderedCounts(VolumeCounts):
                 runs[first, last] = product
         return runs
 
-    def _at_values(self, weights: tuple[Float[np.ndarray, " _m"], ...]) -> Float[np.ndarray, "k v"]:
+    def _at_values(self, weights: tuple[PerMember, ...]) -> Float[np.ndarray, "k v"]:
         pairs = zip(self.places, weights, strict=True)
         return np.stack([np.bincount(places, w, self.n_values) for places, w in pairs])
 
@@ -316,11 +319,11 @@ class OrderedCounts(VolumeCounts):
             below[k] = np.append(0, np.cumsum(ending))
         return below
 
-    def won(self, *weights: Float[np.ndarray, " _m"]) -> Any:
+    def won(self, *weights: PerMember) -> Any:
         runs = self._runs(self._at_values(weights))
         return self._chains(runs, len(weights), self.n_values)[-1, -1]
 
-    def derivatives(self, *weights: Float[np.ndarray, " _m"]) -> Iterator[np.ndarray]:
+    def derivatives(self, *weights: PerMember) -> Iterator[np.ndarray]:
         k, at = len(weights), self._at_values(weights)
         runs = self._runs(at)
         below = self._chains(runs, k, self.n_values)[:, :-1]
