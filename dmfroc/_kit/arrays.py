@@ -31,6 +31,14 @@ PerClass = Float[np.ndarray, " k"]
 IntPerClass = Int[np.ndarray, " k"]
 """One number for each of k classes."""
 
+PerPresentClass = Float[np.ndarray, " c"]
+"""One number for each of the c classes that occur."""
+
+PerDraw = Float[np.ndarray, " draws"]
+
+Covariance = Float[np.ndarray, "m m"]
+"""Of m values, such as those of several classifiers."""
+
 PerThreshold = Float[np.ndarray, " t"]
 """One number for each threshold, from the highest to the lowest."""
 

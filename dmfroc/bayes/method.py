@@ -12,7 +12,7 @@ import numpy as np
 import xarray
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import value_and_derivatives
+from dmfroc._kit.arrays import Covariance, PerDraw, value_and_derivatives
 from dmfroc._kit.options import is_one_of
 from dmfroc.bayes.models import Likelihood
 from dmfroc.bayes.pairs import drawn_areas
@@ -144,7 +144,7 @@ class Bayes(IntervalMethod):
             draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
 
         def interval_of(
-            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
+            first: str, second: str | None, draws: PerDraw, level: float
         ) -> tuple[float, float]:
             low, high = interval_of_draws(draws, level).tolist()
             return low, high
@@ -172,11 +172,7 @@ def against_the_rest(predictions: Predictions, place: int) -> Predictions:
     )
 
 
-def couple(
-    draws: Mapping[str, Float[np.ndarray, " draws"]],
-    correlation: Float[np.ndarray, "m m"],
-    seed: int,
-) -> dict[str, Float[np.ndarray, " draws"]]:
+def couple(draws: Mapping[str, PerDraw], correlation: Covariance, seed: int) -> dict[str, PerDraw]:
     """Return the draws of each in the order of ranks that are correlated as given."""
     n_draws = len(next(iter(draws.values())))
     normal = np.random.default_rng(seed).multivariate_normal(
@@ -189,12 +185,12 @@ def couple(
     }
 
 
-def correlation_of(influences: Float[np.ndarray, "m n"]) -> Float[np.ndarray, "m m"]:
+def correlation_of(influences: Float[np.ndarray, "m n"]) -> Covariance:
     """Return the correlation of values with these influences; zero if one has no variation."""
     scale = np.sqrt((influences**2).sum(axis=1))
     varies = scale > NO_VARIATION
     unit = influences * (varies / np.where(varies, scale, 1.0))[:, None]
-    correlation: Float[np.ndarray, "m m"] = unit @ unit.T
+    correlation: Covariance = unit @ unit.T
     np.fill_diagonal(correlation, 1.0)
     return correlation
 

@@ -13,6 +13,7 @@ import xarray
 from jaxtyping import Float
 
 import dmfroc
+from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import check_level, integer
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
@@ -258,12 +259,7 @@ def interval_of_draws(
 
 
 def estimate_from_draws(
-    measure: str,
-    title: str,
-    draws: Float[np.ndarray, " draws"],
-    level: float,
-    seed: int,
-    warnings: Iterable[str],
+    measure: str, title: str, draws: PerDraw, level: float, seed: int, warnings: Iterable[str]
 ) -> Estimate:
     """Return posterior mean, standard deviation and interval of a measure."""
     low, high = interval_of_draws(draws, level).tolist()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped, UInt
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerPresentClass, PerRow, begins
 from dmfroc._kit.memory import check_memory
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch, changed_error
@@ -307,7 +307,7 @@ class Counts:
             },
         )
 
-    def effective_sizes(self) -> Float[np.ndarray, " c"]:
+    def effective_sizes(self) -> PerPresentClass:
         """Return Kish's effective number of observations of each class that occurs."""
         occurs = self.sizes > 0
         return self.totals[occurs] ** 2 / self.squares[occurs]

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import ndtri
 
+from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
 from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
 from dmfroc.inference.hypothesis import Hypothesis
@@ -183,7 +183,7 @@ class Resampling(IntervalMethod):
             raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
         facts: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
-        draws: dict[str, Float[np.ndarray, " draws"]] = {}
+        draws: dict[str, PerDraw] = {}
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
         for name, bound in bound_to.items():
             [facts[name]] = facts_of([measure], bound, samples[name])
@@ -200,7 +200,7 @@ class Resampling(IntervalMethod):
         low, high = measure.bounds
 
         def interval_of(
-            first: str, second: str | None, draws: Float[np.ndarray, " draws"], level: float
+            first: str, second: str | None, draws: PerDraw, level: float
         ) -> tuple[float, float]:
             units, moments, bounds = facts[first].units, facts[first].moments, measure.bounds
             value, influence, _ = facts[first].influences

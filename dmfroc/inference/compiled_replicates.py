@@ -12,12 +12,12 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Float, Int
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.compiled import compiled, share
 from dmfroc.inference.units import Units
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
-ValuesAndErrors = tuple[Float[np.ndarray, "draws values"], Float[np.ndarray, " draws"] | None]
+ValuesAndErrors = tuple[Float[np.ndarray, "draws values"], PerDraw | None]
 
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one by a CPU
 _SCORES_AT_ONCE_WITH_ERRORS = 1 << 16

@@ -23,7 +23,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import IntPerRow, divide
+from dmfroc._kit.arrays import Covariance, IntPerRow, PerPresentClass, divide
 from dmfroc._kit.threads import parallel
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -101,7 +101,7 @@ class Facts(ABC):
     value: float
     moments: Moments
     error_bound: float = field(default=0.0, kw_only=True)
-    n_drawn: Float[np.ndarray, " c"] | None = field(default=None, kw_only=True)
+    n_drawn: PerPresentClass | None = field(default=None, kw_only=True)
     can_redraw: bool = field(default=True, kw_only=True)
     remarks: tuple[str, ...] = field(default=(), kw_only=True)
     judge: JudgedLabels | None = field(default=None, kw_only=True)
@@ -456,7 +456,7 @@ class JointFacts(NamedTuple):
 
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
-    covariance: Float[np.ndarray, "m m"]
+    covariance: Covariance
     sign_flips: Mapping[tuple[str, str], SignFlips] = {}
     values: Mapping[tuple[str, str], float] | None = None
 
@@ -560,7 +560,7 @@ def _pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:
         yield x[:, start : start + at_once]
 
 
-def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Float[np.ndarray, "m m"]:
+def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Covariance:
     """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
     own = np.maximum(units.sizes - units.n_means, 0)
     products = np.zeros((len(own), len(sums), len(sums)))
@@ -577,7 +577,7 @@ def covariance_from_products(
     totals: Float[np.ndarray, "m d"],
     units: Units,
     moments: Sequence[Moments],
-) -> Float[np.ndarray, "m m"]:
+) -> Covariance:
     """Return the covariance of values from what is known of their influences by stratum.
 
     These are the sums of their products about the mean, scaled to single units, and their totals.
@@ -588,9 +588,7 @@ def covariance_from_products(
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)
     pooled = products.sum(axis=0) / max(own.sum(), 1)
-    covariance: Float[np.ndarray, "m m"] = (
-        (products + pooled) / ((own + 1) * sizes)[:, None, None]
-    ).sum(axis=0)
+    covariance: Covariance = ((products + pooled) / ((own + 1) * sizes)[:, None, None]).sum(axis=0)
     if units.sizes_are_random:
         covariance += (totals / units.drawn[1]) @ totals.T
     alike = np.sqrt(covariance.diagonal())

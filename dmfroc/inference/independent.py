@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
-from jaxtyping import Float
 
+from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.method import N_DRAWS, JointEstimates
@@ -91,7 +91,7 @@ def joint_estimates(
     intervals: Mapping[str, IntervalAt],
     values: Mapping[str, tuple[float, IntervalAt]],
     error_of: Callable[[str, str], float],
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     hypothesis: Hypothesis,
     seed: int,
 ) -> JointEstimates:
@@ -125,7 +125,7 @@ def exact_tails(interval_at: IntervalAt) -> IntervalAt:
 
 def draws_of(
     value: float, interval_at: IntervalAt, generator: np.random.Generator, n_draws: int = N_DRAWS
-) -> Float[np.ndarray, " draws"]:
+) -> PerDraw:
     """Draw from the distribution whose quantiles are the ends of one sample's intervals."""
     ends = [interval_at(float(error)) for error in _GRID[:-1]]
     lows, highs = ([getattr(x, end) for x in ends] for end in ("low", "high"))

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import Covariance, PerRow
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -280,9 +280,7 @@ def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moment
     return moments_from_means(*units.means_of_powers(sums), units)
 
 
-def freedom_of_mean(
-    covariance: Float[np.ndarray, "m m"], freedoms: Float[np.ndarray, " m"]
-) -> float:
+def freedom_of_mean(covariance: Covariance, freedoms: Float[np.ndarray, " m"]) -> float:
     """Return the degrees of freedom of the variance of a mean of values with this covariance.
 
     That is Satterthwaite's approximation where variances are estimated with these degrees of

@@ -12,6 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
@@ -50,7 +51,7 @@ class JointEstimates(NamedTuple):
     estimates: dict[str, Estimate]
     contrasts: dict[tuple[str, str], Contrast]
     qualities: Float[np.ndarray, "draws m"]
-    covariance: Float[np.ndarray, "m m"]
+    covariance: Covariance
     intervals_of_values: Mapping[str, IntervalAt]
 
 
@@ -139,7 +140,7 @@ def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -
 def joint_t_estimates(
     estimates: dict[str, Estimate],
     contrasts: dict[tuple[str, str], Contrast],
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     degrees_of_freedom: float,
     intervals: Mapping[str, IntervalAt],
     hypothesis: Hypothesis,
@@ -158,16 +159,14 @@ def joint_t_estimates(
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
 
 
-IntervalOfDraws = Callable[
-    [str, str | None, Float[np.ndarray, " draws"], float], tuple[float, float]
-]
+IntervalOfDraws = Callable[[str, str | None, PerDraw, float], tuple[float, float]]
 """Takes two names and the draws of the difference, or a name, None and its draws; and the level."""
 
 
 def compare_draws(
     measure: Measure,
     estimates: dict[str, Estimate],
-    draws: Mapping[str, Float[np.ndarray, " draws"]],
+    draws: Mapping[str, PerDraw],
     interval_of: IntervalOfDraws,
     hypothesis: Hypothesis,
     level: float,
@@ -212,9 +211,7 @@ def compare_draws(
     )
 
 
-def _share_beyond(
-    threshold: float, differences: Float[np.ndarray, " draws"], value: float
-) -> float:
+def _share_beyond(threshold: float, differences: PerDraw, value: float) -> float:
     """Return the share of draws on the other side of a threshold than the value.
 
     Those at 0 count by half; those at the ends of a region of equivalence are in it.

@@ -21,14 +21,12 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaincinv, chdtri
 
+from dmfroc._kit.arrays import PerPresentClass
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import FunctionOfWeights
 from dmfroc.measures.measure import Measure, bare_value_of, bind
 from dmfroc.measures.statistics.forecasts import probabilities_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
-
-PerPresentClass = Float[np.ndarray, " c"]
-"""One number for each class that occurs."""
 
 _USERS = "user-defined"  # measures that may fail for other samples than those of their users
 _DECISIONS = "decisions"  # measures whose errors cost what the user says

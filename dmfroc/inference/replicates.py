@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import ndtr, ndtri
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
@@ -36,7 +36,7 @@ class Replicates(NamedTuple):
     """The measure's value in every replicate, and its standard error there if asked for."""
 
     values: Float[np.ndarray, "draws values"]
-    standard_errors: Float[np.ndarray, " draws"] | None = None
+    standard_errors: PerDraw | None = None
 
 
 def replicate_values(
@@ -227,7 +227,7 @@ def replicate_interval(
 
 def _corrected_tails(
     value: float,
-    values: Float[np.ndarray, " draws"],
+    values: PerDraw,
     influence: Float[np.ndarray, " u"],
     quantiles: Float[np.ndarray, " 2"],
     *,

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import ndtri
 
+from dmfroc._kit.arrays import Covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.simultaneous import LargestStatistic, largest_statistic, square_root
@@ -49,7 +50,7 @@ class Winner:
 
 def may_be_best(
     qualities: Float[np.ndarray, " m"],
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     p_values: Float[np.ndarray, "m m"],
     level: float,
     seed: int,

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerDraw
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.units import Units
@@ -24,7 +25,7 @@ _MOST_UNITS = 50_000
 _N_FLIPS, _UNITS_AT_ONCE, _PAIRS_AT_ONCE = 9999, 512, 256
 _ROUNDING = 1e-9
 
-SignFlips = Float[np.ndarray, " draws"]
+SignFlips = PerDraw
 """The difference in the sample, followed by that under each draw of signs."""
 
 

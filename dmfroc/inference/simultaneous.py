@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, ndtri
 
+from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.results.difference import Difference
 
 _MOST_DRAWS = 50_000
@@ -37,7 +38,7 @@ class LargestStatistic:
         Whether the draws are of absolute values.
     """
 
-    draws: Float[np.ndarray, " draws"]
+    draws: PerDraw
     n_statistics: int
     two_sided: bool = True
 
@@ -62,7 +63,7 @@ class LargestStatistic:
 
 
 def largest_statistic(
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     contrasts: Float[np.ndarray, "k m"],
     seed: int,
     *,
@@ -111,7 +112,7 @@ def largest_statistic(
     return LargestStatistic(np.sort(np.concatenate(parts)), n_statistics, two_sided)
 
 
-def square_root(covariance: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:
+def square_root(covariance: Covariance) -> Float[np.ndarray, "m m"]:
     """Return A such that A A' is the covariance, which may be singular."""
     eigenvalues, vectors = np.linalg.eigh(covariance)
     return vectors * np.sqrt(np.clip(eigenvalues, 0, None))

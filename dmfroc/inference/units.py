@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import IntPerRow, PerClass, PerRow, divide
+from dmfroc._kit.arrays import IntPerRow, PerClass, PerPresentClass, PerRow, divide
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Cells
@@ -93,7 +93,7 @@ class Units:
     sizes: Int[np.ndarray, " s"]
     n_complete_sets: float | int
     sizes_are_random: bool = False
-    effective_sizes: Float[np.ndarray, " c"] | None = None
+    effective_sizes: PerPresentClass | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     inflation: PerRow | None = None

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerRow
+from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerPresentClass, PerRow
 from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import OnDevice
@@ -66,7 +66,7 @@ class Threshold(NamedTuple):
     """
 
     fixed: Measure
-    distances: Callable[[Any, Float[np.ndarray, " c"], float], tuple[float, float]]
+    distances: Callable[[Any, PerPresentClass, float], tuple[float, float]]
     fewest: float
 
 

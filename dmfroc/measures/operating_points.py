@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from autograd.core import make_vjp
-from jaxtyping import Float
 from scipy.special import bdtrik
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import PerPresentClass, divide
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
@@ -151,7 +150,7 @@ class AtPoint:
         return value, pull_back
 
     def distances(
-        self, points: CurvePoints, n_effective: Float[np.ndarray, " c"], error: float
+        self, points: CurvePoints, n_effective: PerPresentClass, error: float
     ) -> tuple[float, float]:
         """Return how far below and above the value those at the limits of the thresholds are.
 

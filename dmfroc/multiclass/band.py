@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaincinv, stdtrit
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import PerPresentClass, PerRow
 from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
@@ -397,7 +397,7 @@ def class_shares(
 def _rate_intervals(
     rates: Float[np.ndarray, " t"],
     influences: Float[np.ndarray, "t n"],
-    shares: Float[np.ndarray, " c"],
+    shares: PerPresentClass,
     units: Units,
     level: float,
 ) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:

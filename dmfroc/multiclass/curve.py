@@ -10,7 +10,7 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, after, before, value_and_pull_back
+from dmfroc._kit.arrays import AnyArray, PerPresentClass, after, before, value_and_pull_back
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.options import RandomState, choice, is_one_of
 from dmfroc._kit.remarks import warn
@@ -188,7 +188,7 @@ class _CountDerivatives:
         rate_derivatives = self._rate_derivatives.columns(slice(first, first + n_pairs))
         return rate_derivatives / self._totals[self._counted[group]][..., None]
 
-    def for_totals(self, problem: Problem) -> Float[np.ndarray, " c"]:
+    def for_totals(self, problem: Problem) -> PerPresentClass:
         """Return the derivatives with respect to the totals, by which the counts are divided."""
         d = self._rate_derivatives
         of_columns = np.stack([d.column_effect, d.column_adjoint], axis=1)
