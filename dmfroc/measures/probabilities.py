@@ -430,7 +430,7 @@ def expected_calibration_error(
     return replace(plain, interval=IntervalProperties(less_biased=less_biased))
 
 
-def _squared_gaps(table: Bins, xp: Any) -> Any:
+def squared_gaps(table: Bins, xp: Any) -> Any:
     """Return the products of two gaps of each bin, as a mean over all pairs of its rows.
 
     So the mean squared gap lacks what the variance of the outcomes adds to it.
@@ -441,7 +441,7 @@ def _squared_gaps(table: Bins, xp: Any) -> Any:
 
 
 def _squared_error(table: Bins, xp: Any) -> Any:
-    mean = (table.weight * _squared_gaps(table, xp)).sum() / table.weight[0].sum()
+    mean = (table.weight * squared_gaps(table, xp)).sum() / table.weight[0].sum()
     return xp.maximum(mean, 0.0)
 
 
@@ -451,7 +451,7 @@ def _slopes_of_squared_error(table: Bins) -> tuple[_OfBins, _OfBins]:
     For calibrated forecasts all of the error is of second order, and that sum would be twice as
     large.
     """
-    total, squares = table.weight[0].sum(), _squared_gaps(table, np)
+    total, squares = table.weight[0].sum(), squared_gaps(table, np)
     n = divide(table.weight**2, table.squared_weight, np)
     gap = divide(table.outcome - table.forecast, table.weight, np)
     gap = np.where(gap == 0, _ROUNDING, gap)

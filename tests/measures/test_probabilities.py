@@ -13,6 +13,7 @@ from dmfroc._kit.compiled import double_precision
 from dmfroc.curves import calibration_curve
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
+from dmfroc.measures.probabilities import squared_gaps
 
 CLASSES, SCORES = normal_scores(3, 67, 3, prior=[0.5, 0.3, 0.2])
 PROBABILITIES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
@@ -183,7 +184,7 @@ def test_the_squared_calibration_error_has_no_bias(n, share):
         y = np.array([*outcomes, 0, 1])
         bins = bind(measure, Predictions.from_arrays(y, np.array([0.7] * n + [0.0, 1.0])))
         table = bins.statistic.count(np.ones(n + 2), np)
-        raw = (table.weight * measure.summary._squares(table, np)).sum() / (n + 2)
+        raw = (table.weight * squared_gaps(table, np)).sum() / (n + 2)
         mean += np.prod(np.where(np.array(outcomes) == 1, share, 1 - share)) * raw
     assert mean == pytest.approx(n / (n + 2) * (share - 0.7) ** 2, abs=1e-12)
 
@@ -198,7 +199,7 @@ def test_the_standard_error_of_the_squared_calibration_error_is_its_deviation(sl
         p = rng.random(500)
         predictions = Predictions.from_arrays((rng.random(500) < expit(slope * logit(p))) * 1, p)
         table = bind(measure, predictions).statistic.count(np.ones(500), np)
-        values.append((table.weight * measure.summary._squares(table, np)).sum() / 500)
+        values.append((table.weight * squared_gaps(table, np)).sum() / 500)
         found = estimate(measure, predictions)
         errors.append(found.standard_error)
         holds.append(found.interval[0] <= truth <= found.interval[1])
