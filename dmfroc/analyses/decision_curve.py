@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
-from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
@@ -51,13 +51,13 @@ class Bands(NamedTuple):
         How certain it is that the value is above 0: 1 minus the one-sided p-value.
     """
 
-    value: Float[np.ndarray, " t"]
-    standard_error: Float[np.ndarray, " t"]
-    low: Float[np.ndarray, " t"]
-    high: Float[np.ndarray, " t"]
-    simultaneous_low: Float[np.ndarray, " t"]
-    simultaneous_high: Float[np.ndarray, " t"]
-    probability_positive: Float[np.ndarray, " t"]
+    value: PerThreshold
+    standard_error: PerThreshold
+    low: PerThreshold
+    high: PerThreshold
+    simultaneous_low: PerThreshold
+    simultaneous_high: PerThreshold
+    probability_positive: PerThreshold
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,9 +86,9 @@ class DecisionCurve(Result):
     json_names: ClassVar[tuple[str, ...]] = ("level",)
 
     label: Hashable
-    thresholds: Float[np.ndarray, " t"]
+    thresholds: PerThreshold
     benefit: Bands
-    baselines: dict[str, Float[np.ndarray, " t"]]
+    baselines: dict[str, PerThreshold]
     difference: Bands
     level: float
     warnings: tuple[str, ...] = ()
@@ -245,13 +245,13 @@ class DrawnCurve(NamedTuple):
     """The share of a class, net benefits at each threshold, and where there is a lead."""
 
     share: float
-    benefit: Float[np.ndarray, " t"]
-    of_all: Float[np.ndarray, " t"]
+    benefit: PerThreshold
+    of_all: PerThreshold
     better_text: str
 
 
 def drawn_curve(
-    sample: Sample, thresholds: Float[np.ndarray, " t"], label: Hashable, level: float
+    sample: Sample, thresholds: PerThreshold, label: Hashable, level: float
 ) -> DrawnCurve:
     """Return what a chart without bands needs, in a third of the time of a `decision_curve`."""
     share = _share_of(sample, None, label)
@@ -265,9 +265,7 @@ def drawn_curve(
     )
 
 
-def _ranges_above_zero(
-    thresholds: Float[np.ndarray, " t"], low: Float[np.ndarray, " t"]
-) -> list[tuple[float, float]]:
+def _ranges_above_zero(thresholds: PerThreshold, low: PerThreshold) -> list[tuple[float, float]]:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], (low > 0).astype(int), [0]])))
     return [(float(thresholds[a]), float(thresholds[b - 1])) for a, b in edges.reshape(-1, 2)]
 
@@ -328,7 +326,7 @@ def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
 
 
 def _curve(
-    points: list[_Point], thresholds: Float[np.ndarray, " t"], label: Hashable, options: Options
+    points: list[_Point], thresholds: PerThreshold, label: Hashable, options: Options
 ) -> DecisionCurve:
     benefit = _bands([(point.benefit, 1.0) for point in points], options.level)
     difference = _bands([(point.lead, point.factor) for point in points], options.level)
@@ -352,7 +350,7 @@ def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
 
 def _simultaneous_ends(
     scaled: list[tuple[FactsInMemory, float]], level: float
-) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+) -> tuple[PerThreshold, PerThreshold]:
     """Return the ends of a band around multiples of values in the same sample."""
     facts = [x for x, _ in scaled]
     varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
@@ -365,7 +363,7 @@ def _simultaneous_ends(
 
 def _ends(
     scaled: list[tuple[FactsInMemory, float]], level: float
-) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+) -> tuple[PerThreshold, PerThreshold]:
     """Return the ends of intervals, each by itself."""
     ends = [(factor, _interval(x, 1 - level)) for x, factor in scaled]
     return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])

@@ -13,6 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from dmfroc._kit.arrays import IntPerRow
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
@@ -117,7 +118,7 @@ class JudgedEvidence(EvidenceInMemory):
         return None if groups is None else group_names(groups, given)[given.sample_weight > 0]
 
     @cached_property
-    def _unit(self) -> Int[np.ndarray, " n"]:
+    def _unit(self) -> IntPerRow:
         if self._groups is None:
             return np.arange(len(self.rows.is_verified))
         return np.unique(self._groups, return_inverse=True)[1]

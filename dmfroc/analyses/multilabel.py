@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import IntPerRow
 from dmfroc._kit.options import RandomState, check_level, choice, listed, seed_of
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import parallel_map
@@ -72,7 +73,7 @@ class LabelledRows:
     scores: dict[str, Float[np.ndarray, "n l"]]
     predicted: dict[str, Float[np.ndarray, "n l"]]
     names: tuple[str, ...]
-    unit: Int[np.ndarray, " n"]
+    unit: IntPerRow
 
     @property
     def classifiers(self) -> list[str]:

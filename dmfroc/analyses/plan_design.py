@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import chdtri, nctdtr, ndtri, stdtrit
 
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass
 from dmfroc._kit.options import number, positive
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_on, moments_of
 from dmfroc.inference.limits import interval
@@ -111,7 +112,7 @@ class Design:
     range_of_sizes: tuple[float, float] | None  # whatever the sizes of the classes
     symmetric_on_line: bool
     moments: Moments  # of the pilot
-    shares: Float[np.ndarray, " k"]
+    shares: PerClass
     level: float
     measure: Measure
     pilot: Predictions  # with the planned class shares
@@ -123,7 +124,7 @@ class Design:
         """The fewest cases with which every class can have two."""
         return int(np.ceil(_LEAST_OF_CLASS / self.shares.min()))
 
-    def counts(self, n: int) -> Int[np.ndarray, " k"]:
+    def counts(self, n: int) -> IntPerClass:
         """Return the class sizes of n cases, which add up to n."""
         exact = n * self.shares
         counts = np.floor(exact).astype(int)
@@ -131,7 +132,7 @@ class Design:
         counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
         return np.maximum(counts, _LEAST_OF_CLASS)
 
-    def planned_units(self, n: int) -> tuple[Int[np.ndarray, " s"], Float[np.ndarray, " k"]]:
+    def planned_units(self, n: int) -> tuple[Int[np.ndarray, " s"], PerClass]:
         """Return the numbers of independent units of n cases, and effective sizes of the classes.
 
         Groups are as large as those of the pilot.
@@ -209,9 +210,9 @@ class Design:
 def make_design(
     measure: Measure,
     pilots: list[Predictions],
-    shares: Float[np.ndarray, " k"],
+    shares: PerClass,
     level: float,
-    judge: Int[np.ndarray, " n"] | None = None,
+    judge: IntPerRow | None = None,
     groups: Any = None,
 ) -> Design:
     """Find the value and the influences under the class shares of the planned test set.

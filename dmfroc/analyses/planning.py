@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerClass
 from dmfroc._kit.options import RandomState, check_level, numbers, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -427,7 +427,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
     return [as_predictions(one, needs="labels", by_fold=True) for one in named.values()]
 
 
-def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
+def _shares(prevalence: Any, pilot: Predictions) -> PerClass:
     n_classes = len(pilot.present)
     if isinstance(prevalence, str):
         if prevalence == "balanced":
@@ -445,9 +445,7 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     )
 
 
-def _other_shares_message(
-    measure: Measure, pilot: Predictions, shares: Float[np.ndarray, " k"]
-) -> str | None:
+def _other_shares_message(measure: Measure, pilot: Predictions, shares: PerClass) -> str | None:
     """Say that probabilities are too large or small on average, if other shares are planned."""
     ratios, weights = shares / _shares("pilot", pilot), np.zeros(pilot.n_classes)
     if measure.needs != "probabilities" or np.allclose(ratios, 1) or no_probabilities(pilot):

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import PerClass, PerRow
 from dmfroc._kit.options import numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
@@ -102,9 +101,7 @@ def with_estimated(options: Options, weights: Weights | None) -> Options:
     return options if weights is None else replace(options, weights=weights)
 
 
-def _estimated_shares(
-    given: Any, predictions: Predictions
-) -> tuple[Float[np.ndarray, " k"], EstimatedWeights]:
+def _estimated_shares(given: Any, predictions: Predictions) -> tuple[PerClass, EstimatedWeights]:
     """Return the class shares that explain the scores of rows without labels.
 
     Within each class scores are taken to be as in the sample (label shift): the mean scores of the

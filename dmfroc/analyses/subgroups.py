@@ -9,11 +9,12 @@ from functools import reduce
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from numpy.typing import NDArray
 from scipy.linalg import orth
 from scipy.special import stdtrit
 
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow
 from dmfroc._kit.options import flag, integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
@@ -361,11 +362,8 @@ def shrunken(
 
 
 def _members(
-    predictions: Predictions,
-    names: Sequence[str],
-    group_of_row: Int[np.ndarray, " n"],
-    smallest: int,
-) -> tuple[dict[str, Bool[np.ndarray, " n"]], dict[str, str]]:
+    predictions: Predictions, names: Sequence[str], group_of_row: IntPerRow, smallest: int
+) -> tuple[dict[str, BoolPerRow], dict[str, str]]:
     """Return the rows of each group, and the groups that are left out with the reason."""
     members, left_out = {}, {}
     counts = predictions.sample_weight > 0
@@ -388,7 +386,7 @@ def _members(
     return members, left_out
 
 
-def _lacks_in_fold(predictions: Predictions, rows: Bool[np.ndarray, " n"]) -> Any:
+def _lacks_in_fold(predictions: Predictions, rows: BoolPerRow) -> Any:
     """Return a class that the rows lack in one of the folds, if there are folds."""
     if predictions.folds is None:
         return None
@@ -401,7 +399,7 @@ def _estimated(
     measure: Measure,
     method: IntervalMethod,
     predictions: Predictions,
-    rows: Bool[np.ndarray, " n"],
+    rows: BoolPerRow,
     options: Options,
 ) -> tuple[Estimate, FactsInMemory]:
     """Estimate the measure in one group; its facts have the standard error of the method."""
@@ -423,7 +421,7 @@ def _estimated(
     return estimate, facts
 
 
-def _are_apart(clusters: NDArray[Any], members: Sequence[Bool[np.ndarray, " n"]]) -> bool:
+def _are_apart(clusters: NDArray[Any], members: Sequence[BoolPerRow]) -> bool:
     """Say whether no cluster has observations in two of the groups."""
     of_groups = [np.unique(clusters[rows]) for rows in members]
     return sum(map(len, of_groups)) == len(np.unique(np.concatenate(of_groups)))
@@ -488,7 +486,7 @@ class _Correlated:
     """Linear combinations of the values of groups that have clusters in common."""
 
     def __init__(
-        self, facts: Sequence[FactsInMemory], units: Units, rows: Sequence[Bool[np.ndarray, " n"]]
+        self, facts: Sequence[FactsInMemory], units: Units, rows: Sequence[BoolPerRow]
     ) -> None:
         self._measure, self._units = facts[0].measure, units
         self._values = np.array([x.value for x in facts])
