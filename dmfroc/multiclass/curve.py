@@ -480,7 +480,7 @@ def curve_of_rates(
 
 
 def numbers_of_fit(
-    solution: Any, rates: Float[AnyArray, "q 2 t"], weights: Float[AnyArray, "q 2 1"], xp: Any
+    solution: Any, rates: Float[AnyArray, "q 2 t"], weights: Float[AnyArray, "#q _ _"], xp: Any
 ) -> dict[str, Any]:
     """Return the curve of a fit of any rank, its area, its effects, and how well it fits."""
     if isinstance(solution, Center):
