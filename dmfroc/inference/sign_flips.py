@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import Moments
+from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.units import Units
 
 _FEWEST_OF_STRATUM = 20  # units; with fewer it rejects 5 to 7 % at a level of 5 %
@@ -63,7 +63,9 @@ def sign_flips(
     for first in range(0, len(contributions), _PAIRS_AT_ONCE):
         some = contributions[first : first + _PAIRS_AT_ONCE]
         # For accuracy few units contribute anything
-        some = some[:, (np.abs(some) > _ROUNDING * np.abs(some).max()).any(axis=0)]
+        rounded = np.round(some / (_ROUNDING * max(np.abs(some).max(), NO_VARIATION)))
+        order = np.lexsort(rounded)  # so that the p-value does not depend on the order of the rows
+        some = some[:, order[rounded[:, order].any(axis=0)]]
         generator, flipped = np.random.default_rng(0), np.zeros((len(some), _N_FLIPS))
         for start in range(0, some.shape[1], _UNITS_AT_ONCE):
             part = some[:, start : start + _UNITS_AT_ONCE]

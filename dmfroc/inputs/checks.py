@@ -32,6 +32,7 @@ from dmfroc.inputs.labels import (
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.score_doubts import (
+    exchanged_message,
     hard_label_message,
     numbered_message,
     reversed_message,
@@ -97,6 +98,8 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif not is_single:
         predicted = scores.argmax(axis=1).astype(np.int32)
+        if len(labels) > 2 and names is None:
+            warn([exchanged_message(true, predicted, labels, source)])
     if is_single:
         warn(single_score_messages(scores[:, 1], labels, predicted, source))
     elif inputs.y_pred is not None:

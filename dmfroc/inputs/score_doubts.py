@@ -21,6 +21,7 @@ _MANY = 20  # rows, whose scores are hardly all above 1/2, or all largest elsewh
 _FAIR_KAPPA = 0.5  # which features and the scores of several classifiers hardly reach
 _BETTER = 2.5  # standard errors above chance
 _CLEARLY = 2.0  # standard errors above it, of each of several columns
+_EXCHANGED = 3.0  # standard errors by which rows of exchanged classes exceed those told right
 _WORSE = -3.0  # standard errors below it, of one of several columns
 _OPPOSITE = -0.5  # correlation of the scores of two classes
 _REVERSED = -2.3  # and of a single score: one in a hundred scores without information
@@ -116,6 +117,34 @@ def same_values_message(scores: Floats, names: Sequence[Hashable], source: Sourc
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
             return f"two columns of {source.scores} hold the same values in every row: {pair}"
     return None
+
+
+def exchanged_message(
+    true: NDArray[np.integer],
+    predicted: NDArray[np.integer],
+    labels: Sequence[Label],
+    source: Source,
+) -> str | None:
+    """Say that most rows of some classes have their largest score in each other's columns."""
+    k = len(labels)
+    if k * k > len(true):
+        return None
+    table = np.bincount(true * k + predicted, minlength=k * k).reshape(k, k)
+    elsewhere, right = table.argmax(axis=1), table.diagonal()
+    reached = elsewhere
+    for _ in range(k.bit_length()):  # after k steps from class to class, only cycles are left
+        reached = reached[reached]
+    in_cycles = np.unique(reached)
+    exchanged = in_cycles[elsewhere[in_cycles] != in_cycles]
+    wrong = table[exchanged, elsewhere[exchanged]]
+    excess, n = (wrong - right[exchanged]).sum(), (wrong + right[exchanged]).sum()
+    if (2 * wrong <= table[exchanged].sum(axis=1)).any() or excess <= _EXCHANGED * np.sqrt(n):
+        return None
+    return (
+        f"most rows of the classes {listing([labels[place] for place in exchanged])} have their "
+        f"largest score in the column of another of them. The columns of {source.scores} are taken "
+        f"in the order {listing(labels)}: if it is another one, pass labels= with the classes in it"
+    )
 
 
 def outside_message(scores: Floats, source: Source) -> str | None:

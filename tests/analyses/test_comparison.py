@@ -69,6 +69,7 @@ def test_marker_and_its_reverse_differ(measure):
     assert next(iter(result.order_probabilities)) == ("marker", "reverse")
 
 
+@pytest.mark.filterwarnings("ignore:most rows of the classes")
 def test_perfect_against_worst_is_significant_without_variation():
     classes = np.arange(60) % 3
     scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}

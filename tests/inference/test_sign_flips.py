@@ -90,3 +90,20 @@ def test_margins_are_tested_by_the_t_distribution_if_many_observations_decide():
     statistic = (found.value + 0.01) / found.standard_error
     assert df.min() <= statistic * 1.02
     assert df.max() >= statistic * 0.9
+
+
+def test_flipped_signs_do_not_depend_on_the_order_of_rows_or_classes():
+    rng, n = np.random.default_rng(0), 90
+    y = np.arange(n) % 3
+    first = rng.normal(size=(n, 3)) + 3 * np.eye(3)[y]
+    second = first + (rng.random((n, 3)) < 0.1) * rng.normal(size=(n, 3))
+    order, names = rng.permutation(n), np.array(["c", "a", "b"])
+    first_sorted, second_sorted = first[:, [1, 2, 0]], second[:, [1, 2, 0]]
+    p_values = [
+        compare(y, {"a": first, "b": second}).differences[0].p_value,
+        compare(y[order], {"a": first[order], "b": second[order]}).differences[0].p_value,
+        compare(names[y], {"a": first_sorted, "b": second_sorted}).differences[0].p_value,
+    ]
+    draws = 20_000 * p_values[0]  # by flips it is a multiple of half a draw
+    assert draws == pytest.approx(round(draws), abs=1e-6)
+    assert p_values == pytest.approx([p_values[0]] * 3, rel=1e-12)

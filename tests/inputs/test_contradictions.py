@@ -152,3 +152,32 @@ def test_rows_that_tie_for_the_largest_score_are_told_if_they_matter(n_ties):
     assert dmfroc.estimate("hand_till", y, scores).warnings == ()
     own = np.where(np.arange(300) < n_ties, 1, scores.argmax(axis=1))
     assert dmfroc.estimate("accuracy", y, scores, y_pred=own).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "exchanged"),
+    [("abcd", None), ("acbd", "'b', 'c'"), ("bcda", "'a', 'b', 'c', 'd'")],
+)
+def test_unnamed_columns_in_another_order_than_the_sorted_classes(names, exchanged):
+    generator = np.random.default_rng(0)
+    y = generator.integers(0, 4, 200)
+    scores = generator.normal(size=(200, 4)) + 2 * np.eye(4)[y]
+    labels = np.array(list(names))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Predictions.from_arrays(labels[y], scores)
+        Predictions.from_arrays(labels[y], scores, labels=list(names))
+    messages = [str(one.message) for one in caught]
+    expected = [] if exchanged is None else [exchanged]
+    assert [
+        text.split(" have their")[0].removeprefix("most rows of the classes ") for text in messages
+    ] == expected
+
+
+def test_a_weak_classifier_does_not_look_like_exchanged_columns():
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        y = generator.integers(0, 3, 60)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Predictions.from_arrays(y, generator.normal(size=(60, 3)))
