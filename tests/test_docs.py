@@ -150,11 +150,12 @@ def test_tests_that_pages_name_are_there():
 
 
 def test_the_first_lines_of_the_readme_print_what_they_show(capsys):
-    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
-    code, shown = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", readme, re.S).groups()
-    exec(compile(code, "README", "exec"), {})
-    assert len([line for line in code.splitlines() if line]) == 8
-    assert capsys.readouterr().out == shown
+    readme, names = (DOCS.parent / "README.md").read_text(encoding="utf-8"), {}
+    parts = re.findall(r"```python\n((?:(?!```).)*)```\n\n```text\n(.*?)```", readme, re.S)
+    for code, shown in parts:
+        exec(compile(code, "README", "exec"), names)
+        assert capsys.readouterr().out == shown
+    assert [len([x for x in code.splitlines() if x]) for code, _ in parts] == [8, 4]
 
 
 def test_the_record_of_validation_has_every_promise():

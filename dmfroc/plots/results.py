@@ -121,7 +121,9 @@ def plot_sites(pooled: PooledSites, **options: Any) -> IntervalDisplay:
 def plot_ranks(ranks: Ranks, **options: Any) -> IntervalDisplay:
     """Draw the ranks with their intervals, best first; every other tier is filled."""
     xlabel = f"Rank in {ranks.title} ({100 * ranks.level:g} %, all at once)"
-    return IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(**options)
+    display = IntervalDisplay(rank_rows(ranks), xlabel=xlabel).plot(**options)
+    display.ax_.locator_params("x", integer=True)
+    return display
 
 
 @renders("SubgroupComparison.plot")

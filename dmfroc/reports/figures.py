@@ -35,7 +35,7 @@ from dmfroc.reports.verdict import ends_text, interval_text, number, share_of_ri
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
 _MOST_SMALL_MULTIPLES, _SHOWN_OF_MANY = 20, 12  # classes
-_POINTS_IN_ALL = 3_500  # of the small curves together, which keeps a page small
+_POINTS_IN_ALL = 2_000  # of the small curves together, which keeps a page small
 _N_WORST = 3
 _MOST_TICKS = 12
 _SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes

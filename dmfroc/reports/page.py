@@ -341,7 +341,7 @@ def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
         content["pairwise_areas"] = [_rounded(row, area_digits) for row in numbers.areas]
         content["confusion"] = None if confusion is None else [_rounded(row) for row in confusion]
     content["classes"] = [
-        {"label": label, "area": x.area.value, "interval": list(x.area.interval)}
+        {"label": label, "area": x.area.value, "interval": [*np.round(x.area.interval, 9)]}
         for label, x in numbers.classes.items()
     ]
     return content
