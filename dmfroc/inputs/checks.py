@@ -88,7 +88,9 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         )
     except ValueError as error:
         hint = odd_labels(observed, source) if source.is_table_file and order is None else None
-        raise ValueError(f"{error}. Note: {hint}" if hint else str(error)) from error
+        if hint is None:
+            raise
+        raise ValueError(f"{error}. Note: {hint}") from error
     rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
