@@ -293,8 +293,8 @@ class FactsInMemory(Facts):
         sample = Sample(self.predictions, self.units)
         of_halves = bias_of_halves(self.measure, self.value, sample)
         # Halves have other bins and other ties, and may show less than a measure without the bias
-        others = (of_halves, self._bias_beside_another, self._bias_of_folds)
-        return self._bias_of_chance, max(others, key=abs)
+        in_tables = max(self._bias_of_chance, self._bias_of_folds, key=abs)
+        return in_tables, max(of_halves, self._bias_beside_another, key=abs)
 
     @property
     def _bias_of_folds(self) -> float:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
 from dmfroc.inference.influences import Moments
@@ -10,12 +13,13 @@ from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, undefined_message
+from dmfroc.measures.measure import Measure, bare_value_of, undefined_message
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
 _FEW_CLUSTERS = 20
 _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
+_FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -39,6 +43,7 @@ def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
         *of_rare_class,
         *(extreme_threshold_message(measure, sample) for sample in samples),
         *(small_folds_message(sample) for sample in samples),
+        *(folds_differ_message(part) for part in parts),
     ]
     if not any(of_rare_class) and math.isfinite(value):
         remarks.append(bias_message(facts, facts.bias))
@@ -165,6 +170,27 @@ def small_folds_message(predictions: Predictions) -> str | None:
     return (
         f"the rarest class has {count(float(fewest))} observations in all folds, whose fits depend "
         "on each other: 95 % intervals of so few hold in 88 to 96 % of samples"
+    )
+
+
+def folds_differ_message(facts: Facts) -> str | None:
+    """Say that the mean over small folds is not the value of all rows, as of an average precision.
+
+    The interval accounts for that in measures of hard labels, which have a common scale.
+    """
+    measure, predictions = facts.measure, facts.predictions
+    if predictions.folds is None or measure.needs == "labels" or measure.interval.is_unbiased:
+        return None
+    n_folds = len(np.unique(predictions.folds))
+    if predictions.class_counts[predictions.present].min() >= _FEW_IN_FOLD * n_folds:
+        return None
+    of_all = bare_value_of(measure, replace(predictions, folds=None))
+    if not abs(facts.value - of_all) > facts.moments.standard_error:
+        return None
+    return (
+        f"{measure.name} is {facts.value:.4f} as the mean of the folds, and {of_all:.4f} for all "
+        "rows at once: the folds have too few rows for it, or the scores of their fits have no "
+        "common scale"
     )
 
 

@@ -171,6 +171,7 @@ def test_interval_is_its_formula(measure, level, shift):
     assert (found.n_draws, found.seed, found.warnings) == (None, None, ())
 
 
+@pytest.mark.filterwarnings("ignore:most rows of the classes")
 @pytest.mark.filterwarnings("ignore:.* below chance")
 @pytest.mark.parametrize("shift", [-2.0, 0.0, 1.0, 3.0])
 @pytest.mark.parametrize("measure", MEASURES)
