@@ -5,104 +5,24 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from dmfroc._kit.text import did_you_mean
 
-_AREA = 'estimate("hand_till", y_true, y_score), or hand_till_score for the number alone'
-_TEST = 'compare(y_true, {"a": scores_a, "b": scores_b}, measure="hand_till")'
-_BOOTSTRAP = 'estimate("hand_till", y_true, y_score, method="bootstrap")'
-_PLOT = "evaluate(y_true, y_score).plot(), or plots.ROCDisplay.from_predictions(y_true, y_score)"
-_LABELS = 'compare(y_true, y_pred={"a": labels_a, "b": labels_b}, measure="accuracy")'
-_SIZE = "plan(y_true, y_score, half_width=0.05)"
-_POINTS = "curves.operating_points(y_true, y_score)"
 
-NAMES = {
-    **dict.fromkeys(("auc", "AUC", "auroc", "AUROC", "roc_auc", "ci", "ci_auc"), _AREA),
-    "roc_auc_score": _AREA,
-    "roc": "curves.roc_curve(y_true, y_score)",
-    **dict.fromkeys(("plot", "plot_roc", "plot_roc_curve", "RocCurveDisplay"), _PLOT),
-    **dict.fromkeys(("roc_test", "delong", "delong_test", "delong_roc_test"), _TEST),
-    **dict.fromkeys(("mcnemar", "mcnemar_test"), _LABELS),
-    **dict.fromkeys(("bootstrap", "bootstrap_ci", "auc_ci"), _BOOTSTRAP),
-    **dict.fromkeys(("coords", "confusion_matrix_at_thresholds"), _POINTS),
-    **dict.fromkeys(("confusion_matrix", "ConfusionMatrixDisplay", "multilabel_confusion_matrix"),
-        "ContingencyTable.from_labels(y_true, y_pred)"),
-    **dict.fromkeys(("sample_size", "power", "power_roc_test"), _SIZE),
-    **dict.fromkeys(("cutpointr", "optimal_cutpoint", "optimal_threshold"),
-        "decisions.choose_threshold(y_true, y_score)"),
-    **dict.fromkeys(("dca", "net_benefit_curve"), "curves.decision_curve(y_true, y_score)"),
-    "report": "evaluate(y_true, y_score).to_html()",
-    "classification_report": "evaluate(y_true, y_pred=y_pred)",
-    "cross_val_score": "cross_validate(model, X, y)",
-    "multiclass_roc_auc": 'estimate("dmf_auc", y_true, y_score)',
-}  # fmt: skip
-"""Names of other packages that are no measure here: what to type after ``dmfroc.`` instead."""
+@cache
+def table(key: str) -> dict[str, Any]:
+    """Return what to type instead of each of the ``"names"`` and ``"options"`` of others."""
+    import tomllib
+    from importlib.resources import files
 
-ALIKE = (
-    "level alpha ci confidence confidence_level conf_level coverage",
-    "n_draws n_boot n_bootstrap n_bootstraps n_resamples bootstrap n_samples n_iter",
-    "random_state seed random_seed rng key",
-    "y_score y_prob y_proba y_pred_proba probas scores score proba probabilities",
-    "y_pred pred preds predictions predicted",
-    "y_true y y_test target truth",
-    "measure measures metric metrics scoring scorer criterion by average multi_class",
-    "pos_label positive positive_class event_level",
-    "groups cluster clusters subject id patient",
-    "by subgroups subgroup group",
-    "labels classes class_names target_names n_classes num_classes",
-    "folds cv n_splits",
-    "sample_weight weights weight",
-    "half_width width",
-    "cost_fp cost_fn costs cost",
-    "curve_kwargs line_kwargs line_kw plot_kwargs",
-)
-"""Names of options, here and elsewhere, that mean the same."""
+    text = files("dmfroc._kit").joinpath("habits.toml").read_text(encoding="utf-8")
+    return {name: x for names, x in tomllib.loads(text)[key].items() for name in names.split()}
 
-_ALIKE_ATTRIBUTES = (
-    "interval ci lower upper low high bounds conf_int confint confidence_interval",
-    "interval ci_low ci_high ci_lower ci_upper",
-    "standard_error std_error std_err stderr se std sd",
-    "p_value pvalue p_val pval p",
-    "value estimate point mean score statistic",
-    "area_estimate area auc roc_auc auroc",
-    "x fpr",
-    "y tpr",
-    "to_pandas to_frame to_df to_dataframe to_csv to_excel to_polars df frame",
-    "as_json to_dict dict json",
-    "to_html save report to_report",
-    "n_observations n n_obs nobs n_samples size",
-    "labels classes classes_ class_names target_names",
-    "class_counts support counts",
-    "best_set winner best best_model",
-    "verdict passed ok status",
-    "title label name",
-)
-"""Attributes of results, here and elsewhere, that mean the same."""
 
-_EXPLAINED = {"level": "the coverage, such as level=0.95", "folds": "the fold of each row"}
-OPTIONS = {
-    "delong": "no method: the default is DeLong's for areas",
-    "cv": "folds= the fold of each row, or dmfroc.cross_validate(model, X, y, cv=...)",
-    "bootstrap": 'method="bootstrap", n_draws=',
-    "correction": "simultaneous=True for joint intervals; p-values are adjusted as they are",
-    "data": 'y_true=data["..."], y_score=data[[...]]',
-    "names": 'labels= for classes; classifiers are named as in {"a": scores_a}',
-    "nan_policy": "no rows with missing values",
-    "reference": "no reference: all pairs are compared",
-    "costs": "measures=[dmfroc.measures.expected_utility(costs)]",
-    "figsize": "ax= of matplotlib.pyplot.subplots(figsize=...)",
-    "chance_level_kw": "plot_chance_level=False to draw your own line",
-    "response_method": "y_score=model.predict_proba(X) or model.decision_function(X)",
-    "threshold": "y_pred=score >= threshold, or dmfroc.decisions.operating_point",
-    **dict.fromkeys(
-        ("average", "multi_class"),
-        "measures= or measure= of that name, such as 'one_vs_rest_auc', 'hand_till' or 'macro_f1'",
-    ),
-}
-"""What to pass instead of options that no option here is like."""
 _MOST_SHOWN = 8  # arguments
 
 
@@ -113,22 +33,25 @@ def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    remedy = OPTIONS.get(name, "")
-    named = set(re.findall(r"(\w+)=", remedy))
+    remedy, explained = table("options").get(name, ""), table("explained")
+    named = set(re.findall(r"(?:^| )(\w+)=", remedy))
     if named & {*known} or (remedy and not named):
         return f": pass {remedy}"
-    alike = [x for x in names_alike(name, ALIKE) if x in known]
-    meant = [f"{x}=, {_EXPLAINED[x]}" if x in _EXPLAINED else f"{x}=" for x in alike]
+    alike = [x for x in names_alike(name) if x in known]
+    meant = [f"{x}=, {explained[x]}" if x in explained else f"{x}=" for x in alike]
     if meant:
         return f": pass {' or '.join(meant)}"
     if len(known) <= _MOST_SHOWN:
         return f": its arguments are {', '.join(known) or 'none'}"
+    of_measures = [x for x in ("measure", "measures") if x in known]
+    if of_measures and import_module("dmfroc.analyses.catalogue").line_of_measure(name):
+        return f": pass {of_measures[0]}={name!r}"
     return did_you_mean(name, known)
 
 
-def names_alike(name: str, groups: tuple[str, ...]) -> list[str]:
+def names_alike(name: str) -> list[str]:
     """Return the names that mean the same as one."""
-    return [x for group in groups if name in group.split() for x in group.split()]
+    return [x for group in table("alike")["groups"] if name in group.split() for x in group.split()]
 
 
 class Hinted:
@@ -157,14 +80,14 @@ def _place_in(whole: Any, name: str) -> str:
             places |= {f".{key}[0]": x for x in value[:1]}
         else:
             places[f".{key}"] = value
-    for word in dict.fromkeys([name, *names_alike(name, _ALIKE_ATTRIBUTES)]):
+    for word in dict.fromkeys([name, *names_alike(name)]):
         for place, part in places.items():
             if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
                 of_type = getattr(type(part), word, None)
                 if of_type is not None or word in getattr(part, "__dict__", ()):
                     return f": type {place}.{word}{'()' * isinstance(of_type, FunctionType)}"
-    if name in NAMES:
-        return f": type dmfroc.{NAMES[name]}"
+    if name in table("names"):
+        return f": type dmfroc.{table('names')[name]}"
     return import_module("dmfroc.analyses.catalogue").line_of_measure(name)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc._kit.habits import OPTIONS
+from dmfroc._kit.habits import table
 
 if TYPE_CHECKING:
     import jax
@@ -33,7 +33,7 @@ def number(name: str, value: Any) -> float:
     """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
     scalar = _scalar(value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Real | Decimal):
-        raise TypeError(f"{name} must be a number, but it is {_found(value)}")
+        raise TypeError(f"{name} must be a number, but it is {found(value)}")
     try:
         return float(scalar)
     except OverflowError:
@@ -69,7 +69,7 @@ def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int
     """Return an integer of any kind from ``least`` to ``most``."""
     scalar = _scalar(value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Integral):
-        raise TypeError(f"{name} must be an integer >= {least}, but it is {_found(value)}")
+        raise TypeError(f"{name} must be an integer >= {least}, but it is {found(value)}")
     if scalar < least:
         raise ValueError(f"{name} must be an integer >= {least}, but it is {scalar}")
     whole = int(scalar)
@@ -81,9 +81,9 @@ def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int
 def listed(name: str, values: Any, least: int = 1) -> list[Any]:
     """Return several values as a list with at least so many of them."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise TypeError(f"{name} must be a list, but it is {_found(values)}")
+        raise TypeError(f"{name} must be a list, but it is {found(values)}")
     if getattr(values, "ndim", 1) == 0:
-        raise TypeError(f"{name} must be a list, but it is {_found(values)}")
+        raise TypeError(f"{name} must be a list, but it is {found(values)}")
     items = list(values)
     if len(items) < least:
         raise ValueError(f"{name} must hold at least one value, but it is empty")
@@ -101,7 +101,7 @@ def n_jobs_of(value: Any) -> int | None:
 def instance[T](name: str, value: Any, kind: type[T]) -> T:
     """Return what must be an object of a class."""
     if not isinstance(value, kind):
-        raise TypeError(f"{name} must be of type {kind.__name__}, but it is {_found(value)}")
+        raise TypeError(f"{name} must be of type {kind.__name__}, but it is {found(value)}")
     return value
 
 
@@ -110,7 +110,7 @@ def function_of[**P, R](
 ) -> Callable[P, R]:
     """Return a function that can be called with such arguments."""
     if not callable(value):
-        raise TypeError(f"{name} must be a function {parameters}, but it is {_found(value)}")
+        raise TypeError(f"{name} must be a function {parameters}, but it is {found(value)}")
     try:
         inspect.signature(value).bind(*arguments)
     except TypeError as error:
@@ -134,7 +134,8 @@ def is_one_of(value: Any, choices: Collection[str]) -> bool:
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of several words."""
     if not is_one_of(value, choices):
-        hint = f": pass {OPTIONS[value]}" if isinstance(value, str) and value in OPTIONS else ""
+        remedy = table("options").get(value) if isinstance(value, str) else None
+        hint = f": pass {remedy}" if remedy else ""
         raise ValueError(f"{name} must be one of {choices}, but it is {value!r}{hint}")
     return str(value)
 
@@ -143,7 +144,7 @@ def flag(name: str, value: Any) -> bool:
     """Return True or False."""
     scalar = _scalar(value)
     if not isinstance(scalar, bool | np.bool):
-        raise TypeError(f"{name} must be True or False, but it is {_found(value)}")
+        raise TypeError(f"{name} must be True or False, but it is {found(value)}")
     return bool(scalar)
 
 
@@ -158,8 +159,14 @@ def numbers(name: str, values: Any) -> NDArray[np.float64]:
         items = [number(f"each value of {name}", item) for item in array.ravel().tolist()]
         return np.array(items, np.float64).reshape(array.shape)
     if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, but it holds {array.dtype} values")
+        raise TypeError(f"{name} must hold real numbers, but it holds {held(array)}")
     return array.astype(np.float64)
+
+
+def held(array: NDArray[Any]) -> str:
+    """Say what an array holds that is no number."""
+    kind, first = array.dtype.kind, str(*array.flat[:1])
+    return f"text values, such as {first!r}" if kind in "US" else f"{array.dtype} values"
 
 
 def unmasked[T](name: str, values: T) -> T:
@@ -175,7 +182,8 @@ def _scalar(value: Any) -> Any:
     return value.item()
 
 
-def _found(value: Any) -> str:
+def found(value: Any) -> str:
+    """Say what a value is, if it is short, and of which type."""
     text = repr(value)
     kind = type(value).__name__
     return f"of type {kind}" if len(text) > 60 or "\n" in text else f"{text}, of type {kind}"
@@ -189,7 +197,7 @@ def generator_of(random_state: Any) -> np.random.Generator:
     except (TypeError, ValueError) as error:
         raise type(error)(
             "random_state must be an integer >= 0, a numpy.random.Generator, a key of jax.random "
-            f"or None, but it is {_found(random_state)}"
+            f"or None, but it is {found(random_state)}"
         ) from error
 
 

@@ -64,6 +64,23 @@ def legend_text(value: Any) -> str:
     return f"\u200b{text}" if text.startswith("_") else text
 
 
+def split_calls(text: str) -> list[str]:
+    """Split a text at its commas, but not at those between the options of a name.
+
+    >>> split_calls("accuracy, recall_at(k=5, label=1)")
+    ['accuracy', 'recall_at(k=5,label=1)']
+    """
+    if "\n" in text:
+        raise ValueError(f"{text[:80]!r} is no list on one line")
+    items: list[str] = []
+    for item in text.split(",") if text.strip() else ():
+        if items and items[-1].count("(") > items[-1].count(")"):
+            items[-1] += f",{item.strip()}"
+        else:
+            items.append(item.strip())
+    return items
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint at the known name that is most like a wrong one, if one is like it.
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc._kit.habits import NAMES
+from dmfroc._kit.habits import table as table_of_habits
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
@@ -73,44 +73,7 @@ _AREA_NAMES = (
     "area_under_the_curve, area_under_curve, area_under_the_roc_curve, area_under_roc_curve"
 )
 
-# Names that mean different numbers to different people
-_AMBIGUOUS = {
-    "auprc, aucpr, pr_auc, aupr, auc_pr": "'average_precision' (steps, as scikit-learn) or "
-    "'precision_recall_area' (between the points, after Davis and Goadrich)",
-    "youden, youden_j, youdens_j, j, youden_index, youdens_index": "'informedness' (of the hard "
-    "labels) or 'max_informedness' (at the best threshold)",
-    "brier_score_loss, brier_loss, multiclass_brier": "'brier_score', half the sum of the squares "
-    "over the classes, which of two classes is scikit-learn's",
-    "macro_auc, micro_auc, multiclass_auc, roc_auc_weighted": _AREAS,
-    "error, error_rate, misclassification, misclassification_rate, zero_one_loss, hamming_loss": (
-        "'accuracy', 1 minus the error rate"
-    ),
-    "tss, pss, peirce, peirce_skill_score, true_skill_statistic, hanssen_kuipers": (
-        "'informedness', which of two classes is the same"
-    ),
-    "mce, calibration_error, maximum_calibration_error": "'expected_calibration_error' or 'emax'",
-    "deviance, perplexity": "'log_loss', which orders classifiers alike",
-    "mse, rmse, mean_squared_error": "'brier_score', half the sum of the squares over the classes",
-    "gmean, geometric_mean": "'balanced_accuracy', the arithmetic mean of the recalls",
-    "somers_d": "'gini', which is 2 AUC - 1",
-    "precision_macro, macro_precision, recall_macro, macro_recall": "'balanced_accuracy' (the mean "
-    "recall) or 'macro_f1'",
-    "neg_log_loss, neg_brier_score": "'log_loss' or 'brier_score', without the sign",
-}
-
 _TOP_K = re.compile(r"(?:top|acc|accuracy|hits?)(?:at)?([1-9]\d*)(?:acc|accuracy)?")
-# Names with numbers in them that no measure has
-_PATTERNS = {
-    r"topk(acc|accuracy|accuracyscore)?|acck|hitsk": "say which k, as in 'top3'",
-    r"(precision|recall|map|ndcg|mrr|ap|ar)(at)?[k\d]+": "it is for ranked lists of items, which "
-    "are not judged here; 'top3' is how often the class is among the 3 of the largest scores",
-    r"(fpr|fnr|tpr|tnr)(at)?(fpr|fnr|tpr|tnr)?\d+(fpr|tpr)?": "say at which point, as by "
-    "dmfroc.measures.fpr_at or sensitivity_at",
-    r"f(beta|\d+)(score|measure)?": "of these there is 'f1' with both errors alike; for another "
-    "beta wrap scikit-learn's fbeta_score as dmfroc.Measure(bind=...)",
-    r"(ece|mce)\d+": f"'expected_calibration_error' has {probabilities.DEFAULT_N_BINS} bins, and "
-    "dmfroc.measures.expected_calibration_error(n_bins=...) any number of them",
-}
 
 
 def _normalized(name: str) -> str:
@@ -125,7 +88,6 @@ def _normalized(name: str) -> str:
 
 _NAMES = {_normalized(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
 _NAMES |= {_normalized(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
-_HINTS = {_normalized(x): hint for names, hint in _AMBIGUOUS.items() for x in names.split(", ")}
 _NORMALIZED_AREAS = frozenset(map(_normalized, _AREA_NAMES.split(", ")))
 _N_NEAR = 5
 _LEAST_ALIKE = 0.7  # names of measures, as difflib's ratio
@@ -184,24 +146,30 @@ def get_measure(measure: str | Measure) -> Measure:
     if isinstance(measure, Measure):
         return measure
     if not isinstance(measure, str):
+        remedy = "; by position it comes before y_true"
+        if isinstance(measure, list | tuple):
+            remedy = ": compare and evaluate take several"
+        elif callable(measure):
+            remedy = ": wrap a function of others as dmfroc.Measure(bind=...)"
         raise TypeError(
             "measure must be one name or Measure, such as 'hand_till', but it is a "
-            f"{type(measure).__name__}; by position it comes before y_true"
+            f"{type(measure).__name__}{remedy}"
         )
     if measure in MEASURES:
         return MEASURES[measure]
     normalized = _normalized(measure)
     if normalized in _NORMALIZED_AREAS:
         return _AREA_OF_TWO
-    if normalized in _HINTS:
-        raise ValueError(f"measure is {measure!r}, which is not clear: use {_HINTS[normalized]}")
     if normalized in _NAMES:
         return MEASURES[_NAMES[normalized]]
+    for name, hint in table_of_habits("measures").items():
+        if normalized == _normalized(name):
+            raise ValueError(f"measure is {measure!r}, which is not clear: use {hint}")
     if top := _TOP_K.fullmatch(normalized):
         return probabilities.top_k_accuracy(int(top[1]))
     if (made := _made(measure.strip())) is not None:
         return made
-    for pattern, hint in _PATTERNS.items():
+    for pattern, hint in table_of_habits("patterns").items():
         if re.fullmatch(pattern, normalized):
             raise ValueError(f"measure is {measure!r}: {hint}")
     near = _near(normalized) or _with_options_of(measure)
@@ -273,8 +241,10 @@ def _with_options_of(text: str) -> list[str]:
 
 def line_instead_of(name: str) -> str:
     """Return what to type instead of a name that no package has where it was looked for."""
-    if name in NAMES:
-        return f": type dmfroc.{NAMES[name]}"
+    if line := table_of_habits("names").get(name):
+        return f": type dmfroc.{line}"
+    if name in ("cite", "citation"):
+        return ": it is a command, dmfroc cite"
     if line := line_of_measure(name):
         return line
     normalized, homes = _normalized(name), _homes()

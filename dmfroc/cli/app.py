@@ -15,11 +15,11 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from dmfroc._kit.habits import ALIKE, names_alike
+from dmfroc._kit.habits import names_alike, table
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
-from dmfroc.cli.outputs import OTHERS, as_typed, opened_output, show, with_options
+from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _N_ALIKE, _SIMILAR = 4, 0.8
@@ -160,20 +160,28 @@ def _usage(error: click.UsageError) -> str:
     command = error.ctx.command if error.ctx else app
     if isinstance(error, click.exceptions.NoSuchOption):
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
-        word = error.option_name.lstrip("-")
-        alike = names_alike(word.replace("-", "_"), ALIKE)
+        word = error.option_name.lstrip("-").replace("-", "_")
+        alike = names_alike(word)
         near = [x for x, param in known if _is_near(word, x[2:], param.name or "")]
         near = near or [
             x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}
         ]
-        return error.message.rstrip(".") + _did_you_mean(near)
+        remedy = with_options(table("options").get(word, ""), command)
+        hint = (
+            f": give {remedy}" if remedy and (not near or "--" in remedy) else _did_you_mean(near)
+        )
+        return error.message.rstrip(".") + hint
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name
-        near = [x for x in [*app.commands, "--version"] if _is_near(word, x.lstrip("-"))]
+        names = [*app.commands, "--version", "--help"]
+        near = [x for x in names if _is_near(word, x.lstrip("-"))]
+        near = near or [f"plot {word}"] * (word in KINDS)
+        near = near or [f"evaluate {word} --label COLUMN"] * ("." in word)
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
+        text += ". Values of one option are separated by commas, and -o names an output"
     return text
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dmfroc
-from dmfroc._kit.text import printable
+from dmfroc._kit.text import printable, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
 from dmfroc.cli.inputs import (
@@ -26,7 +26,6 @@ from dmfroc.cli.inputs import (
     read_pair_weights,
     read_shares,
     split_all,
-    split_measures,
     stem,
 )
 from dmfroc.cli.options import (
@@ -54,6 +53,7 @@ from dmfroc.cli.options import (
     RECEIPT,
     RECEIPTS,
     REPORT,
+    ROWS,
     RULES,
     SCAN,
     SEED,
@@ -89,13 +89,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 
 @app.command(
     params=[
-        *(
-            FILE,
-            *columns("threshold", "folds", "groups", "judge", "time"),
-            MEASURES,
-            *INTERVALS,
-            PAIR_WEIGHTS,
-        ),
+        *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS),
         *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -139,7 +133,7 @@ def evaluate(
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
                 sample,
-                measures=measures if measures in (None, "all") else split_measures(measures),
+                measures=measures,
                 pair_weights=weights,
                 **units,
                 **options,
@@ -155,7 +149,7 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns("threshold", "folds", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns(*ROWS), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -191,7 +185,7 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns("threshold", "folds", "groups", "judge", "time"), *DIFFERENCES),
+        *(FILES, *columns(*ROWS), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
@@ -202,13 +196,9 @@ def report(
 
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
-    of_several = {
-        "simultaneous": options["simultaneous"],
-        "alternative": options["alternative"] != "two-sided",
-        "margin": options["margin"] is not None,
-    }
-    for name, is_given in of_several.items():
-        if is_given and len(files) == 1:
+    defaults = {"simultaneous": False, "alternative": "two-sided", "margin": None}
+    for name, default in defaults.items():
+        if options[name] != default and len(files) == 1:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     with open_report(output) as write, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
@@ -219,7 +209,7 @@ def report(
                 from dmfroc.reports.page import measures_of_report
 
                 [(name, single)] = predictions.items()
-                wanted = split_measures(options["measure"])
+                wanted = split_calls(options["measure"])
                 if "y_score" in units:
                     units |= {x: units[x][name] for x in ("y_score", "y_pred")}
                 evaluation = dmfroc.evaluate(
@@ -250,7 +240,7 @@ def _read_all(
     files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
     compile_quickly(files)
     if pair_weights != "equal" and not (
-        len(split_measures(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
+        len(split_calls(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
     ):
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
@@ -278,11 +268,12 @@ def _comparison(
     margin: float | None,
     **options: Any,
 ) -> Result:
-    chosen = [dmfroc.measures.get_measure(name) for name in split_measures(measure)]
+    chosen: Any = measure
     if pair_weights != "equal":
-        chosen = [dmfroc.measures.dmf_auc(**{**chosen[0].options, "pair_weights": pair_weights})]
+        options_of = dmfroc.measures.get_measure(measure).options
+        chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
     return dmfroc.compare(
-        measure=chosen if len(chosen) > 1 else chosen[0],
+        measure=chosen,
         margin=margin or 0.0,
         **{"y_true": predictions, **units},
         **options,
@@ -314,12 +305,7 @@ def subgroups(file: Path, **options: Any) -> None:
 
 @app.command(
     params=[
-        *(
-            RULES,
-            FILE,
-            BASELINE,
-            *columns_of_either("threshold", "folds", "groups", "judge", "time"),
-        ),
+        *(RULES, FILE, BASELINE, *columns_of_either(*ROWS)),
         *(*INTERVALS[:-1], HORIZON, JUNIT, *FORMATS),
     ]
 )

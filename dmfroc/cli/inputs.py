@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _SMALL_FILES = 10_000_000  # bytes
 
+_OF_FILES = (
+    *("label", "sample_weight", "frequency_weight", "y_pred", "id", "truth"),
+    *("separator", "decimal", "encoding"),
+)
+
 type PairWeights = str | list[list[float]]
 
 
@@ -90,19 +95,11 @@ class Columns:
         with collected_remarks() as remarks:
             predictions = dmfroc.Predictions.from_file(
                 file,
-                label=self.label,
                 scores=self._scores,
                 labels=self._labels,
-                sample_weight=self.sample_weight,
-                frequency_weight=self.frequency_weight,
-                y_pred=self.y_pred,
-                id=self.id,
                 other_columns=[*split_all(self.other_columns), *self.by, *others],
-                truth=self.truth,
                 drop_label=split_all(self.drop_label) or None,
-                separator=self.separator,
-                decimal=self.decimal,
-                encoding=self.encoding,
+                **{name: getattr(self, name) for name in _OF_FILES},
             )
         warn(remarks)
         predictions = replace(predictions, file=as_typed(str(file)))
@@ -279,17 +276,6 @@ def split_list(text: str) -> list[str]:
         return [item for row in csv.reader([text], skipinitialspace=True) for item in row]
     except csv.Error as error:
         raise ValueError(f"{text[:80]!r} is no list on one line: {error}") from error
-
-
-def split_measures(text: str) -> list[str]:
-    """Split a list of measures at its commas, but not at those between their options."""
-    measures: list[str] = []
-    for item in split_list(text):
-        if measures and measures[-1].count("(") > measures[-1].count(")"):
-            measures[-1] += f",{item}"
-        else:
-            measures.append(item)
-    return measures
 
 
 def classifier_names(files: Sequence[Path]) -> list[str]:

@@ -83,41 +83,11 @@ PATTERNS = click.Argument(
 
 # What the columns of a file are
 
-_ID = _option("--id", "COLUMN", "Names of the rows, by which those of several files are matched.")
-_FOLD = _option(
-    "--fold folds", "COLUMN", "Folds of a cross-validation: values are means over the folds."
-)
-_GROUPS = _option(
-    "--groups", "COLUMN", "Patient, document, ... of each row, if several rows belong together."
-)
-_BY = _option(
-    "--by",
-    "COLUMN",
-    "Subgroups; several columns, separated by commas or by repeating the option, cross.",
-    multiple=True,
-    required=True,
-)
-_TIME = _option(
-    "--time",
-    "COLUMN",
-    "How long rows were followed; --label is the kind of event, the first class that of none.",
-)
 HORIZON = _option(
     "--horizon",
     "T",
     "With --time: when outcomes are looked at; several by repeating the option.",
     multiple=True,
-    type=float,
-)
-_JUDGE = _option(
-    "--judge",
-    "COLUMN",
-    "Labels of a judge for all rows; then those of --label may be missing where nobody verified.",
-)
-_THRESHOLD = _option(
-    "--threshold",
-    "T",
-    "The positive one of two classes is predicted if its score is at least this.",
     type=float,
 )
 THRESHOLDS = _option(
@@ -166,13 +136,36 @@ _COLUMNS = [
         multiple=True,
     ),
     _option("--truth", "FILE", "Another file, with the labels; --id names the rows.", type=_PATH),
-    _THRESHOLD,
-    _ID,
-    _FOLD,
-    _GROUPS,
-    _BY,
-    _JUDGE,
-    _TIME,
+    _option(
+        "--threshold",
+        "T",
+        "The positive one of two classes is predicted if its score is at least this.",
+        type=float,
+    ),
+    _option("--id", "COLUMN", "Names of the rows, by which those of several files are matched."),
+    _option(
+        "--fold folds", "COLUMN", "Folds of a cross-validation: values are means over the folds."
+    ),
+    _option(
+        "--groups", "COLUMN", "Patient, document, ... of each row, if several rows belong together."
+    ),
+    _option(
+        "--by",
+        "COLUMN",
+        "Subgroups; several columns, separated by commas or by repeating the option, cross.",
+        multiple=True,
+        required=True,
+    ),
+    _option(
+        "--judge",
+        "COLUMN",
+        "Labels of a judge for all rows; those of --label may be missing where nobody verified.",
+    ),
+    _option(
+        "--time",
+        "COLUMN",
+        "How long rows were followed; --label is the kind of event, the first class that of none.",
+    ),
     _option(
         "--separator",
         "CHARACTER",
@@ -186,6 +179,9 @@ _COLUMNS = [
     ),
 ]
 
+
+ROWS = ("threshold", "folds", "groups", "judge", "time")
+"""What most commands have a column for, or a threshold."""
 
 _OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answers of items.")
 ANSWERS = _option(
@@ -213,9 +209,7 @@ def columns_of_either(*names: str) -> list[click.Option]:
 
 def columns(*names: str) -> list[click.Option]:
     """Return the options of columns; those of rows that belong together only if named."""
-    of_some = (_THRESHOLD, _FOLD, _GROUPS, _BY, _JUDGE, _TIME)
-    unwanted = [x for x in of_some if x.name not in names]
-    return [x for x in _COLUMNS if x not in unwanted]
+    return [x for x in _COLUMNS if x.name in names or x.name not in ("by", *ROWS)]
 
 
 # What is computed, and how

@@ -22,6 +22,7 @@ from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.plots._kinds import CHARTS
 from dmfroc.results.renderers import renderer
 from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_csv, json_text, opened_page
@@ -33,31 +34,6 @@ if TYPE_CHECKING:
     from dmfroc.multiclass.costs import PairWeights
     from dmfroc.results.result import Result
 
-# What `dmfroc plot` can draw, and with which display of dmfroc.plots
-CHARTS = {
-    "accuracy": "AccuracyDisplay",
-    "bift": "BIFTDisplay",
-    "bird": "BIRDDisplay",
-    "boc": "BOCDisplay",
-    "bprd": "BPRDDisplay",
-    "calibration": "CalibrationDisplay",
-    "cost": "CostDisplay",
-    "decision": "DecisionDisplay",
-    "delta-pn": "DeltaPNDisplay",
-    "det": "DETDisplay",
-    "gains": "CumulativeGainsDisplay",
-    "lift": "LiftDisplay",
-    "log-pr": "LogPrecisionRecallDisplay",
-    "multiclass-roc": "MulticlassROCDisplay",
-    "pairs": "PairwiseAUCDisplay",
-    "pn": "PNDisplay",
-    "pr": "PrecisionRecallDisplay",
-    "prg": "PRGDisplay",
-    "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
-    "reliability": "ReliabilityDisplay",
-    "risk-coverage": "RiskCoverageDisplay",
-    "roc": "ROCDisplay",
-}
 KINDS = (*CHARTS, "overview")
 _HULLS = ("roc", "prg")
 
@@ -68,6 +44,8 @@ _VALUE = rf"""\[(?:[^][\'"]|{_QUOTED})*\]|{_QUOTED}|-?[\d.]*\d|True|False|None|(
 _PHRASES = {
     "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
+    "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
+    ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
 }
 OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
 

@@ -112,10 +112,11 @@ def splitter(cv: Any, y: Any, random_state: Any) -> Any:
 
 def check_estimator(estimator: Any) -> None:
     """Refuse what cannot be fitted."""
-    if not hasattr(estimator, "fit"):
+    is_class, kind = isinstance(estimator, type), type(estimator).__name__
+    if is_class or not hasattr(estimator, "fit"):
         raise TypeError(
-            "estimator must be a classifier of scikit-learn's kind, with a method fit, but it is "
-            f"of type {type(estimator).__name__}"
+            "estimator must be one classifier of scikit-learn's kind, with a method fit, but it is "
+            + (f"a class: pass {estimator.__name__}()" if is_class else f"a {kind}")
         )
 
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc._kit.options import numbers
+from dmfroc._kit.habits import table
+from dmfroc._kit.options import found, held, numbers
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
@@ -25,7 +26,8 @@ _UNPACKED = {
     "pandas": "{}.struct.explode()",
     "pyarrow": "pyarrow.Table.from_struct_array({})",
 }
-_CONVERTED = ("collect", "toarray")  # methods of lazy frames and of sparse matrices
+# Methods of lazy frames, of sparse matrices and of models
+_CONVERTED = {x.partition("(")[0]: x for x in ("collect()", "toarray()", "predict_proba(X)")}
 _OF_HOST = (1, 3)  # the kinds of device of DLPack that are memory of the host
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
@@ -256,7 +258,7 @@ def as_floats(
     if kind == "O":
         values = _numbers(values, what, name_row)
     elif kind not in "biuf" and values.dtype.name != "bfloat16":
-        raise TypeError(f"{what} holds {values.dtype} values; convert them to real numbers")
+        raise TypeError(f"{what} holds {held(values)}; convert them to real numbers")
     is_short = kind not in "biuO" and values.dtype.itemsize <= 4
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
@@ -341,8 +343,10 @@ def score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
 
 def named_type(values: Any, what: str) -> str:
     """Return the type of what is no array, and how it becomes one."""
-    method = next((x for x in _CONVERTED if hasattr(values, x)), None)
-    remedy = "" if method is None else f": pass {what}.{method}()"
+    method = next((x for name, x in _CONVERTED.items() if hasattr(values, name)), None)
+    remedy = "" if method is None else f": pass {what}.{method}"
+    if isinstance(values, dict):
+        remedy = ": compare takes several classifiers"
     return f"a {type(values).__name__}{remedy}"
 
 
@@ -350,7 +354,10 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
     """Say how the scores of several labels, or of sequences, become a matrix."""
     of_labels = ": of several labels, pass np.stack([p[:, 1] for p in proba], axis=1)"
     of_sequences = f"y_score.reshape(-1, {shape[-1]}) with y_true.ravel()"
-    return f"{of_labels if shape[-1] == 2 else ''}; of sequences, pass {of_sequences}"
+    of_classifiers = "; of several classifiers, call compare"
+    return (
+        f"{of_labels if shape[-1] == 2 else ''}; of sequences, pass {of_sequences}{of_classifiers}"
+    )
 
 
 def check_length(what: str, length: int, n: int, source: Source) -> None:
@@ -520,9 +527,10 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> NDArray[
     else:
         array = as_array(values, what)
     if array.shape != (n,):
+        problem = f"its shape is {array.shape}" if array.ndim else f"it is {found(values)}"
+        remedy = f": pass {table('options')['cv']}" if what == "folds" else ""
         raise ValueError(
-            f"{what} must have one entry for each of the {n} observations, but its shape is "
-            f"{array.shape}"
+            f"{what} must have one entry for each of the {n} observations, but {problem}{remedy}"
         )
     if array.dtype.kind in "OT":
         array = _of_one_kind(array, what, noun)

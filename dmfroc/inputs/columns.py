@@ -23,7 +23,8 @@ def single_score_classes(
     if len(labels) != 2:
         raise ValueError(
             f"{source.scores} has a single column, which is enough for two classes only, but there "
-            f"are {len(labels)} ({listing(labels)}): give one column per class"
+            f"are {len(labels)} ({listing(labels)}): give one column per class, or predicted "
+            "classes as y_pred="
         )
     if name is None:
         if order is None:

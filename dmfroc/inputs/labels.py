@@ -21,8 +21,12 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.][0-9]+)?")
 
 _REMEDY_OF_ABSTENTIONS = (
     "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
-    "them as wrong, or drop their rows"
+    "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
+_REMEDIES_OF_NUMBERS = {
+    "y_true": "; of soft labels pass y_true >= 0.5. Classes come first, scores second",
+    "y_pred": "; pass scores as y_score=",
+}
 
 
 class Factor(NamedTuple):
@@ -107,7 +111,7 @@ def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[n
         row = int(broken.argmax())
         raise ValueError(
             f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
-            "must be whole" + ("; of soft labels pass y_true >= 0.5" if what == "y_true" else "")
+            "must be whole" + _REMEDIES_OF_NUMBERS.get(what, "")
         )
     return whole
 

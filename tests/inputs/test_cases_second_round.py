@@ -15,9 +15,9 @@ from sklearn.metrics import cohen_kappa_score
 
 import dmfroc
 from dmfroc import Predictions, measures
+from dmfroc._kit.text import split_calls
 from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.cli.commands import app
-from dmfroc.cli.inputs import split_measures
 from dmfroc.meta_analysis.data import read_studies
 from dmfroc.reports.verdict import number
 from dmfroc.results.table import rounded
@@ -380,7 +380,7 @@ def test_several_options_and_lists_in_names(parsed):
         "expected_calibration_error(20, classes, debiased=True),"
         "expected_utility([[0, 5], [1, 0]]), calibration_slope(pos_label='1')"
     )
-    assert split_measures(typed) == [
+    assert split_calls(typed) == [
         "expected_calibration_error(20,classes,debiased=True)",
         "expected_utility([[0,5],[1,0]])",
         "calibration_slope(pos_label='1')",

@@ -235,7 +235,11 @@ def test_missing_score_in_a_list_is_missing():
     ("scores", "error", "message"),
     [
         (SCORES * 1j, TypeError, "y_score holds complex128 values; convert them to real numbers"),
-        (SCORES.astype(str), TypeError, "y_score holds <U32 values; convert them to real"),
+        (
+            SCORES.astype(str),
+            TypeError,
+            "y_score holds text values, such as '0.1'; convert them to real",
+        ),
         (SCORES.astype(str).astype(object), TypeError, "y_score holds a str; convert it to real"),
         (FRAME.assign(b="x"), TypeError, "y_score column 'b' holds a str; convert it to real"),
         ([[1, 2], [3]], ValueError, "y_score is not a matrix; give every row the same number"),

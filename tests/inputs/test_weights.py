@@ -45,7 +45,11 @@ def test_weights():
             ValueError,
             "sample_weight has positive weights from 1e-200 to 1e+200: the largest must not be",
         ),
-        (["1"] * 5, TypeError, "sample_weight holds <U1 values; convert them to real numbers"),
+        (
+            ["1"] * 5,
+            TypeError,
+            "sample_weight holds text values, such as '1'; convert them to real numbers",
+        ),
         ([1j] * 5, TypeError, "sample_weight holds complex128 values; convert them to real"),
     ],
 )

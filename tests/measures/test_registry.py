@@ -19,6 +19,7 @@ from dmfroc import (
     evaluate,
     measures,
 )
+from dmfroc._kit.habits import table
 from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import register
@@ -380,7 +381,7 @@ def test_names_of_several_measures_are_refused_with_all_of_them(text, names):
 def test_no_two_measures_have_the_same_name():
     """Of names, titles, synonyms and hints, whatever the case and the marks."""
     names = [catalogue._normalized(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]
-    names += [*catalogue._HINTS, *catalogue._NORMALIZED_AREAS]
+    names += [*map(catalogue._normalized, table("measures")), *catalogue._NORMALIZED_AREAS]
     for measure in MEASURES.values():
         names += {catalogue._normalized(measure.name), catalogue._normalized(measure.title)}
     assert len(names) == len(set(names))

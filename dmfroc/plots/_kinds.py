@@ -1,0 +1,26 @@
+"""The kinds of charts, and the displays that draw them."""
+
+CHARTS = {
+    "accuracy": "AccuracyDisplay",
+    "bift": "BIFTDisplay",
+    "bird": "BIRDDisplay",
+    "boc": "BOCDisplay",
+    "bprd": "BPRDDisplay",
+    "calibration": "CalibrationDisplay",
+    "cost": "CostDisplay",
+    "decision": "DecisionDisplay",
+    "delta-pn": "DeltaPNDisplay",
+    "det": "DETDisplay",
+    "gains": "CumulativeGainsDisplay",
+    "lift": "LiftDisplay",
+    "log-pr": "LogPrecisionRecallDisplay",
+    "multiclass-roc": "MulticlassROCDisplay",
+    "pairs": "PairwiseAUCDisplay",
+    "pn": "PNDisplay",
+    "pr": "PrecisionRecallDisplay",
+    "prg": "PRGDisplay",
+    "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
+    "reliability": "ReliabilityDisplay",
+    "risk-coverage": "RiskCoverageDisplay",
+    "roc": "ROCDisplay",
+}
