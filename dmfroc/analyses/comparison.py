@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import choice, flag, listed
+from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
@@ -24,6 +25,7 @@ from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
+from dmfroc.inputs.arrays import columns_of
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.attributes import ResultsByName
@@ -59,7 +61,8 @@ def compare(
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
-        Each classifier's scores, by its name; in a list their names are "1", "2" and so on. Or,
+        Each classifier's scores, by its name, or a table with a column for each; in a list their
+        names are "1", "2" and so on. Or,
         instead of scores, the name of a baseline:
         ``"treat all"`` and ``"treat none"`` of two classes, which give the positive class the
         probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
@@ -147,6 +150,8 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
+    if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
+        measure = [*names]
     if isinstance(measure, list | tuple):
         same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
         same |= {"rope": rope, "simultaneous": simultaneous, **options}
@@ -164,8 +169,8 @@ def compare(
     intervals, given = Options.from_user("compare", options, EvaluationOptions)
     hypothesis.check(intervals.level, measure.largest_difference)
     if given.get("y_pred") is not None:
-        given["y_pred"] = _by_number(given["y_pred"], y_true)
-    by_name = _by_number(y_score, y_true)
+        given["y_pred"] = _by_name(given["y_pred"], y_true)
+    by_name = _by_name(y_score, y_true)
 
     def evidence_at(t: Any) -> JointEvidence:
         at = given if t is None else given | {"horizon": t}
@@ -237,8 +242,17 @@ def _log_ratios(
     }
 
 
-def _by_number(given: Any, y_true: Any) -> Any:
-    """Return what several classifiers say, given as a list, by the names "1", "2" and so on."""
+def _by_name(given: Any, y_true: Any) -> Any:
+    """Return what several classifiers say by name, which in lists without names is a number.
+
+    Columns of a table are classifiers unless they are named after the classes.
+    """
+    columns = columns_of(given, "y_score")
+    if columns is not None and not {*map(str, columns)} <= {*map(str, np.ravel(y_true))}:
+        return columns
+    is_list = isinstance(given, list) and len(given) > 1
+    if is_list and all(isinstance(x, tuple) and len(x) == 2 for x in given):
+        return dict(given)
     has_rows = isinstance(given, list | tuple) and hasattr(y_true, "__len__")
     if has_rows and all(hasattr(x, "__len__") and len(x) == len(y_true) for x in given):
         return {str(number): x for number, x in enumerate(given, start=1)}

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from dmfroc._kit.options import is_one_of, listed
+from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import (
     Evidence,
@@ -46,7 +47,7 @@ from dmfroc.results.result import sample_attributes
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
-Measures = Sequence[str | Measure] | Literal["all"] | None
+Measures = Sequence[str | Measure] | str | Measure | None
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -228,8 +229,9 @@ def evaluate(
         Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
         scores of different columns: they must be on one common scale. Without them, with
         ``y_pred`` alone, hard labels are judged.
-    measures : sequence of str or Measure, or "all", optional
-        Names of measures, or measures, no two of the same name; by default ``"dmf_auc"``,
+    measures : sequence of str or Measure, or one of them, or "all", optional
+        Names of measures, or measures, no two of the same name; or names with commas between them
+        in one text; by default ``"dmf_auc"``,
         ``"hand_till"`` and ``"informedness"``, the last only if there are hard labels (a
         one-dimensional score has none by itself). Without scores by default ``"informedness"``,
         ``"markedness"``, ``"gorodkin_correlation"`` and ``"accuracy"``, and ``"all"`` are those
@@ -282,9 +284,9 @@ def evaluate(
     is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
     intervals, inputs = Options.from_user("evaluate", options, EvaluationOptions)
+    measures = listed_measures(measures)  # what may be read once is read now
     are_of_labels = not has_scores
-    if not (measures is None or isinstance(measures, str)):
-        measures = listed("measures", measures)  # what may be read once is read now
+    if isinstance(measures, list):
         are_of_labels = all(get_measure(measure).needs == "labels" for measure in measures)
     needs: Needs = "labels" if are_of_labels else "scores"
 
@@ -299,12 +301,21 @@ def evaluate(
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 
+def listed_measures(measures: Measures) -> list[str | Measure] | str | None:
+    """Return measures as a list, unless they are "all" or those by default."""
+    if measures is None or (isinstance(measures, str) and measures == "all"):
+        return measures
+    several = split_calls(measures) if isinstance(measures, str) else measures
+    return [several] if isinstance(several, Measure) else listed("measures", several)
+
+
 def evaluation_of(
     evidence: Evidence, measures: Measures, pair_weights: PairWeights, *, has_scores: bool = True
 ) -> Evaluation:
     """Evaluate the classifier that the evidence describes."""
+    measures = listed_measures(measures)
     chosen = _choose(measures, evidence.predictions, pair_weights, has_scores)
-    if measures is None or isinstance(measures, str):
+    if not isinstance(measures, list):
         chosen = evidence.possible(chosen)
     estimates = {e.measure: e for e in warned_estimates(evidence, chosen)}
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
@@ -324,8 +335,8 @@ def _choose(
     by_name = MEASURES
     if not is_one_of(pair_weights, ("equal",)):
         by_name = by_name | {"dmf_auc": replace(dmf_auc(pair_weights), name="dmf_auc")}
-    if not (measures is None or isinstance(measures, str)):
-        given = [(x, get_measure(x)) for x in listed("measures", measures)]
+    if isinstance(measures, list):
+        given = [(x, get_measure(x)) for x in measures]
         chosen = [by_name.get(m.name, m) if isinstance(x, str) else m for x, m in given]
         [(name, count)] = Counter(measure.name for measure in chosen).most_common(1)
         if count > 1:
@@ -334,11 +345,6 @@ def _choose(
                 "leave one out, or in Python rename it, dataclasses.replace(measure, name=...)"
             )
         return chosen
-    if measures not in (None, "all"):
-        raise ValueError(
-            "measures must be 'all' or a list of one or more Measures or names, which "
-            f"dmfroc.measures.measure_table() lists, but it is {measures!r}"
-        )
     defaults = DEFAULT_MEASURES if has_scores else DEFAULT_MEASURES_OF_LABELS
     return [
         by_name[name]

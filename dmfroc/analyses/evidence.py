@@ -349,11 +349,12 @@ def joint_estimates_with_judge(
 ) -> JointEstimates:
     """Return values and paired differences, each with a weight of its own for the judge."""
     first = next(iter(named.values()))
-    check_comparable(measure, {name: x.predictions for name, x in named.items()})
+    of_each = {name: x.predictions for name, x in named.items()}
+    check_comparable(measure, of_each)
     [method] = first.methods([measure])
     assert isinstance(method, Jackknife)
     facts = {name: evidence.facts(measure) for name, evidence in named.items()}
-    check_finite(measure, {name: x.value for name, x in facts.items()})
+    check_finite(measure, {name: x.value for name, x in facts.items()}, of_each)
     units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
     joint = joint_combined(
         facts, lambda influences: partial(first.gather, first.weigh(influences), units)

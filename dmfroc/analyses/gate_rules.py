@@ -21,6 +21,7 @@ from dmfroc.inputs.item_scores import ScoredItems
 from dmfroc.measures.measure import Measure
 
 _OF_ITEMS = re.compile(r"\s*(mean_score|pass_at|pass_all)\s*(?:\(\s*(?:k\s*=\s*)?(\d+)\s*\))?\s*")
+_CALL = 'gate([{"measure": "hand_till", "at_least": 0.8}], y_true, y_score)'
 _KEYS_OF_ALL = ("level", "adjust", "rule")
 
 
@@ -97,7 +98,8 @@ def read_rules(given: Any, level: float = DEFAULT_LEVEL) -> tuple[list[Rule], fl
     for key in book:
         if key not in _KEYS_OF_ALL:
             raise ValueError(
-                f"rules has the key {key!r}, which is unknown{_near(key, _KEYS_OF_ALL)}"
+                f"rules has the key {key!r}, which is unknown{_near(key, _KEYS_OF_ALL)}; the call "
+                f"is as {_CALL}"
             )
     rows = listed("rule", book.get("rule", ()))
     level, adjust = check_level(book.get("level", level)), flag("adjust", book.get("adjust", False))
@@ -112,7 +114,9 @@ def _near(key: Any, known: Sequence[str]) -> str:
 def _rule(row: Any, place: int) -> Rule:
     """Return one rule, checked without the data."""
     if not isinstance(row, Mapping):
-        raise TypeError(f"rule {place} must be a table of keys, but it is {row!r}")
+        raise TypeError(
+            f"rule {place} must be a table of keys, but it is {row!r}: rules come first, {_CALL}"
+        )
     known = [x.name for x in fields(Rule)]
     for key in row:
         if key not in known:

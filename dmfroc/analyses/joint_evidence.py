@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.remarks import warn
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
@@ -38,6 +38,7 @@ from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import caveats_of
+from dmfroc.results.result import Result, attributed
 
 
 class JointEvidence(NamedTuple):
@@ -149,7 +150,13 @@ def _in_memory(
             "folds cannot be given for independent samples (paired=False): pass Predictions "
             "that have folds of their own, see Predictions.in_folds"
         )
-    predictions = _predictions(y_true, y_score, needs, given)
+    try:
+        predictions = _predictions(y_true, y_score, needs, given)
+    except (TypeError, ValueError) as error:
+        if paired or y_score is None:
+            raise
+        remedy = "independent samples are a dict of Predictions instead of y_true"
+        raise type(error)(f"{error}; {remedy}") from error
     if paired:
         predictions = checked_same_observations(matched(predictions))
     importance = population.pop("importance")
@@ -334,7 +341,8 @@ def _named_predictions(
             if not isinstance(value, Predictions):
                 raise TypeError(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
-                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores"
+                    f"{type(value).__name__}; for arrays pass y_true and a dict of scores, of "
+                    "results their .predictions"
                 )
         return {
             name: as_predictions(value, y_pred=y_pred, needs=needs, by_fold=True, **others)
@@ -343,23 +351,29 @@ def _named_predictions(
     named = _by_classifier(y_score, y_pred)
     if y_score is None:
         return _hard_evidence(y_true, y_pred, needs, others)
-    return {
-        name: Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
-        for name, (scores, hard) in named.items()
-    }
+    read, remarks = {}, {}
+    for name, (scores, hard) in named.items():
+        try:
+            with collected_remarks() as remarks[name]:
+                read[name] = Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{name}: {error}") from error
+    warn(attributed(remarks))
+    return read
 
 
 def _by_classifier(y_score: Any, y_pred: Any) -> dict[str, tuple[Any, Any]]:
     """Return the scores and the hard labels of each classifier, or None instead of one of them."""
-    if not isinstance(y_score, Mapping) and (y_score is not None or y_pred is None):
+    is_named = isinstance(y_score, Mapping) and not isinstance(y_score, Result)
+    if not is_named and (y_score is not None or y_pred is None):
         raise TypeError(
             "y_score must be a dict of scores by name of the classifier, but it is a "
-            f"{type(y_score).__name__}"
+            f'{type(y_score).__name__}: pass {{"a": scores_a, "b": scores_b}}'
         )
     if y_pred is not None and not isinstance(y_pred, Mapping):
         raise TypeError(
             "y_pred must be a dict of hard labels by name of the classifier, but it is a "
-            f"{type(y_pred).__name__}"
+            f'{type(y_pred).__name__}: pass {{"a": labels_a, "b": labels_b}}'
         )
     hard = y_pred or {}
     if y_score is None:

@@ -87,7 +87,10 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
     {'large': (1, 1), 'medium': (2, 2), 'small': (3, 3)}
     """
     if not isinstance(tasks, Mapping) or len(tasks) < 2:
-        raise ValueError("tasks must be a dict of two comparisons or more, by name of the task")
+        raise ValueError(
+            "tasks must be a dict of two comparisons or more, by name of the task; of one task "
+            "call items(scores).ranks() or compare(y_true, y_score).ranks()"
+        )
     tasks = dict(tasks)
     first = instance("each of tasks", next(iter(tasks.values())), Comparison)
     names = list(first.estimates)

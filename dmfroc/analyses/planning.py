@@ -419,7 +419,8 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
         if not isinstance(one, Predictions):
             raise TypeError(
                 "pilot must be Predictions, a dict of two Predictions by name, or a "
-                f"MultinomialPopulation, but there is a {type(one).__name__}"
+                f"MultinomialPopulation, but there is a {type(one).__name__}; of a result of "
+                "evaluate or compare pass its .predictions"
             )
     if len(named) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")

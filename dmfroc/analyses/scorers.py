@@ -8,9 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from dmfroc._kit.options import is_one_of, listed
 from dmfroc.analyses.catalogue import MEASURES, get_measure
-from dmfroc.analyses.evaluation import DEFAULT_MEASURES, Measures
+from dmfroc.analyses.evaluation import DEFAULT_MEASURES, Measures, listed_measures
 from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
@@ -84,7 +83,7 @@ def scorers(measures: Measures = DEFAULT_MEASURES) -> dict[str, MeasureScorer]:
 
     Parameters
     ----------
-    measures : sequence of str or Measure, or "all"
+    measures : sequence of str or Measure, or one of them, or "all"
         Names of measures, or measures; all are those for any number of classes and of rows.
 
     Returns
@@ -107,10 +106,11 @@ def scorers(measures: Measures = DEFAULT_MEASURES) -> dict[str, MeasureScorer]:
     >>> result["test_hand_till"].round(3)
     array([1.   , 0.999, 0.994, 0.999, 1.   ])
     """
-    if is_one_of(measures, ("all",)):
+    named = listed_measures(measures)
+    if not isinstance(named, list):
         three_classes = Predictions.from_arrays([0, 1, 2], np.eye(3))
-        measures = [m for m in MEASURES.values() if m.applies_to(three_classes)]
-    chosen = [get_measure(measure) for measure in listed("measures", measures)]
+        named = [m for m in MEASURES.values() if m.applies_to(three_classes)]
+    chosen = map(get_measure, named)
     return {
         measure.name if measure.greater_is_better else f"neg_{measure.name}": MeasureScorer(measure)
         for measure in chosen

@@ -268,8 +268,9 @@ def compare_subgroups(
     facts = dict(zip(members, (of_group for _, of_group in results), strict=True))
     remarks = {name: caveats([measure], x.predictions) for name, x in facts.items()}
     warn(attributed(remarks))
-    check_finite(measure, {name: x.value for name, x in facts.items()})
-    check_comparable(measure, {name: x.predictions for name, x in facts.items()})
+    of_each = {name: x.predictions for name, x in facts.items()}
+    check_finite(measure, {name: x.value for name, x in facts.items()}, of_each)
+    check_comparable(measure, of_each)
     is_apart = clusters is None or _are_apart(clusters, list(members.values()))
     if is_apart and weights is None:
         contrasts: _Independent | _Correlated = _Independent(list(facts.values()))

@@ -276,8 +276,9 @@ def compare_runs(
             sample = sample_of(predictions, groups)
             bound = bind(measure, sample.predictions)
             [facts] = facts_of([measure], bound, sample)
-            check_finite(measure, {f"{name}, run {run}": facts.value})
-            check_comparable(measure, {f"{name}, run {run}": predictions})
+            of_run = {f"{name}, run {run}": predictions}
+            check_finite(measure, dict.fromkeys(of_run, facts.value), of_run)
+            check_comparable(measure, of_run)
             values[name][run] = facts.value
             of_rows.append((facts.influences, facts.units))
             if covariances == "leave_one_out":

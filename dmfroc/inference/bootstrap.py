@@ -187,7 +187,7 @@ class Resampling(IntervalMethod):
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
         for name, bound in bound_to.items():
             [facts[name]] = facts_of([measure], bound, samples[name])
-            check_finite(measure, {name: facts[name].value})
+            check_finite(measure, {name: facts[name].value}, {name: samples[name].predictions})
         paired = are_paired(samples)
         is_random = any(x.class_sizes == "random" for x in facts.values())
         for place, (name, sample) in enumerate(samples.items()):

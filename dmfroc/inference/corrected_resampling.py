@@ -101,7 +101,8 @@ class CorrectedResampling(IntervalMethod):
         """Compare by the differences in each fold."""
         bound = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
         values = {name: _fold_values(bound[name], samples[name])[:, 0] for name in samples}
-        check_finite(measure, {name: float(of_one.mean()) for name, of_one in values.items()})
+        of_each = {name: x.predictions for name, x in samples.items()}
+        check_finite(measure, {name: float(x.mean()) for name, x in values.items()}, of_each)
         facts = {name: facts_of([measure], bound[name], samples[name])[0] for name in samples}
         estimates = {
             name: self._estimate(facts[name], values[name], samples[name]) for name in samples

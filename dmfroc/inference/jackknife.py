@@ -97,7 +97,8 @@ class Jackknife(IntervalMethod):
     ) -> JointEstimates:
         """Compare by the differences of influences, or by the intervals of independent samples."""
         facts = facts_of_classifiers(measure, samples)
-        check_finite(measure, {name: f.value for name, f in facts.items()})
+        of_each = {name: x.predictions for name, x in samples.items()}
+        check_finite(measure, {name: f.value for name, f in facts.items()}, of_each)
         if are_paired(samples):
             return self.paired_estimates(joint_facts(facts), hypothesis)
         return self._independent(measure, facts, hypothesis)

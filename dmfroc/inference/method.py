@@ -117,13 +117,16 @@ class IntervalMethod(ABC):
         """
 
 
-def check_finite(measure: Measure, values: Mapping[str, float]) -> None:
-    """Refuse to compare classifiers if one has no finite value."""
+def check_finite(
+    measure: Measure, values: Mapping[str, float], of: Mapping[str, Predictions] | None = None
+) -> None:
+    """Refuse to compare classifiers if one has no finite value; say why, if predictions show it."""
     for name, value in values.items():
         if not np.isfinite(value):
+            reason = measure.undefined(of[name]) if of else None
             raise ValueError(
-                f"{measure.name} is {value} for {name!r}, which cannot be compared: "
-                "choose another measure"
+                f"{measure.name} is {value} for {name!r}, which cannot be compared"
+                f"{f', since {reason}' if reason else ''}: choose another measure"
             )
 
 

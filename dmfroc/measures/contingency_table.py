@@ -42,7 +42,7 @@ class ContingencyTable(Result):
     """How often each class was predicted where each class was observed.
 
     Build one with `from_matrix`, `from_cells`, `from_rates`, `from_labels` or `from_predictions`:
-    the constructor itself trusts its arguments.
+    the constructor itself hardly checks its arguments.
 
     Attributes
     ----------
@@ -69,6 +69,10 @@ class ContingencyTable(Result):
 
     counts: Float[np.ndarray, "k k"]
     labels: tuple[Hashable, ...]
+
+    def __post_init__(self) -> None:
+        if np.ndim(self.counts) != 2:
+            raise TypeError("counts must be a matrix: of classes call ContingencyTable.from_labels")
 
     @classmethod
     def from_matrix(cls, matrix: Any, *, rows: Rows, labels: Any = None) -> ContingencyTable:

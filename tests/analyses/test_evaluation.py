@@ -225,6 +225,12 @@ def test_chosen_measures():
     assert list(evaluate(CLASSES, SCORES, measures=["hand_till"]).estimates) == ["hand_till"]
     chosen = ["informedness", "dmf_auc"]
     assert list(evaluate(CLASSES, SCORES, measures=chosen).estimates) == chosen
+    assert evaluate(CLASSES, SCORES, measures="informedness, dmf_auc") == evaluate(
+        CLASSES, SCORES, measures=chosen
+    )
+    for one in ("informedness", informedness()):
+        found = evaluate(CLASSES, SCORES, measures=one)
+        assert found == evaluate(CLASSES, SCORES, measures=["informedness"])
 
 
 @pytest.mark.parametrize(
@@ -233,7 +239,7 @@ def test_chosen_measures():
         (["hand_tull"], "the name of a measure, but it is 'hand_tull'; near it are hand_till"),
         (["hand_till", "M"], "measures has 2 of the name 'hand_till'"),
         ([], "measures must hold at least one value, but it is empty"),
-        ("hand_till", "measures must be 'all' or a list of one or more .*, but it is 'hand_till'"),
+        ("hand_tull", "the name of a measure, but it is 'hand_tull'; near it are hand_till"),
     ],
 )
 def test_wrong_measures_are_told(measures, message):
