@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,12 @@ from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.sequences import ConfidenceSequence, Drift
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
+from dmfroc.curves.curve import Curve
+from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
+from dmfroc.plots._base import CurveDisplay
+from dmfroc.plots._kinds import CHARTS
 from dmfroc.plots._style import COLORS, CURVE_ID, Display, Self, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
@@ -68,6 +73,21 @@ def plot_estimate(estimate: Estimate, **options: Any) -> IntervalDisplay:
     rows = [ForestRow(estimate.title, estimate.value, estimate.interval)]
     xlabel = f"{100 * estimate.level:g} % interval"
     return IntervalDisplay(rows, xlabel=xlabel).plot(**options)
+
+
+@renders("Curve.plot")
+def plot_curve(curve: Curve, **options: Any) -> CurveDisplay:
+    """Draw a curve."""
+    display = getattr(import_module("dmfroc.plots"), CHARTS[curve.kind.replace("_", "-")])
+    return display(curve).plot(**options)
+
+
+@renders("ContingencyTable.plot")
+def plot_table(table: ContingencyTable, **options: Any) -> Any:
+    """Draw the counts, with scikit-learn's display."""
+    from sklearn.metrics import ConfusionMatrixDisplay
+
+    return ConfusionMatrixDisplay(table.counts.T, display_labels=table.labels).plot(**options)
 
 
 @renders("Comparison.plot")

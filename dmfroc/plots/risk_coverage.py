@@ -18,6 +18,7 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
+from dmfroc.results.renderers import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _MOST_BANDS = 3
 
 
+@renders("RiskCoverageCurve.plot")
 class RiskCoverageDisplay(ClassifierDisplay):
     """Risk-coverage curves of one or several classifiers.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import io
 import platform
 import shlex
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import interval_text, number
 from dmfroc.results.renderers import renders
@@ -99,6 +101,19 @@ def result_as_html(result: Result) -> str:
         "warnings": result.warnings,
     }
     return _render("notebook.html.j2", context)
+
+
+@renders("Curve.notebook")
+def curve_as_html(curve: Curve) -> str:
+    """Return a picture of a curve, and folded beneath it the tables, for a notebook."""
+    from matplotlib.figure import Figure
+
+    figure, stream = Figure(figsize=(5, 5), layout="constrained"), io.BytesIO()
+    curve.plot(ax=figure.add_subplot())
+    figure.savefig(stream, format="png")
+    encoded = base64.b64encode(stream.getvalue()).decode("ascii")
+    picture = f'<img alt="chart" src="data:image/png;base64,{encoded}">'
+    return f"{picture}<details><summary>Numbers</summary>{result_as_html(curve)}</details>"
 
 
 def _source(name: str) -> str:

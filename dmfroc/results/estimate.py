@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -30,6 +30,8 @@ EXACT_LIMIT = (
 @dataclass(frozen=True, eq=False)
 class Estimate(Valued, Result):
     """A measure's value, with its standard error and interval.
+
+    In arithmetic, and where it is ordered or rounded, it is its value alone.
 
     Attributes
     ----------
@@ -144,8 +146,8 @@ class Estimate(Valued, Result):
         return "\n".join([line, *warning_lines(self.warnings if warnings else ())])
 
 
-class NamedEstimates(Result):
-    """A result that holds estimates by name: ``result["hand_till"]``, ``for name in result``.
+class NamedEstimates(Result, Mapping[str, Estimate]):
+    """A result that maps names to estimates: ``result["hand_till"]``, ``for name in result``.
 
     A title that only one of them has is a name, too.
     """
@@ -158,20 +160,10 @@ class NamedEstimates(Result):
         titled = [e for e in self.estimates.values() if e.title == name]
         if len(titled) != 1:
             hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
+            if isinstance(name, tuple) and hasattr(self, "differences"):
+                hint = ": each pair is in .differences"
             raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
         return titled[0]
-
-    def keys(self) -> KeysView[str]:
-        """Return the names of the estimates."""
-        return self.estimates.keys()
-
-    def values(self) -> ValuesView[Estimate]:
-        """Return the estimates."""
-        return self.estimates.values()
-
-    def items(self) -> ItemsView[str, Estimate]:
-        """Return the names with the estimates."""
-        return self.estimates.items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)

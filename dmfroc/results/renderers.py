@@ -32,4 +32,7 @@ def renderer(result: Any, purpose: str) -> Callable[..., Any]:
     for name in names:
         if name in _RENDERERS:
             return _RENDERERS[name]
-    raise TypeError(f"{type(result).__name__} has no {purpose}(): dmfroc.plots draws curves")
+    remedy = "dmfroc.plots draws curves"
+    if isinstance(result, dict):
+        remedy = f"type [{next(iter(result))!r}].{purpose}()"
+    raise TypeError(f"{type(result).__name__} has no {purpose}(): {remedy}")

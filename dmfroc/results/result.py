@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator as op
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dmfroc.inputs.predictions import Predictions
+
+_ARITHMETIC: tuple[Callable[..., Any], ...] = (op.add, op.sub, op.mul, op.truediv)
+_ALONE: tuple[Callable[..., Any], ...] = (op.neg, abs, round)
 
 
 def sample_attributes(predictions: Predictions) -> dict[str, Any]:
@@ -52,11 +56,25 @@ def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     )
 
 
+def _on_values(operation: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an operation on numbers as one on values with intervals."""
+    return lambda *x: operation(*(float(part) if isinstance(part, Valued) else part for part in x))
+
+
+def _reversed(operation: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda second, first: operation(first, second)
+
+
 class Valued(Hinted):
-    """A value with its interval."""
+    """A value with its interval; in arithmetic and where it is ordered, the value alone."""
 
     value: float
     interval: tuple[float, float]
+
+    __lt__, __le__, __gt__, __ge__ = map(_on_values, (op.lt, op.le, op.gt, op.ge))
+    __neg__, __abs__, __round__ = map(_on_values, _ALONE)
+    __add__, __sub__, __mul__, __truediv__ = map(_on_values, _ARITHMETIC)
+    __radd__, __rsub__, __rmul__, __rtruediv__ = map(_on_values, map(_reversed, _ARITHMETIC))
 
     @property
     def ci(self) -> tuple[float, float]:
@@ -139,7 +157,8 @@ class Result(Hinted, ABC):
         tables = {t.key: t for t in self.tables()}
         key = self.main_table if key is None else key
         if key not in tables:
-            raise ValueError(f"table must be one of {list(tables)}, but it is {key!r}")
+            hint = f": write what is returned to {key}" if "." in str(key) else ""
+            raise ValueError(f"table must be one of {list(tables)}, but it is {key!r}{hint}")
         return tables[key]
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:

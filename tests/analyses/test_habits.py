@@ -8,13 +8,14 @@ import pkgutil
 import pydoc
 import re
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import StratifiedKFold
 
 import dmfroc
-from dmfroc._kit import habits
-from dmfroc._kit.habits import NAMES, OPTIONS
+from dmfroc._kit.habits import table
 from dmfroc.inference.options import EvaluationOptions
 from dmfroc.results.result import Result
 
@@ -25,10 +26,13 @@ S /= S.sum(axis=1, keepdims=True)
 EVALUATION = dmfroc.evaluate(Y, S, measures=["hand_till", "accuracy"])
 COMPARISON = dmfroc.compare(Y, {"a_1": S, "b": S**3}, measure="hand_till")
 
+NAMES, OPTIONS = table("names"), table("options")
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
+def test_names_of_other_packages_are_answered_with_a_line_that_runs(name, tmp_path):
+    pd.DataFrame({"y": Y > 0, "p": S[:, 1]}).to_csv(tmp_path / "scores.csv", index=False)
     with pytest.raises(AttributeError, match=f"no {name}: type dmfroc") as error:
         getattr(dmfroc, name)
     binary = (Y > 0).astype(int)
@@ -36,7 +40,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name):
         "dmfroc": dmfroc, "y_true": binary, "y_score": S[:, 1:].sum(axis=1), "y_pred": binary,
         "scores_a": S[:, 1], "scores_b": S[:, 2], "X": S, "y": Y,
         "labels_a": Y > 0, "labels_b": Y > 1,
-        "pilot": dmfroc.Predictions.from_arrays(Y, S),
+        "pilot": dmfroc.Predictions.from_arrays(Y, S), "path": tmp_path / "scores.csv",
     }  # fmt: skip
     line = str(error.value).partition("type ")[2].partition(", or ")[0]
     if "model" in line:
@@ -85,7 +89,7 @@ def test_names_unlike_any_have_no_hint():
     exec("from dmfroc import analyses; from dmfroc.measures import ranking")
 
 
-ALIKE = {word: group.split() for group in habits.ALIKE for word in group.split()}
+ALIKE = {word: group.split() for group in table("alike")["groups"] for word in group.split()}
 
 
 @pytest.mark.parametrize(
@@ -159,6 +163,21 @@ def test_public_functions_are_found_again_by_pickle():
         (lambda: dmfroc.compare(Y, S, S), 'compare(y, {"a": scores_a, "b": scores_b})'),
         (lambda: dmfroc.evaluate(Y, S, level=0.05), "pass level=0.95"),
         (lambda: dmfroc.evaluate(Y, S, method="delong"), "pass no method: the default is DeLong's"),
+        (lambda: dmfroc.evaluate(Y, S, folds=5), "it is 5, of type int: pass folds= the fold of"),
+        (
+            lambda: dmfroc.compare(Y, [S, S], folds=StratifiedKFold(5)),
+            "or call dmfroc.cross_validate(",
+        ),
+        (
+            lambda: dmfroc.estimate("hand_till", Y, S, folds=[*StratifiedKFold(5).split(S, Y)]),
+            "folds must have one entry for each of the 90 observations, but its shape is (5,)",
+        ),
+        (lambda: dmfroc.plan(EVALUATION, half_width=0.1), "pass its .predictions"),
+        (lambda: dmfroc.compare({"a": EVALUATION}), "of results their .predictions"),
+        (lambda: dmfroc.leaderboard(pd.DataFrame({"a": Y})), "items(scores).ranks()"),
+        (lambda: EVALUATION.to_latex("x.tex"), "write what is returned to x.tex"),
+        (lambda: dmfroc.gate(Y, S, [{"measure": "accuracy"}]), "rules come first, gate([{"),
+        (lambda: dmfroc.gate([{"measure": "accuracy", "min": 1}], Y, S), "did you mean 'at_least'"),
     ],
 )
 def test_calls_of_other_packages_are_answered(call, remedy):
@@ -278,6 +297,8 @@ def test_named_estimates_are_mappings_to_dict():
     assert dict(EVALUATION) == EVALUATION.estimates == dict(EVALUATION.items())
     assert list(COMPARISON.values()) == [COMPARISON["a_1"], COMPARISON["b"]]
     assert EVALUATION["Hand-Till M"] is EVALUATION["hand_till"]
+    with pytest.raises(KeyError, match=r"no estimate \('b', 'a_1'\): each pair is in .differences"):
+        COMPARISON["b", "a_1"]
     with pytest.raises(KeyError, match="no estimate 'Hand-Till M'"):  # the title of both
         COMPARISON["Hand-Till M"]
     [difference] = COMPARISON.differences
@@ -289,8 +310,67 @@ def test_lists_of_classifiers_are_numbered():
     assert str(dmfroc.compare(Y, [S, S**3], measure="hand_till")) == str(named)
     named = dmfroc.compare(Y, y_pred={"1": Y, "2": Y[::-1]}, measure="accuracy")
     assert str(dmfroc.compare(Y, y_pred=[Y, Y[::-1]], measure="accuracy")) == str(named)
-    with pytest.raises(TypeError, match="y_score must be a dict of scores by name"):
+    with pytest.raises(TypeError, match=r'a dict of scores by name .* pass \{"a": scores_a'):
         dmfroc.compare(Y, S.tolist(), measure="accuracy")
+
+
+def test_columns_of_tables_and_pairs_are_classifiers():
+    binary = (Y > 0).astype(int)
+    scores = {"a": S[:, 1], "b": S[:, 2]}
+    named = dmfroc.compare(binary, scores, measure="hand_till")
+    assert dmfroc.compare(binary, pd.DataFrame(scores), measure="hand_till") == named
+    assert dmfroc.compare(binary, [*scores.items()], measure="hand_till") == named
+    labels = {name: (x > 0.3).astype(int) for name, x in scores.items()}
+    named = dmfroc.compare(binary, y_pred=labels)
+    assert dmfroc.compare(binary, y_pred=pd.DataFrame(labels)) == named
+    with pytest.raises(TypeError, match="must be a dict of scores by name"):
+        dmfroc.compare(binary, pd.DataFrame({0: S[:, 0], 1: 1 - S[:, 0]}))
+
+
+def test_what_is_wrong_with_one_classifier_names_it():
+    with pytest.raises(ValueError, match=r"^b: y_true has 90 rows but y_score has 45"):
+        dmfroc.compare(Y, {"a": S, "b": S[::2]})
+    binary = (Y > 0).astype(int)
+    halves = {"a": S[:, 1], "b": (1 + S[:, 2]) / 2}
+    with pytest.warns(UserWarning, match="^b: all of y_score is between 1/2 and 1"):
+        dmfroc.compare(binary, halves, measure="hand_till")
+    never = {"a": binary, "b": np.zeros(90, int)}
+    with pytest.raises(ValueError, match=r"precision is nan for 'b', .*, since .*: choose another"):
+        dmfroc.compare(binary, y_pred=never, measure="precision")
+
+
+def test_estimates_are_numbers_in_arithmetic():
+    a, b = EVALUATION.values()
+    x, y = a.value, b.value
+    [difference] = COMPARISON.differences
+    assert (a - b, a + 1, 1 - a, 2 * a, a / b, 1 / a) == (x - y, x + 1, 1 - x, 2 * x, x / y, 1 / x)
+    assert (-a, abs(difference), round(a, 3)) == (-x, abs(difference.value), round(x, 3))
+    assert (a > b, a >= 0.5, a > 0.5, a <= b) == (x > y, x >= 0.5, x > 0.5, x <= y)
+    assert sorted([a, b], reverse=x > y)[0] is a
+    assert sum([a, b]) == x + y
+    assert np.mean([a, b]) == pytest.approx((x + y) / 2, rel=1e-15)
+    np.testing.assert_array_equal(np.array([1.0, 2.0]) * a, [x, 2 * x])
+    assert a == copy.copy(a)
+    assert a != x  # an interval is no number
+
+
+def test_curves_draw_themselves_in_notebooks_too():
+    for name in ("roc", "precision_recall", "lift", "det", "calibration", "cumulative_gains"):
+        found = getattr(KNOWN["curves"], f"{name}_curve")(Y > 0, S[:, 1])
+        display = found.plot(plot_chance_level=False)
+        assert display.curves == {found.label: found}
+        assert found._repr_html_().startswith('<img alt="chart" src="data:image/png;base64,')
+        plt.close(display.figure_)
+
+
+def test_tables_of_decisions_draw_themselves():
+    display = dmfroc.ContingencyTable.from_labels(Y, S.argmax(axis=1)).plot()
+    assert display.im_.get_array().sum() == 90
+    np.testing.assert_array_equal(display.confusion_matrix.sum(axis=1), [30, 30, 30])
+    plt.close(display.figure_)
+    several = dmfroc.compare(Y, [S, S**3], measure=["hand_till", "accuracy"])
+    with pytest.raises(TypeError, match=r"type \['hand_till'\].plot\(\)"):
+        several.plot()
 
 
 def test_a_plan_takes_classes_and_scores():
