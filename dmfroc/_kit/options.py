@@ -183,7 +183,7 @@ def _scalar(value: Any) -> Any:
 
 
 def found(value: Any) -> str:
-    """Say what a value is, if it is short, and of which type."""
+    """Say what a value is, if it is short, and name its type."""
     text = repr(value)
     kind = type(value).__name__
     return f"of type {kind}" if len(text) > 60 or "\n" in text else f"{text}, of type {kind}"

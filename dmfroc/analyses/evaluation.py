@@ -230,8 +230,8 @@ def evaluate(
         scores of different columns: they must be on one common scale. Without them, with
         ``y_pred`` alone, hard labels are judged.
     measures : sequence of str or Measure, or one of them, or "all", optional
-        Names of measures, or measures, no two of the same name; or names with commas between them
-        in one text; by default ``"dmf_auc"``,
+        Names of measures, or measures, no two of the same name; or one text with commas between
+        names. By default ``"dmf_auc"``,
         ``"hand_till"`` and ``"informedness"``, the last only if there are hard labels (a
         one-dimensional score has none by itself). Without scores by default ``"informedness"``,
         ``"markedness"``, ``"gorodkin_correlation"`` and ``"accuracy"``, and ``"all"`` are those

@@ -38,7 +38,7 @@ from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import caveats_of
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import Result
 
 
 class JointEvidence(NamedTuple):
@@ -358,7 +358,10 @@ def _named_predictions(
                 read[name] = Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
-    warn(attributed(remarks))
+    texts = dict.fromkeys(text for of_one in remarks.values() for text in of_one)
+    for text in texts:
+        concerned = [name for name, of_one in remarks.items() if text in of_one]
+        warn([text if len(concerned) == len(remarks) else f"{text} (of {listing(concerned)})"])
     return read
 
 

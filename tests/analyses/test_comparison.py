@@ -226,7 +226,7 @@ def test_finished_predictions_are_compared_as_arrays_are():
     assert compare(finished, measure="hand_till").differences == from_arrays.differences
 
 
-@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:y_pred is not the class")
 def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12)
     other = {"b": np.roll(classes, 1)}
