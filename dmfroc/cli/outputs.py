@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dmfroc.inputs.predictions import Predictions
-    from dmfroc.multiclass.costs import PairWeights
     from dmfroc.results.result import Result
 
 KINDS = (*CHARTS, "overview")
@@ -70,7 +69,8 @@ def show(text: str) -> None:
 
 def as_typed(text: str) -> str:
     """Return a text that names standard input as users do, not by where it was saved."""
-    return text.replace(click.get_current_context().meta.get("stdin", "\0"), "-")
+    context = click.get_current_context(silent=True)
+    return text.replace(context.meta.get("stdin", "\0"), "-") if context else text
 
 
 def keep(context: click.Context, option: click.Parameter, value: str | None) -> None:
@@ -269,26 +269,19 @@ class Picture:
     format: str
 
     def draw(
-        self,
-        classifiers: Mapping[str, Predictions],
-        level: float,
-        pair_weights: PairWeights,
-        folds: Any = None,
+        self, named: Mapping[str, Predictions], level: float, weights: Any, folds: Any
     ) -> None:
         """Draw the curves of all classifiers, overlaid."""
-        figure = _new_figure(6.0, 6.0)
-        axes = figure.add_subplot()
-        for name, predictions in classifiers.items():
-            dmfroc.plots.MulticlassROCDisplay.from_predictions(
-                predictions, folds=folds, name=name, ax=axes, level=level, pair_weights=pair_weights
-            )
+        figure = _new_figure()
+        options = {"level": level, "pair_weights": weights, "folds": folds}
+        options["ax"] = figure.add_subplot()
+        for name, predictions in named.items():
+            dmfroc.plots.MulticlassROCDisplay.from_predictions(predictions, name=name, **options)
         self.save(figure)
 
     def draw_result(self, result: Result) -> None:
         """Draw what a result draws."""
-        figure = _new_figure(6.0, 6.0)
-        result.plot(ax=figure.add_subplot())
-        self.save(figure)
+        self.save(result.plot(ax=_new_figure().add_subplot()).figure_)
 
     def draw_chart(self, kind: str, predictions: Predictions) -> None:
         """Draw the curves of all classes on one kind of chart, or on nine of them."""
@@ -297,7 +290,7 @@ class Picture:
         if kind == "overview":
             figure = plots.overview(predictions, figure=_new_figure(12.0, 12.8))
         else:
-            figure = _new_figure(6.0, 6.0)
+            figure = _new_figure()
             options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
             getattr(plots, CHARTS[kind]).from_predictions(
                 predictions, ax=figure.add_subplot(), **options
@@ -311,11 +304,13 @@ class Picture:
         self.stream.write(stream.getvalue())
 
 
-def _new_figure(width: float, height: float) -> Figure:
+def _new_figure(width: float = 6.0, height: float = 6.0) -> Figure:
     # Not by way of pyplot, which would choose a backend for the whole process
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    from dmfroc.plots._style import OWN_FIGURE_ID  # as which it grows with its legend
+
+    return Figure(figsize=(width, height), layout="constrained", gid=OWN_FIGURE_ID)
 
 
 @contextmanager

@@ -173,6 +173,9 @@ class Display(Hinted):
             figure.set_gid(OWN_FIGURE_ID)
         self.ax_ = instance("ax", ax, Axes)
         self.figure_ = self.ax_.figure
+        if self.figure_.get_gid() == OWN_FIGURE_ID:
+            size = np.maximum(self.figure_.get_size_inches(), (width, height))
+            self.figure_.set_size_inches(size)
         return self.ax_
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dmfroc import curves
-from dmfroc._kit.options import check_level, flag
+from dmfroc._kit.options import check_level
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
@@ -136,9 +136,8 @@ class CalibrationDisplay(CurveDisplay):
             This display.
         """
         level = check_level(level)
-        flag("plot_intervals", plot_intervals)
-        flag("plot_rug", plot_rug)
-        flag("plot_legend", plot_legend)
+        flags = {"plot_intervals": plot_intervals, "plot_rug": plot_rug}
+        ax = self._draws_on(ax, plot_legend=plot_legend, **flags)
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points

@@ -137,8 +137,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         n_classes = len(self.labels)
         longest = max(len(legend_text(label)) for label in self.labels)
         is_long = n_classes * longest > 40
-        width = 7.0 + 0.075 * longest * is_long
-        ax = self._draws_on(ax, width, 6.0, plot_colorbar=plot_colorbar)
+        ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0, plot_colorbar=plot_colorbar)
         defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
         self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []

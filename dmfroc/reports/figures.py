@@ -226,7 +226,8 @@ def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[
         n_worst = _N_WORST if len(named) == 1 else 1  # captions are beside each other
         worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, n_worst)]
         shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
-        texts = [[_area_text(area) for area in row] for row in numbers.areas.tolist()]
+        areas = numbers.areas.tolist()
+        texts = [[number(x) if math.isfinite(x) else "" for x in row] for row in areas]
         maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))
     return maps
 
@@ -247,10 +248,6 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
             summary += f"; {label}: recall {recall}, precision {precision}"
         matrices.append(_matrix(position, name, shares, texts, summary))
     return matrices
-
-
-def _area_text(area: float) -> str:
-    return number(area) if math.isfinite(area) else ""
 
 
 def _matrix(

@@ -26,7 +26,6 @@ class PageTable:
 
     kind: ClassVar = "table"
     key: str
-    name: str
     caption: str
     columns: Sequence[Head]
     rows: Sequence[Sequence[Cell]]
@@ -69,7 +68,6 @@ def page_table(
             marks.setdefault(cell, []).append(mark)
     return PageTable(
         table.key,
-        table.key.replace("_", " ").capitalize(),
         caption,
         columns,
         rows[:most],

@@ -184,8 +184,7 @@ def lead(
 def _one_sided_verdict(comparison: Comparison) -> list[str]:
     """Say which pairs show the alternative, in the order in which they were given."""
     significance = 1 - comparison.level
-    several = len(comparison.differences) > 1
-    adjusted = ", adjusted" if several else ""
+    adjusted = ", adjusted" if len(comparison.differences) > 1 else ""
     sentences = []
     for d in comparison.differences[:_MOST_UNDECIDED]:
         claim = comparison.hypothesis.claim(d.first, d.second)

@@ -5,6 +5,7 @@ import json
 from typing import get_args
 
 import click
+import matplotlib.image as mpl_image
 import numpy as np
 import pandas as pd
 import pytest
@@ -490,3 +491,16 @@ def test_rows_of_one_match_are_found_whatever_their_number(tmp_path):
 def test_pictures_of_calibration_and_decisions(file, tmp_path, kind):
     run("plot", kind, file, *OF_FILE, "-o", str(tmp_path / "x.png"))
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_pictures_of_long_names_are_as_large_as_displays(tmp_path):
+    labels = [f"{k} carcinoma of the left upper lobe" for k in range(10)]
+    y = np.arange(100) % 10
+    scores = np.eye(10)[y] + RNG.random((100, 10))
+    frame = pd.DataFrame(scores, columns=labels).assign(y=np.array(labels)[y])
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    for kind in ("pairs", "roc"):
+        picture = tmp_path / f"{kind}.png"
+        run("plot", kind, str(tmp_path / "long.csv"), "--label", "y", "--output", str(picture))
+        height, width, _ = mpl_image.imread(picture).shape
+        assert width > 1.3 * height

@@ -323,6 +323,15 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     assert "intervals are not adjusted" not in parts["text"]
 
 
+def test_rows_of_matrices_keep_short_names():
+    labels = [str(digit) for digit in range(6)]
+    named = {"a": sample(1.0, labels=labels), "b": sample(2.0, labels=labels)}
+    page = comparison_page(dmfroc.compare(named, measure="hand_till"))
+    sections = re.findall(r'<section id="(?:pairs|confusion)" class="([^"]*)"', page)
+    assert len(sections) == 2
+    assert not any("several" in names for names in sections)  # which hides the names
+
+
 def test_names_of_classifiers_are_never_changed():
     y = np.arange(60) % 3
     scores = {"perfect": np.eye(3)[y] + 0.1, "fair": np.random.default_rng(1).random((60, 3))}
