@@ -6,7 +6,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Rows, as_scalar, columns_of, row_names
@@ -53,7 +52,7 @@ THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
 
 
-def unit_of_rows(groups: Any, n: int, rows: Rows) -> Int[np.ndarray, " n_observations"]:
+def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[np.integer]:
     """Return the independent unit of each observation: one of n rows, or the group of the row."""
     if groups is None:
         return np.arange(n)
@@ -63,7 +62,7 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> Int[np.ndarray, " n_observa
     return group
 
 
-def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], Int[np.ndarray, " n"]]:
+def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], NDArray[np.integer]]:
     """Return the names of the groups, sorted, and the group of each observation.
 
     Parameters
