@@ -52,7 +52,7 @@ THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
 
 
-def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[np.integer]:
+def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[Any]:
     """Return the independent unit of each observation: one of n rows, or the group of the row."""
     if groups is None:
         return np.arange(n)
@@ -62,7 +62,7 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[np.integer]:
     return group
 
 
-def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], NDArray[np.integer]]:
+def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], NDArray[Any]]:
     """Return the names of the groups, sorted, and the group of each observation.
 
     Parameters

@@ -298,6 +298,7 @@ def inputs(draw):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:y_score. columns .* match classes only by the numbers")
 @given(inputs(), st.sampled_from(["", "score_", "p: "]), st.randoms(use_true_random=False))
 def test_order_of_named_columns_does_not_matter(drawn, prefix, random):
     classes, labels, scores, weight = drawn
