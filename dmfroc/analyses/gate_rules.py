@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dmfroc._kit.files import check_readable
+from dmfroc._kit.habits import names_alike
 from dmfroc._kit.options import check_level, flag, listed, nonnegative, number
 from dmfroc._kit.text import did_you_mean
 from dmfroc.analyses.catalogue import get_measure
@@ -107,7 +108,8 @@ def read_rules(given: Any, level: float = DEFAULT_LEVEL) -> tuple[list[Rule], fl
 
 
 def _near(key: Any, known: Sequence[str]) -> str:
-    meant = {"min": "at_least", "max": "at_most"}.get(str(key)[:3], str(key))
+    alike = [x for x in names_alike(str(key)) if x in known]
+    meant = {"min": "at_least", "max": "at_most"}.get(str(key)[:3], [*alike, str(key)][0])
     return did_you_mean(meant, known) or f": the keys are {', '.join(known)}"
 
 

@@ -103,7 +103,7 @@ app = _Group(
     help="Multiclass ROC curves, AUCs and honest intervals by deviance matrix factorization.",
     params=[
         click.Option(
-            ["--version"],
+            ["-V", "--version"],
             is_flag=True,
             is_eager=True,
             callback=_show_version,
@@ -177,12 +177,17 @@ def _usage(error: click.UsageError) -> str:
         near = [x for x in names if _is_near(word, x.lstrip("-"))]
         near = near or [f"plot {word}"] * (word in KINDS)
         near = near or [f"evaluate {word} --label COLUMN"] * ("." in word)
+        called = re.split(r"[.(]", table("names").get(word.replace("-", "_"), ""))[0]
+        called = "evaluate" if called == "estimate" else called
+        near = near or [called] * (called in app.commands)
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
         text += ". Values of one option are separated by commas, and -o names an output"
-    return text
+    wrong = re.search(r"'([^']*)' is not one of", text)
+    instead = table("options").get(wrong[1].casefold()) if wrong else None
+    return f"{text}: give {with_options(instead, command)}" if instead else text
 
 
 def _is_near(word: str, *names: str) -> bool:

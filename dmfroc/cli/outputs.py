@@ -44,6 +44,7 @@ _PHRASES = {
     "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
+    "y_pred=score >= threshold, or dmfroc.decisions.operating_point": "--threshold",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
 }
 OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}

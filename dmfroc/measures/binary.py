@@ -151,7 +151,7 @@ def f_score(cells: Cells, beta: float = 1.0) -> Cell:
     return ratio(right, right + cells.fp + beta**2 * cells.fn, cells.xp)
 
 
-@also_called("f1_score, f_score, f_measure, f1_measure, dice")
+@also_called("f1_score, f_score, f_measure, f_meas, f1_measure, dice")
 @register_class_measure("F1", UNIT)
 def f1(cells: Cells) -> Cell:
     """Harmonic mean of precision and recall."""

@@ -198,7 +198,7 @@ def brier_skill_score() -> Measure:
     return forecasts("Brier skill score", probability_losses, _skill, **attributes)
 
 
-@also_called("cross_entropy, nll, negative_log_likelihood, logarithmic_loss")
+@also_called("cross_entropy, nll, negative_log_likelihood, logarithmic_loss, mn_log_loss")
 @register()
 def log_loss() -> Measure:
     """Return the mean of minus the logarithm of the probability of the observed class, in nats.

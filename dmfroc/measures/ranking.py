@@ -168,8 +168,8 @@ def one_vs_one_auc(weighting: Literal["prevalence", "macro"] = "prevalence") -> 
     return ranking(title, pair_counts, summary, name=f"one_vs_one_auc_{weighting}")
 
 
-@also_called("roc_auc_ovr, auc_ovr, ovr_auc")
-@also_called("roc_auc_ovr_weighted", of="one_vs_rest_auc_prevalence")
+@also_called("roc_auc_ovr, auc_ovr, ovr_auc, roc_aunu")
+@also_called("roc_auc_ovr_weighted, roc_aunp", of="one_vs_rest_auc_prevalence")
 @register({}, {"weighting": "prevalence"}, {"weighting": "bias"})
 def one_vs_rest_auc(weighting: Weighting = "macro") -> Measure:
     """Return the average area under the ROC curves of every class against all others.

@@ -240,7 +240,7 @@ def weighted_f1(table: Proportions) -> Scalar:
     return (table.cells.prevalence * _f1_of_classes(table)).sum()
 
 
-@also_called("bacc, bal_acc, balanced_accuracy_score, uar, mean_recall")
+@also_called("bacc, bal_acc, bal_accuracy, balanced_accuracy_score, uar, mean_recall")
 @register_table_number(
     "Balanced accuracy", UNIT, caveats=(never_recalled,), interval=WITHOUT_CLASS_SIZES
 )
@@ -258,7 +258,7 @@ def balanced_accuracy(table: Proportions) -> Scalar:
 
 
 @also_called(
-    "kappa, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa, heidke, "
+    "kappa, kap, cohen, cohens_kappa, cohen_kappa_score, unweighted_kappa, heidke, "
     "heidke_skill_score, hss"
 )
 @register_table_number("Cohen's kappa", SIGNED, chance=0.0, range_of_shares=ranges.cohen_kappa)

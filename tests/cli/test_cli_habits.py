@@ -248,6 +248,21 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
     ("line", "told"),
     [
         ("decide x", "No such command 'decide' (did you mean decision?)"),
+        ("help", "No such command 'help' (did you mean --help?)"),
+        ("roc F", "No such command 'roc' (did you mean plot roc?)"),
+        ("x.csv", "No such command 'x.csv' (did you mean evaluate x.csv --label COLUMN?)"),
+        ("sample-size F", "No such command 'sample-size' (did you mean plan?)"),
+        ("list", "No such command 'list' (did you mean measures?)"),
+        ("evaluate F --label y --cv 5", "No such option '--cv': give --fold the fold of each row"),
+        ("evaluate F --label y --by y", "give the subgroups to dmfroc subgroups --by"),
+        ("evaluate F --label y --cutoff .5", "No such option '--cutoff': give --threshold"),
+        ("evaluate F --label y --html", "No such option '--html' (did you mean --output?)"),
+        ("evaluate F --label y --measures f1 ppv", "Values of one option are separated by commas"),
+        ("evaluate F --label y --method DeLong", "give no method: the default is DeLong's"),
+        (
+            "compare F F --label y --names a,b",
+            "No such option '--names': give --labels for classes",
+        ),
         ("version", "No such command 'version' (did you mean --version?)"),
         (
             "plan F --label y --target .1",
