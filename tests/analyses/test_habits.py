@@ -387,6 +387,7 @@ def test_tables_of_decisions_draw_themselves():
         several.plot()
 
 
+@pytest.mark.filterwarnings("ignore:most rows of the classes")
 def test_a_plan_takes_classes_and_scores():
     pilot = dmfroc.Predictions.from_arrays(Y, S)
     assert str(dmfroc.plan(Y, S, half_width=0.05)) == str(dmfroc.plan(pilot, half_width=0.05))
