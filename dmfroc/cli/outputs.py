@@ -274,8 +274,7 @@ class Picture:
     ) -> None:
         """Draw the curves of all classifiers, overlaid."""
         figure = _new_figure()
-        options = {"level": level, "pair_weights": weights, "folds": folds}
-        options["ax"] = figure.add_subplot()
+        options = dict(level=level, pair_weights=weights, folds=folds, ax=figure.add_subplot())
         for name, predictions in named.items():
             dmfroc.plots.MulticlassROCDisplay.from_predictions(predictions, name=name, **options)
         self.save(figure)
