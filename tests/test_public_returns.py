@@ -14,8 +14,7 @@ import pytest
 import dmfroc
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.attributes import AttributeTables, ResultsByName
-from dmfroc.results.result import Result
+from dmfroc.results.result import AttributeTables, Result, ResultsByName
 
 HOMES = (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.results, dmfroc.measures)
 NO_RESULTS = {  # samples, measures, estimators, and parts of results

@@ -28,8 +28,8 @@ from dmfroc.inference.units import Sample
 from dmfroc.inputs.arrays import columns_of
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
-from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.difference import ContrastScale, Difference
+from dmfroc.results.result import ResultsByName
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number

@@ -21,8 +21,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.receipts import Receipt, receipt_of
-from dmfroc.results.renderers import renderer
-from dmfroc.results.result import attributed
+from dmfroc.results.result import attributed, renderer
 from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables

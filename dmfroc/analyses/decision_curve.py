@@ -27,8 +27,7 @@ from dmfroc.measures.benefits import (
     net_benefit,
 )
 from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
-from dmfroc.results.attributes import ResultsByName
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, ResultsByName
 from dmfroc.results.table import Column, Table
 
 _THRESHOLDS = np.arange(1, 100) / 100

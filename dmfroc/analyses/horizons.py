@@ -20,10 +20,9 @@ from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.measures.measure import Measure
-from dmfroc.results.attributes import ResultsByName
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
 

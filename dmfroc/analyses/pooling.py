@@ -24,7 +24,7 @@ from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects, on_l
 from dmfroc.results.difference import OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.receipts import Receipt, read_receipt
-from dmfroc.results.renderers import renderer
+from dmfroc.results.result import renderer
 from dmfroc.results.table import Column, Table, rounded
 
 PoolingMethod = Literal["reml", "bayes"]

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from dmfroc.bayes.pairs import rates_of_pairs
 from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 
 @dataclass(frozen=True, eq=False, repr=False)

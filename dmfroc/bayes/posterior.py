@@ -19,7 +19,7 @@ from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
 from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renderer
+from dmfroc.results.result import renderer
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.results.renderers import renderer
+from dmfroc.results.result import renderer
 from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_csv, json_text, opened_page
 

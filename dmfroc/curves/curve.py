@@ -12,7 +12,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import choice
 from dmfroc.curves.points import Maximum, OperatingPoints
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 Rule = Literal["left", "trapezoid", "right"]
 Projection = Callable[[OperatingPoints], tuple[PerThreshold, PerThreshold]]

@@ -14,7 +14,7 @@ from dmfroc._kit.options import numbers
 from dmfroc.curves.curve import Curve, Line, check_curve, integrate
 from dmfroc.curves.gain import gain_area
 from dmfroc.curves.points import Cases, OperatingPoints, compute_by_class, count_points
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 # Charts that are affine images of the counts, and so share their hull
 _AFFINE = ("pn", "roc", "boc", "det", "lift", "gains", "bift", "accuracy")

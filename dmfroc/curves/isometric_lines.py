@@ -12,7 +12,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import choice, numbers, positive
 from dmfroc.curves.curve import Curve, check_curve
 from dmfroc.curves.points import Number, OperatingPoints
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 IsometricMeasure = Literal[
     "informedness", "accuracy", "f_beta", "precision", "g_measure", "mean_of_precision_and_recall"

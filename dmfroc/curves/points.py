@@ -26,7 +26,7 @@ from dmfroc.measures.cells import Cells
 from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 from dmfroc.measures.statistics.forecasts import scores_of_class
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 MultiClass = Literal["ovr", "ovo"]
 Number = float | int | np.number

@@ -13,7 +13,7 @@ from dmfroc.curves.curve import wilson_intervals
 from dmfroc.inputs.predictions import as_predictions
 from dmfroc.measures.operating_points import by_confidence, risk_area
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 
 @dataclass(frozen=True, eq=False, repr=False)

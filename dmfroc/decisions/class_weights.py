@@ -20,7 +20,7 @@ from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import probabilities_of
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 SAME = 1e-10
 """Logarithms of weights closer than this are not told apart."""

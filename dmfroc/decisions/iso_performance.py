@@ -20,7 +20,7 @@ from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import scores_of_class
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]

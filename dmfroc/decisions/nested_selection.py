@@ -24,7 +24,7 @@ from dmfroc.decisions.threshold_selection import (
     splits_of,
 )
 from dmfroc.inputs.arrays import as_scalar
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 from dmfroc.results.table import Column, Table
 
 

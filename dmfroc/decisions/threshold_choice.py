@@ -33,8 +33,7 @@ from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
 from dmfroc.measures.statistics.forecasts import scores_of_class
-from dmfroc.results.attributes import ResultsByName
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, ResultsByName
 from dmfroc.results.table import Column, Table
 
 Criterion = Literal["youden", "f1", "accuracy", "cost", "specificity", "sensitivity"]

@@ -23,8 +23,7 @@ from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
 from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
 from dmfroc.multiclass.band import CurveBand
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renderer
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, renderer
 from dmfroc.results.table import Column, Name, Table
 
 _SAME_THRESHOLD = 1e-7  # relative; that of a single-precision column differs by less

@@ -41,7 +41,7 @@ from dmfroc.multiclass.rates import (
     RateCounts,
     ThresholdPool,
 )
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 PerPoint = Float[np.ndarray, " m"]
 """One number for each point of a band."""

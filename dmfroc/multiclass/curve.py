@@ -39,7 +39,7 @@ from dmfroc.multiclass.rates import (
     RateTable,
     ThresholdPool,
 )
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 _LEAST_LOGIT = -350.0  # squares of its exponential are finite
 _MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number

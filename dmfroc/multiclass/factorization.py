@@ -23,7 +23,7 @@ from dmfroc.multiclass.center import center
 from dmfroc.multiclass.higher_rank import GRADIENT_TOLERANCE, Problem, identified, minimise
 from dmfroc.multiclass.links import Link, log_rates
 from dmfroc.multiclass.rank_one import Center, binomial_deviance, drawn_in
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
 _BOUNDARY = 1e-9

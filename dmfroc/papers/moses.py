@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arrays import numbers_of_rows
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 

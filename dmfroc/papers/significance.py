@@ -17,7 +17,7 @@ from scipy.special import chdtrc, xlogy
 from dmfroc._kit.options import choice, flag, is_one_of, number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
-from dmfroc.results.attributes import AttributeTables
+from dmfroc.results.result import AttributeTables
 
 Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]

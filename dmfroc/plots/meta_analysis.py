@@ -9,7 +9,7 @@ from scipy.stats import beta
 
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display, draw_band
-from dmfroc.results.renderers import renders
+from dmfroc.results.result import renders
 
 if TYPE_CHECKING:
     import pandas as pd

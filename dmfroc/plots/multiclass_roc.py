@@ -24,7 +24,7 @@ from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_ban
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import ChartStyle, Self, rate_texts
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renders
+from dmfroc.results.result import renders
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from dmfroc.plots._style import (
     legend_entries,
     styles_of,
 )
-from dmfroc.results.renderers import renders
+from dmfroc.results.result import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

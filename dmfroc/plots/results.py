@@ -39,7 +39,7 @@ from dmfroc.plots.forest import (
 from dmfroc.plots.multiclass_roc import MulticlassROCDisplay
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renders
+from dmfroc.results.result import renders
 
 _AREAS = ("dmf_auc", "hand_till")  # which are one of two classes
 

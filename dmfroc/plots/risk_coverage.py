@@ -18,7 +18,7 @@ from dmfroc.plots._style import (
     draw_legend,
     style_of,
 )
-from dmfroc.results.renderers import renders
+from dmfroc.results.result import renders
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -33,8 +33,7 @@ from dmfroc.reports.verdict import (
 )
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renders
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, renders
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value, in_words
 

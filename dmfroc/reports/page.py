@@ -37,8 +37,7 @@ from dmfroc.reports.verdict import (
     which_is_better,
 )
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.renderers import renders
-from dmfroc.results.result import sample_attributes
+from dmfroc.results.result import renders, sample_attributes
 from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for

@@ -20,8 +20,7 @@ from dmfroc._kit.version import package_version
 from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import interval_text, number
-from dmfroc.results.renderers import renders
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, renders
 from dmfroc.results.writers import strict
 
 _TEMPLATES = files("dmfroc.reports") / "templates"

@@ -19,5 +19,5 @@ from ..bayes.posterior import Posterior as Posterior
 from ..meta_analysis.result import SummaryROC as SummaryROC
 from ..multiclass.curve import MulticlassROC as MulticlassROC
 from ..multiclass.factorization import Factorization as Factorization
-from .attributes import ResultsByName as ResultsByName
 from .estimate import Estimate as Estimate
+from .result import ResultsByName as ResultsByName

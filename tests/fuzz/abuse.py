@@ -20,7 +20,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
-from dmfroc.results.renderers import renderer
+from dmfroc.results.result import renderer
 from dmfroc.simulation.study import Study
 
 sys.path.append(str(Path(__file__).parents[1]))
