@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from dmfroc.inputs.arrays import Rows, as_scalar, columns_of, row_names
 from dmfroc.inputs.messages import listing
 
+THE_OTHERS = "all others"
+"""In differences: the mean of the other groups, by their numbers of observations."""
+
 
 def lacks_class(
     codes: NDArray[Any], true: NDArray[Any], n_classes: int, counted: NDArray[np.bool]
@@ -46,10 +49,6 @@ def fold_codes(
             "subjects instead of folds=, or keep only the rows of folds that have all classes"
         )
     return codes.astype(np.int32)
-
-
-THE_OTHERS = "all others"
-"""In differences: the mean of the other groups, by their numbers of observations."""
 
 
 def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[Any]:

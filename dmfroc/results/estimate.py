@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
 
+Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
 ExactLimit = Literal["lower", "upper"]
 EXACT_LIMIT = (
@@ -216,9 +217,6 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
     if any(bounds):
         columns.append(Column("error_bound", "binning error", bounds, "bound"))
     return Table("estimates", "Measures", columns, is_by_name=True)
-
-
-Labels = Shaped[np.ndarray, " n"]
 
 
 @dataclass(frozen=True)
