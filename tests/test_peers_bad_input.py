@@ -23,7 +23,7 @@ from dmfroc import (
     hand_till_score,
     multiclass_roc,
 )
-from dmfroc.inference.evidence import bias_of_halves
+from dmfroc.inference.bias import bias_of_halves
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import dmf_auc
 

@@ -15,7 +15,8 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.evidence import FactsInMemory, facts_of, notable_bias
+from dmfroc.inference.bias import notable_bias
+from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, moments_of
 from dmfroc.inference.interval import Interval

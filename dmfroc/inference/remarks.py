@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dmfroc.inference.evidence import Facts, has_halves, has_many_small_classes
+from dmfroc.inference.bias import depends_on_few, has_halves, has_many_small_classes
+from dmfroc.inference.evidence import Facts
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import PERFECT
@@ -200,6 +201,12 @@ def bias_message(facts: Facts, allowed_for: float) -> str | None:
     n_classes = len(predictions.present)
     if measure.interval.cross_fit or measure.interval.bias_of_chance:
         return None
+    if depends_on_few(measure, predictions) and abs(allowed_for) > facts.moments.standard_error / 2:
+        return (
+            f"at these class shares {measure.name} depends on few rows: it is too "
+            f"{'large' if allowed_for > 0 else 'small'} by about {abs(allowed_for):.2g}, and 95 % "
+            "intervals of such can hold in as few as 80 % of samples"
+        )
     if facts.without_bias(allowed_for) is not None:
         return None
     if not has_many_small_classes(measure, units, n_classes):

@@ -8,7 +8,7 @@ from simulations import normal_scores
 
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.evidence import bias_of_halves, notable_bias
+from dmfroc.inference.bias import bias_of_halves, notable_bias
 from dmfroc.inference.units import sample_of
 from dmfroc.measures.measure import Measure
 
@@ -238,3 +238,25 @@ def test_bias_is_seen_in_halves_that_have_all_classes():
 def _count(predictions, weights, counts):
     counts.append(np.count_nonzero(np.bincount(predictions.true, weights, 5)))
     return 5.0
+
+
+def test_average_precision_at_a_small_share_is_too_large_and_says_so():
+    generator, shares = np.random.default_rng(4), {0: 0.05, 1: 0.05, 2: 0.9}
+
+    def sample(n):
+        y = generator.integers(0, 3, n)
+        return y, 1.4 * (generator.normal(size=(n, 3)) + 1.4 * np.eye(3)[y])
+
+    def estimates(n, n_samples, **options):
+        return [estimate("average_precision", *sample(n), **options) for _ in range(n_samples)]
+
+    [truth] = estimates(60_000, 1, target_prevalence=shares)
+    found = estimates(150, 30, target_prevalence=shares)
+    assert sum("depends on few rows" in " ".join(one.warnings) for one in found) >= 25
+    excess = np.mean([one.value for one in found]) - truth.value
+    left = np.mean(
+        [one.value if one.bias_corrected is None else one.bias_corrected for one in found]
+    )
+    assert abs(left - truth.value) < excess / 2
+    assert sum(one.interval[0] <= truth.value <= one.interval[1] for one in found) >= 24
+    assert not any(one.warnings for one in estimates(150, 3))
