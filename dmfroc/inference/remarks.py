@@ -204,8 +204,8 @@ def bias_message(facts: Facts, allowed_for: float) -> str | None:
     if depends_on_few(measure, predictions) and abs(allowed_for) > facts.moments.standard_error / 2:
         return (
             f"at these class shares {measure.name} depends on few rows: it is too "
-            f"{'large' if allowed_for > 0 else 'small'} by about {abs(allowed_for):.2g}, and 95 % "
-            "intervals of such can hold in as few as 80 % of samples"
+            f"{'large' if allowed_for > 0 else 'small'} by about {abs(allowed_for):.2g}, and the "
+            "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
     if facts.without_bias(allowed_for) is not None:
         return None
