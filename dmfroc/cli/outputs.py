@@ -23,6 +23,7 @@ from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.plots._kinds import CHARTS
+from dmfroc.results.result import renderer
 from dmfroc.results.text import warning_lines
 from dmfroc.results.writers import as_csv, json_text, opened_page
 
@@ -148,8 +149,6 @@ def open_report(path: Path | None) -> Iterator[Callable[..., object]]:
         yield lambda *_: None
         return
     _check_not_read(path, "--output")
-    from dmfroc.results.result import renderer
-
     with opened_page(path, "--output") as stream:
         yield lambda result, *named, **title: stream.write(
             renderer(result, "page")(result, *named, **title).encode("utf-8")

@@ -16,8 +16,6 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from dmfroc._kit.habits import Hinted, answering
 from dmfroc._kit.text import printable
 from dmfroc.results.table import Column, Name, Table
@@ -322,6 +320,8 @@ class AttributeTables(Result):
 
 def _shown(result: Any) -> Iterator[tuple[str, Any]]:
     """Yield the attributes of an object that fit into a table: single values, and lists."""
+    import numpy as np  # here, since the help of commands loads this file
+
     names = [field.name for field in fields(result)]
     for kind in type(result).__mro__:
         properties = (name for name, x in vars(kind).items() if isinstance(x, property))
