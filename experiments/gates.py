@@ -13,7 +13,7 @@ from scipy.stats import t
 from dmfroc import estimate, gate, items
 from dmfroc.analyses import gate as gates
 from dmfroc.analyses.ranks import ranks_of
-from dmfroc.inference import interval_method
+from dmfroc.inference import method
 from dmfroc.inference.item_mean import mean_of
 from dmfroc.inputs.item_scores import scored_items
 from dmfroc.results.estimate import Estimate
@@ -23,7 +23,7 @@ from dmfroc.simulation.study import Study, grid
 PERFECT = gates._Rows.perfect
 gates._Rows.plan = lambda *_: ""
 gates._Rows.perfect = lambda *_: None
-interval_method.N_DRAWS = 100
+method.N_DRAWS = 100
 
 LEVEL = 0.95
 STRENGTHS = {2: (1.2, 4.5), 3: (1.6, 5.0), 10: (2.5, 6.0)}  # about .8 and .999 in M

@@ -29,6 +29,7 @@ def assert_same_curve(found, expected):
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(SCORES, st.lists(st.integers(1, 50), min_size=3, max_size=3))
+@pytest.mark.filterwarnings("ignore:most rows of the classes")
 def test_repeating_classes_does_not_change_the_curve(scores, times):
     rows = np.repeat(np.arange(16), np.array(times)[CLASSES])
     curve = multiclass_roc(CLASSES, scores)
