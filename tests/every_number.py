@@ -257,7 +257,7 @@ def digest(x):
         }
     if isinstance(x, pd.DataFrame | pd.Series):
         return digest(x.to_numpy())
-    if isinstance(x, Mapping):
+    if isinstance(x, Mapping) and not dataclasses.is_dataclass(x):
         return {str(key): digest(value) for key, value in x.items()}
     if isinstance(x, list | tuple):
         return [digest(value) for value in x]
@@ -762,7 +762,7 @@ def parts(x, is_whole):
             for key, value in group.attrs.items()
             if key != "created_at"
         }
-    if isinstance(x, Mapping):
+    if isinstance(x, Mapping) and not dataclasses.is_dataclass(x):
         return {str(key): value for key, value in x.items()}
     if isinstance(x, pd.DataFrame):
         return {"columns": [*map(str, x.columns)], "index": [*map(str, x.index)]} | {
