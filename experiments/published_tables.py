@@ -671,8 +671,8 @@ A difference of less than two Monte Carlo errors says nothing.
   below the truth, between MABT's .072 and Sidak's .082.
 * **Behind**: the bound of the best by accuracy, .123 below the truth instead of .113. Calibration
   error of ten classes, which covers 86 and 87 % where there is an error: most of its 400 bins have
-  few rows or none. Intervals for a learner, of which all but ten folds cover each of 80 samples:
-  nested cross-validation is half as wide again as an exact interval, and corrected t and
+  few rows or none. Intervals for a learner: each method but ten folds covers in all of 80 samples.
+  Nested cross-validation is half as wide again as an exact interval, and corrected t and
   conservative Z are wider still.
 """
 

@@ -29,7 +29,7 @@ from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
 PerMember = Float[np.ndarray, " _m"]
-"""One number for each member of a class, of which each has its own number."""
+"""Numbers of the members of a class, one for each."""
 
 _LARGEST_TABLE = 2**27  # entries: one GiB
 _PAIRS_AT_ONCE = 2**17  # what a processor's cache holds
