@@ -1,8 +1,9 @@
-"""The bias of a value, as halves of the sample show it."""
+"""The bias of a value, as halves of the sample, or all rows of the folds, show it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +11,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import IntPerRow
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure, bare_value_of, bind
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _NOTABLE_BIAS = 0.25  # of a standard error
@@ -48,6 +49,17 @@ def depends_on_few(measure: Measure, predictions: Predictions) -> bool:
     present = predictions.present
     weights = predictions.class_totals[present] / predictions.class_counts[present]
     return bool(weights.max() > _UNEQUAL * weights.min())
+
+
+def excess_of_folds(measure: Measure, value: float, predictions: Predictions) -> float:
+    """Return by how much a mean over folds exceeds the value of all rows at once."""
+    return value - bare_value_of(measure, _without_folds(predictions))
+
+
+@once_per_predictions
+def _without_folds(predictions: Predictions) -> Predictions:
+    """Return the same rows for all measures, whose counts are then found once."""
+    return replace(predictions, folds=None)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

@@ -157,23 +157,15 @@ class Resampling(IntervalMethod):
                 -bias, bounds
             )
             remarks += [not_resampled_message(measure), bias_message(facts, bias)]
-        return Estimate(
-            measure=measure.name,
-            title=measure.title,
-            value=value,
-            standard_error=error,
-            interval=ends[:2],
+        return self.estimate_of(
+            facts,
+            error,
+            ends,
             bias_corrected=facts.without_bias(bias),
-            level=self.level,
-            method=self.name,
-            class_sizes=facts.class_sizes,
             n_draws=self.n_draws,
             seed=self.seed,
             warnings=tuple(filter(None, remarks)),
             draws=replicates.values,
-            exact_limit=ends.exact_limit,
-            gross_errors=facts.gross_errors,
-            caveats=facts.caveats,
         )
 
     def joint_estimates(

@@ -25,7 +25,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerPresentClass, divide
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import bias_of_halves, notable_bias
+from dmfroc.inference.bias import bias_of_halves, excess_of_folds, notable_bias
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -294,7 +294,7 @@ class FactsInMemory(Facts):
         """By how much the mean over folds, which can lack errors, exceeds the value of all rows."""
         if self.predictions.folds is None or self.measure.needs != "labels":
             return 0.0
-        return self.value - bare_value_of(self.measure, replace(self.predictions, folds=None))
+        return excess_of_folds(self.measure, self.value, self.predictions)
 
     @cached_property
     def at_fixed_threshold(self) -> FactsInMemory | None:

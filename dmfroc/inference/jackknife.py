@@ -66,29 +66,20 @@ class Jackknife(IntervalMethod):
 
     def estimate(self, facts: Facts) -> Estimate:
         """Return the estimate that follows from what a sample says of a measure."""
-        measure = facts.measure
-        value, moments = facts.value, facts.deciding_moments
+        moments = facts.deciding_moments
         corrected = facts.cross_fitted[0] if facts.cross_fitted else facts.without_bias(facts.bias)
         ends, error = Interval(np.nan, np.nan), np.nan
-        if np.isfinite(value):
+        if np.isfinite(facts.value):
             ends = facts.interval_at(1 - self.level)
             has_error = moments.depends_on_sizes or not ends.is_degenerate
             error = moments.standard_error if has_error else 0.0
-        return Estimate(
-            measure=measure.name,
-            title=measure.title,
-            value=value,
-            standard_error=error,
-            interval=ends[:2],
+        return self.estimate_of(
+            facts,
+            error,
+            ends,
             bias_corrected=corrected,
-            level=self.level,
-            method=self.name,
-            class_sizes=facts.class_sizes,
-            caveats=facts.caveats,
             warnings=warnings_of(facts, ends),
             error_bound=facts.error_bound,
-            exact_limit=ends.exact_limit,
-            gross_errors=facts.gross_errors,
             judge=facts.judge,
         )
 

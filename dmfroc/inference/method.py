@@ -7,12 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerDraw
+from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
@@ -93,6 +94,23 @@ class IntervalMethod(ABC):
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
     ) -> list[Estimate]:
         """Estimate one measure, or several that ``bind`` binds together, see `bind_in_groups`."""
+
+    def estimate_of(self, facts: Facts, error: float, ends: Interval, **others: Any) -> Estimate:
+        """Return the value of a sample with this standard error and interval."""
+        return Estimate(
+            measure=facts.measure.name,
+            title=facts.measure.title,
+            value=facts.value,
+            standard_error=error,
+            interval=ends[:2],
+            level=self.level,
+            method=self.name,
+            class_sizes=facts.class_sizes,
+            caveats=facts.caveats,
+            exact_limit=ends.exact_limit,
+            gross_errors=facts.gross_errors,
+            **others,
+        )
 
     @abstractmethod
     def joint_estimates(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
-from dmfroc.inference.bias import depends_on_few, has_halves, has_many_small_classes
+from dmfroc.inference.bias import (
+    depends_on_few,
+    excess_of_folds,
+    has_halves,
+    has_many_small_classes,
+)
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure, bare_value_of, undefined_message
+from dmfroc.measures.measure import Measure, undefined_message
 
 # Below these, intervals cover 89 to 99 % where they say 95 %.
 _FEW_DEGREES_OF_FREEDOM = 8
@@ -185,13 +189,13 @@ def folds_differ_message(facts: Facts) -> str | None:
     n_folds = len(np.unique(predictions.folds))
     if predictions.class_counts[predictions.present].min() >= _FEW_IN_FOLD * n_folds:
         return None
-    of_all = bare_value_of(measure, replace(predictions, folds=None))
-    if not abs(facts.value - of_all) > facts.moments.standard_error:
+    excess = excess_of_folds(measure, facts.value, predictions)
+    if not abs(excess) > facts.moments.standard_error:
         return None
     return (
-        f"{measure.name} is {facts.value:.4f} as the mean of the folds, and {of_all:.4f} for all "
-        "rows at once: the folds have too few rows for it, or the scores of their fits have no "
-        "common scale"
+        f"{measure.name} is {facts.value:.4f} as the mean of the folds, and "
+        f"{facts.value - excess:.4f} for all rows at once: the folds have too few rows for "
+        "it, or the scores of their fits have no common scale"
     )
 
 
