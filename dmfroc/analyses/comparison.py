@@ -248,8 +248,10 @@ def _by_name(given: Any, y_true: Any) -> Any:
     Columns of a table are classifiers unless they are named after the classes.
     """
     columns = columns_of(given, "y_score")
-    if columns is not None and not {*map(str, columns)} <= {*map(str, np.ravel(y_true))}:
-        return columns
+    if columns is not None:
+        classes = {str(label) for label in {*np.ravel(y_true).tolist()}}
+        if not {*map(str, columns)} <= classes:
+            return columns
     is_list = isinstance(given, list) and len(given) > 1
     if is_list and all(isinstance(x, tuple) and len(x) == 2 for x in given):
         return dict(given)
