@@ -21,9 +21,9 @@ from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
-from dmfroc.inference.combined import CombinedFacts, Term, combined, joint_combined
+from dmfroc.inference.combined import combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
-from dmfroc.inference.evidence import FactsInMemory, facts_in, facts_of
+from dmfroc.inference.evidence import FactsInMemory, Term, facts_from, facts_in, in_sample
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
@@ -220,7 +220,7 @@ class JudgedEvidence(EvidenceInMemory):
         whole = Influences(value, sums[self.has_verified], PartInfluences(parts, math.inf))
         return whole, moments_of(whole.influences, units).with_parts(whole.parts)
 
-    def facts(self, measure: Measure) -> CombinedFacts:
+    def facts(self, measure: Measure) -> FactsInMemory:
         """Return what verified rows and the judge say together."""
         verified, *of_judge = parts = self.parts(measure)
         units = self.units(verified.units)
@@ -308,13 +308,13 @@ class JudgedEvidence(EvidenceInMemory):
 def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     """Return what few rows say, with influences that are changes of the value without each row."""
     bound = bind(measure, sample.predictions)
-    [facts] = facts_of([measure], bound, sample)
-    influences = facts.influences
+    [known] = in_sample([measure], bound, sample)
     if measure.interval.threshold is None:  # which jumps from one row to the next
-        influences = _left_out(bound, sample.predictions, influences)
+        influences = _left_out(bound, sample.predictions, known.influences)
+        known = known._replace(influences=influences)
     _, classes = np.unique([sample.units.unit_of_row, sample.predictions.true], axis=1)
     n_drawn = np.bincount(classes)[sample.predictions.present].astype(float)
-    return replace(facts, influences=influences, can_redraw=False, n_drawn=n_drawn)
+    return facts_from(known, n_drawn, can_redraw=False)
 
 
 def _left_out(bound: BoundMeasures, predictions: Predictions, whole: Influences) -> Influences:

@@ -17,8 +17,8 @@ from dmfroc._kit.threads import parallel_map
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.inference.combined import Term, combined, joint_combined
-from dmfroc.inference.evidence import FactsInMemory, facts_in, joint_facts
+from dmfroc.inference.combined import combined, joint_combined
+from dmfroc.inference.evidence import FactsInMemory, Term, facts_in, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,

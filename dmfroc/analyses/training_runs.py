@@ -20,7 +20,7 @@ from jaxtyping import Float
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.evidence import common_sums, facts_of, joint_covariance
+from dmfroc.inference.evidence import common_sums, in_sample, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_t
 from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -275,12 +275,12 @@ def compare_runs(
             remarks[name] |= dict.fromkeys(caveats([measure], predictions))
             sample = sample_of(predictions, groups)
             bound = bind(measure, sample.predictions)
-            [facts] = facts_of([measure], bound, sample)
+            [known] = in_sample([measure], bound, sample)
             of_run = {f"{name}, run {run}": predictions}
-            check_finite(measure, dict.fromkeys(of_run, facts.value), of_run)
+            check_finite(measure, dict.fromkeys(of_run, known.influences.value), of_run)
             check_comparable(measure, of_run)
-            values[name][run] = facts.value
-            of_rows.append((facts.influences, facts.units))
+            values[name][run] = known.influences.value
+            of_rows.append((known.influences, known.units))
             if covariances == "leave_one_out":
                 left.append(_values_without_each(bound, sample))
             elif covariances != "influences":

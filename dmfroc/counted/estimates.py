@@ -18,16 +18,18 @@ from dmfroc.counted.batches import Batch
 from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
-from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
+from dmfroc.inference.bias import bias_of_chance, biases_of
+from dmfroc.inference.evidence import Facts, JointFacts, bounds_in, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.options import Options
-from dmfroc.inference.rare_errors import pools_classes
+from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
+from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
@@ -134,18 +136,6 @@ def _products(
     return products
 
 
-@dataclass(frozen=True, eq=False)
-class CountedFacts(Facts):
-    """What counts in bins say of a measure."""
-
-    counted: Counted
-    classifier: str
-
-    def value_of(self, other: Measure) -> float:
-        """Return the value of another measure in the same sample."""
-        return self.counted.values([other], self.classifier)[0].value
-
-
 def _facts(
     measure: Measure,
     value: BinnedValue,
@@ -153,15 +143,24 @@ def _facts(
     classifier: str,
     units: Units,
     moments: Moments,
-) -> CountedFacts:
-    return CountedFacts(
-        measure,
-        counted.bound[classifier].predictions,
-        units,
-        value.value,
-        moments,
-        counted,
-        classifier,
+) -> Facts:
+    """Return what counts in bins say of a measure."""
+    predictions, number = counted.bound[classifier].predictions, value.value
+    sample, other = Sample(predictions, units), measure.interval.less_biased
+    beside = 0.0 if other is None else number - counted.values([other], classifier)[0].value
+    said = declared(measure, predictions)
+    bounds = bounds_in(said, measure, sample, number, moments)
+    return Facts(
+        measure=measure,
+        predictions=predictions,
+        units=units,
+        value=number,
+        moments=moments,
+        bounds=bounds,
+        bounds_of_any_sizes=said.bounds,
+        rare=rare_errors(measure, predictions, units.effective_sizes, bounds),
+        biases=biases_of(measure, sample, [bias_of_chance(measure, number, sample), beside]),
+        caveats=said.caveats,
         error_bound=value.error_bound,
         can_redraw=False,
     )
@@ -222,7 +221,7 @@ class CountedEvidence:
         jackknife = Jackknife.from_options(self.options)
         return [jackknife.estimate(facts) for facts in self.facts_of(measures)]
 
-    def facts_of(self, measures: Sequence[Measure]) -> list[CountedFacts]:
+    def facts_of(self, measures: Sequence[Measure]) -> list[Facts]:
         """Return what the counts say of measures."""
         name, bound = self.classifier, self.bound
         values = self.counted.values(measures, name)

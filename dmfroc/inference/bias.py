@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -22,6 +23,81 @@ _HALVES_OF = 2.0  # times what halves show, of many small classes: they show hal
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
 _MOST_SCORES_OF_CENTRE = 1 << 16  # the same for the DMF-AUC of classes that are not so small
+
+
+class Biases(NamedTuple):
+    """What is known of the bias of a value.
+
+    Attributes
+    ----------
+    possible : tuple of float
+        The biases that show; the first notable one counts. They are 0 where none shows.
+    of_many_classes : bool
+        Whether there are so many classes of so few observations that the measure is biased.
+    of_few_rows : bool
+        Whether other class shares than those observed let few rows decide.
+    has_halves : bool
+        Whether halves of each class can be evaluated in little time.
+    """
+
+    possible: tuple[float, ...]
+    of_many_classes: bool
+    of_few_rows: bool
+    has_halves: bool
+
+
+def biases_of(measure: Measure, sample: Sample, possible: Sequence[float] = ()) -> Biases:
+    """Return what is known of the bias of a measure whose ``possible`` biases were found."""
+    predictions, units = sample
+    return Biases(
+        tuple(possible),
+        has_many_small_classes(measure, units, len(predictions.present)),
+        depends_on_few(measure, predictions),
+        has_halves(predictions, units),
+    )
+
+
+def biases_in_memory(measure: Measure, value: float, sample: Sample) -> Biases:
+    """Return what observations in memory show of the bias of a value."""
+    predictions = sample.predictions
+    if not np.isfinite(value):
+        return biases_of(measure, sample)
+    other = measure.interval.less_biased
+    beside_another = 0.0 if other is None else value - bare_value_of(other, predictions)
+    if measure.interval.threshold is not None:  # halves have other thresholds, a step away
+        return biases_of(measure, sample, [beside_another])
+    in_tables = bias_of_chance(measure, value, sample)
+    if predictions.folds is not None and measure.needs == "labels":
+        # Folds can lack errors, so that their mean exceeds the value of all rows
+        in_tables = max(in_tables, excess_of_folds(measure, value, predictions), key=abs)
+    # Halves have other bins and other ties, and may show less than a measure without the bias
+    of_halves = max(bias_of_halves(measure, value, sample), beside_another, key=abs)
+    return biases_of(measure, sample, [in_tables, of_halves])
+
+
+def bias_of_chance(measure: Measure, value: float, sample: Sample) -> float:
+    """Return the bias by chance in the table of hard labels, or in each fold's."""
+    n_effective, folds = sample.units.effective_sizes, sample.predictions.folds
+    n_times_bias = measure.interval.bias_of_chance
+    if n_effective is None or n_times_bias is None:
+        return 0.0
+    n_of_each = float(n_effective.sum()) / (1 if folds is None else len(np.unique(folds)))
+    return n_times_bias(value, len(sample.predictions.present)) / n_of_each
+
+
+def without_bias(
+    measure: Measure, value: float, bias: float, bounds: tuple[float, float]
+) -> float | None:
+    """Return the value less a bias, inside of the range; None if there is no such value.
+
+    What remains of a choice of thresholds only cross-fitting shows. A bias that is estimated
+    from halves of a small sample, and is larger than the range allows, shows nothing.
+    """
+    if not bias or measure.interval.cross_fit is not None:
+        return None
+    corrected = float(np.clip(value - bias, *bounds))
+    is_known = measure.interval.bias_of_chance is not None
+    return corrected if is_known or corrected not in bounds else None
 
 
 def notable_bias(biases: Sequence[float], error: float) -> float:
@@ -64,7 +140,7 @@ def _without_folds(predictions: Predictions) -> Predictions:
 
 def has_halves(predictions: Predictions, units: Units) -> bool:
     """Whether halves of each class can be evaluated in little time."""
-    n_scores = predictions.n_observations * len(predictions.present)
+    n_scores = len(predictions.true) * len(predictions.present)
     return units.n_complete_sets >= 2 and n_scores <= _MOST_SCORES and predictions.folds is None
 
 

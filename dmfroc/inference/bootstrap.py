@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.bias import notable_bias
+from dmfroc.inference.bias import notable_bias, without_bias
 from dmfroc.inference.evidence import FactsInMemory, facts_of
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, moments_of
@@ -121,7 +121,7 @@ class Resampling(IntervalMethod):
             None if errors is None else errors[is_defined],
         )
         error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
-        bias = 0.0
+        corrected = None
         remarks = [
             *facts.caveats,
             self.caveat,
@@ -152,16 +152,17 @@ class Resampling(IntervalMethod):
             )
             ends = Interval(low, high)
             ends = with_rare_errors(ends, value, moments, 1 - self.level, facts.rare)
-            bias = notable_bias(facts.possible_biases, error)
+            bias = notable_bias(facts.biases.possible, error)
             ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
                 -bias, bounds
             )
-            remarks += [not_resampled_message(measure), bias_message(facts, bias)]
+            corrected = without_bias(measure, value, bias, bounds)
+            remarks += [not_resampled_message(measure), bias_message(facts, bias, corrected)]
         return self.estimate_of(
             facts,
             error,
             ends,
-            bias_corrected=facts.without_bias(bias),
+            bias_corrected=corrected,
             n_draws=self.n_draws,
             seed=self.seed,
             warnings=tuple(filter(None, remarks)),

@@ -14,23 +14,22 @@ from __future__ import annotations
 
 import itertools
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerPresentClass, divide
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import bias_of_halves, excess_of_folds, notable_bias
+from dmfroc.inference.bias import Biases, biases_in_memory, notable_bias, without_bias
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
     Moments,
-    influences_of,
+    influences_from,
     influences_on,
     moments_from_means,
     moments_of,
@@ -44,16 +43,63 @@ from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bare_value_of, bind, caveats
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measured import Declared, measured
 from dmfroc.results.estimate import ClassSizes, JudgedLabels
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
-@dataclass(frozen=True, eq=False)
-class Facts(ABC):
-    """What a sample says of one measure; what is not given is found when it is first asked for.
+class InSample(NamedTuple):
+    """The value of a measure in a sample, and how it varies.
+
+    Attributes
+    ----------
+    measure : Measure
+        What is estimated.
+    predictions : Predictions
+        The sample.
+    units : Units
+        The independent units, in one stratum where the classes are pooled.
+    influences : Influences
+        The value, and what each observation contributes to it.
+    moments : Moments
+        Moments of the influences on the value.
+    declared : Declared
+        What the measure says of the sample.
+    """
+
+    measure: Measure
+    predictions: Predictions
+    units: Units
+    influences: Influences
+    moments: Moments
+    declared: Declared
+
+
+class AtThreshold(NamedTuple):
+    """What is known of a measure that is read at an estimated threshold.
+
+    Attributes
+    ----------
+    fixed : FactsInMemory
+        The same with a threshold that does not vary.
+    distances : callable
+        Takes an error probability. Returns how far below and above the value those at the limits
+        of the threshold are.
+    """
+
+    fixed: FactsInMemory
+    distances: Callable[[float], tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Facts:
+    """What a sample says of one measure: all that its interval and its remarks are made of.
+
+    Whoever makes the facts finds each of them, once: `facts_of` in memory, `combined` from those
+    of parts, `dmfroc.counted.estimates` from counts. Nothing here asks the sample again.
 
     Attributes
     ----------
@@ -67,12 +113,24 @@ class Facts(ABC):
         Value of the measure.
     moments : Moments
         Moments of the influences on the value.
+    bounds : tuple of float
+        The range of the measure, given the class sizes; a point for those of these alone.
+    bounds_of_any_sizes : tuple of float
+        The range of the measure, whatever the class sizes.
+    rare : RareErrors or None
+        What a sample without errors would show.
+    biases : Biases
+        What is known of the bias of the value.
+    caveats : tuple of str
+        What has to be known of the value whatever its interval, in any part of the sample.
+    cross_fitted : tuple of float and Moments, optional
+        The value where others choose the thresholds, and the moments of its influences.
+    at_threshold : AtThreshold, optional
+        What is known of a measure that is read at an estimated threshold.
+    parts : tuple of Facts
+        What the value is the mean of; nothing if it is the value of one sample.
     error_bound : float
         By how much the value differs at most from that of all scores.
-    n_drawn : numpy.ndarray of shape (c,), optional
-        How many units of each class were drawn if rows count less where errors are more frequent,
-        as when uncertain rows were verified more often. Errors that may be missed are then counted
-        among so many units, not among the effective number.
     can_redraw : bool
         Whether the user can ask for a bootstrap instead.
     remarks : tuple of str
@@ -81,76 +139,31 @@ class Facts(ABC):
         What a judge has added.
     has_all_scores : bool
         Whether all scores are at hand, so that thresholds can be chosen on some of them.
-    bounds_are_given_sizes : bool
-        Whether the bounds are those of these class sizes, and not of any.
     """
-
-    has_all_scores: ClassVar[bool] = False
-    bounds_are_given_sizes: ClassVar[bool] = True
 
     measure: Measure
     predictions: Predictions
     units: Units
     value: float
     moments: Moments
-    error_bound: float = field(default=0.0, kw_only=True)
-    n_drawn: PerPresentClass | None = field(default=None, kw_only=True)
-    can_redraw: bool = field(default=True, kw_only=True)
-    remarks: tuple[str, ...] = field(default=(), kw_only=True)
-    judge: JudgedLabels | None = field(default=None, kw_only=True)
-
-    @property
-    def own_parts(self) -> Sequence[Facts]:
-        """What the value is the mean of."""
-        return (self,)
-
-    @cached_property
-    def caveats(self) -> tuple[str, ...]:
-        """What has to be known of the value whatever its interval, in any part of the sample."""
-        return tuple(caveats([self.measure], *(part.predictions for part in self.own_parts)))
-
-    @abstractmethod
-    def value_of(self, other: Measure) -> float:
-        """Return the value of another measure in the same sample."""
-
-    @property
-    def cross_fitted(self) -> tuple[float, Moments] | None:
-        """The value where others choose the thresholds, and the moments of its influences."""
-        return None
-
-    @cached_property
-    def bounds(self) -> tuple[float, float]:
-        """The range of the measure, given the class sizes; a point for those of these alone."""
-        # Units that are drawn from one stratum are of random classes; shares may be estimated
-        are_fixed = len(self.units.sizes) > 1 and self.units.weights is None
-        bounds = self.measure.range_in(self.predictions, sizes_are_fixed=are_fixed)
-        if self.moments.varies_within_strata or not np.isfinite(self.value):
-            return bounds
-        is_point = is_of_sizes(self.measure, self.predictions)
-        return (self.value, self.value) if is_point else bounds
-
-    @cached_property
-    def bounds_of_any_sizes(self) -> tuple[float, float]:
-        """The range of the measure, whatever the class sizes."""
-        return self.measure.range_in(self.predictions)
+    bounds: tuple[float, float]
+    bounds_of_any_sizes: tuple[float, float]
+    rare: RareErrors | None
+    biases: Biases
+    caveats: tuple[str, ...]
+    cross_fitted: tuple[float, Moments] | None = None
+    at_threshold: AtThreshold | None = None
+    parts: tuple[Facts, ...] = ()
+    error_bound: float = 0.0
+    can_redraw: bool = True
+    remarks: tuple[str, ...] = ()
+    judge: JudgedLabels | None = None
+    has_all_scores: bool = False
 
     @property
     def reach(self) -> tuple[float, float]:
         """The range of the measure, given the class sizes unless they add to its error."""
         return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
-
-    @cached_property
-    def rare(self) -> RareErrors | None:
-        """What a sample without errors would show."""
-        if self.bounds[0] == self.bounds[1]:
-            return None
-        sizes = self.units.effective_sizes if self.n_drawn is None else self.n_drawn
-        return rare_errors(self.measure, self.predictions, sizes, self.bounds)
-
-    @property
-    def gross_errors(self) -> int:
-        """As how many typical errors an exact limit counts one that the sample lacks."""
-        return 1 if self.rare is None else self.rare.gross_errors
 
     @property
     def class_sizes(self) -> ClassSizes:
@@ -159,44 +172,18 @@ class Facts(ABC):
         return "random" if is_random else "fixed"
 
     @cached_property
-    def possible_biases(self) -> Sequence[float]:
-        """The biases that show; the first notable one counts. They are 0 where none shows."""
-        return self._bias_of_chance, self._bias_beside_another
-
-    @property
-    def _bias_of_chance(self) -> float:
-        """The bias by chance in the table of hard labels, or in each fold's."""
-        n_effective, folds = self.units.effective_sizes, self.predictions.folds
-        bias_of_chance = self.measure.interval.bias_of_chance
-        if n_effective is None or bias_of_chance is None:
-            return 0.0
-        n_of_each = float(n_effective.sum()) / (1 if folds is None else len(np.unique(folds)))
-        return bias_of_chance(self.value, len(self.predictions.present)) / n_of_each
-
-    @property
-    def _bias_beside_another(self) -> float:
-        """By how much the value exceeds that of a less biased measure."""
-        less_biased = self.measure.interval.less_biased
-        return 0.0 if less_biased is None else self.value - self.value_of(less_biased)
-
-    @cached_property
     def bias(self) -> float:
         """The bias for which `interval_at` allows."""
-        if self.cross_fitted or not np.isfinite(self.value) or not any(self.possible_biases):
+        if self.cross_fitted or not any(self.biases.possible):
             return 0.0
-        return notable_bias(self.possible_biases, self.moments.standard_error)
+        return notable_bias(self.biases.possible, self.moments.standard_error)
 
-    def without_bias(self, bias: float) -> float | None:
-        """Return the value less a bias, inside of the range; None if there is no such value.
-
-        What remains of a choice of thresholds only cross-fitting shows. A bias that is estimated
-        from halves of a small sample, and is larger than the range allows, shows nothing.
-        """
-        if not bias or self.measure.interval.cross_fit is not None:
-            return None
-        corrected = float(np.clip(self.value - bias, *self.reach))
-        is_known = self.measure.interval.bias_of_chance is not None
-        return corrected if is_known or corrected not in self.reach else None
+    @cached_property
+    def corrected(self) -> float | None:
+        """The value that the interval is about, if it is not the value itself."""
+        if self.cross_fitted is not None:
+            return self.cross_fitted[0]
+        return without_bias(self.measure, self.value, self.bias, self.reach)
 
     @property
     def deciding_moments(self) -> Moments:
@@ -204,8 +191,20 @@ class Facts(ABC):
         return self.moments if self.cross_fitted is None else self.cross_fitted[1]
 
     def unbiased_interval_at(self, error: float) -> Interval:
-        """Return the interval with this error probability as if the value were not biased."""
-        is_widened = self.bounds_are_given_sizes and self.moments.depends_on_sizes
+        """Return the interval with this error probability as if the value were not biased.
+
+        Where a threshold is estimated, the squares of the distances of the ends from the value add
+        up, for a fixed threshold and for those at the limits of the threshold.
+        """
+        if self.at_threshold is not None:
+            ends = self.at_threshold.fixed.unbiased_interval_at(error)
+            below, above = self.at_threshold.distances(error)
+            if below == above == 0:
+                return ends
+            low = self.value - math.hypot(self.value - ends.low, below)
+            high = self.value + math.hypot(ends.high - self.value, above)
+            return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
+        is_widened = not self.parts and self.moments.depends_on_sizes
         return interval(
             self.value,
             self.moments,
@@ -219,8 +218,8 @@ class Facts(ABC):
     def interval_at(self, error: float) -> Interval:
         """Return the interval that follows from the moments, with this error probability."""
         if self.cross_fitted is None:
-            ends = self.unbiased_interval_at(error)
-            return ends if self.bias == 0 else ends.reaching(-self.bias, self.reach)
+            ends, bias = self.unbiased_interval_at(error), self.bias
+            return ends if bias == 0 else ends.reaching(-bias, self.reach)
         bounds, (corrected, larger) = self.bounds, self.cross_fitted
         if self.moments.spread.scale <= NO_VARIATION:
             n_sets = self.moments.n_complete_sets
@@ -234,7 +233,7 @@ class Facts(ABC):
         return ends._replace(high=max(ends.high, halfway.high, self.value))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FactsInMemory(Facts):
     """What observations in memory, with or without folds, say of a measure.
 
@@ -242,94 +241,51 @@ class FactsInMemory(Facts):
     ----------
     influences : Influences
         The value, and what each observation contributes to it.
+    chosen_by_others : Influences, optional
+        The value where others choose the thresholds, and the influences on it.
+    terms : tuple of Term
+        What the value is put together from; nothing if it is that of one sample.
     """
 
-    has_all_scores: ClassVar[bool] = True
-
     influences: Influences
+    chosen_by_others: Influences | None = None
+    terms: tuple[Term, ...] = ()
 
-    def value_of(self, other: Measure) -> float:
-        """Return the value of another measure in the same sample."""
-        return bare_value_of(other, self.predictions)
 
-    @cached_property
-    def chosen_by_others(self) -> Influences | None:
-        """The value where others choose the thresholds, and the influences on it."""
-        cross_fit = self.measure.interval.cross_fit
-        if cross_fit is None or self.predictions.folds is not None:
-            return None
-        plain, weights = self.influences, self.units.weights
-        if weights or self.units.shares:  # those that do not work through the weights yet
-            plain = influences_on(self.measure, self.predictions)
-        judged = cross_fit(self.predictions, self.units.unit_of_known_row, plain[:2])
-        if judged is None:
-            return None
-        cross_fitted = Influences(judged[0], self.units.centred(judged[1]))
-        return cross_fitted if weights is None else through_weights(cross_fitted, weights)
+class Term(NamedTuple):
+    """What is known of a part, and its coefficient.
 
-    @cached_property
-    def cross_fitted(self) -> tuple[float, Moments] | None:
-        """The value where others choose the thresholds, and the moments of its influences."""
-        chosen = self.chosen_by_others
-        if chosen is None:
-            return None
-        moments = moments_of(chosen.influences, self.units).with_parts(chosen.parts)
-        moments = replace(moments, most_freedom=self.moments.most_freedom)
-        larger = max(self.moments, moments, key=lambda x: x.standard_error)
-        return float(np.clip(chosen.value, *self.bounds)), larger
+    The value is the mean of the own parts. The others cancel on average.
+    """
 
-    @cached_property
-    def possible_biases(self) -> Sequence[float]:
-        """The biases that show; the first notable one counts. They are 0 where none shows."""
-        if self.measure.interval.threshold is not None:  # halves have other thresholds, a step away
-            return (self._bias_beside_another,)
-        sample = Sample(self.predictions, self.units)
-        of_halves = bias_of_halves(self.measure, self.value, sample)
-        # Halves have other bins and other ties, and may show less than a measure without the bias
-        in_tables = max(self._bias_of_chance, self._bias_of_folds, key=abs)
-        return in_tables, max(of_halves, self._bias_beside_another, key=abs)
+    facts: FactsInMemory
+    coefficient: float
+    is_own: bool = True
 
-    @property
-    def _bias_of_folds(self) -> float:
-        """By how much the mean over folds, which can lack errors, exceeds the value of all rows."""
-        if self.predictions.folds is None or self.measure.needs != "labels":
-            return 0.0
-        return excess_of_folds(self.measure, self.value, self.predictions)
 
-    @cached_property
-    def at_fixed_threshold(self) -> FactsInMemory | None:
-        """The same with a threshold that does not vary, if the measure is read at one."""
-        threshold, predictions = self.measure.interval.threshold, self.predictions
-        if threshold is None or predictions.folds is not None or self.units.effective_sizes is None:
-            return None
-        return facts_in(Sample(predictions, self.units), threshold.fixed)
-
-    def distances_of_threshold(self, error: float) -> tuple[float, float]:
-        """Return how far below and above the value those at the limits of the threshold are."""
-        measure, n_effective = self.measure, self.units.effective_sizes
-        threshold = measure.interval.threshold
-        assert threshold
-        assert measure.statistic
-        assert n_effective is not None
-        table = measure.statistic(self.predictions).count(self.predictions.sample_weight, np)
-        return threshold.distances(table, n_effective, error)
-
-    def unbiased_interval_at(self, error: float) -> Interval:
-        """Return the interval with this error probability as if the value were not biased.
-
-        Where a threshold is estimated, the squares of the distances of the ends from the value add
-        up, for a fixed threshold and for those at the limits of the threshold.
-        """
-        fixed = self.at_fixed_threshold
-        if fixed is None:
-            return super().unbiased_interval_at(error)
-        ends = fixed.unbiased_interval_at(error)
-        below, above = self.distances_of_threshold(error)
-        if below == above == 0:
-            return ends
-        low = self.value - math.hypot(self.value - ends.low, below)
-        high = self.value + math.hypot(ends.high - self.value, above)
-        return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
+def in_sample(
+    measures: Sequence[Measure],
+    bound: BoundMeasures,
+    sample: Sample,
+    *,
+    allows_for_parts: bool = False,
+) -> list[InSample]:
+    """Return the values of measures that are bound, and how they vary; see `influences_of`."""
+    predictions, units = sample
+    known = []
+    for measure, x in zip(measures, measured(measures, bound, predictions), strict=True):
+        influences = influences_from(x, measure, predictions, allows_for_parts=allows_for_parts)
+        if units.shares is not None:
+            influences = influences._replace(influences=units.centred(influences.influences))
+        if units.weights is not None:
+            influences = through_weights(influences, units.weights)
+        of_measure = units
+        may_pool = units.sizes_are_random and measure.interval.pools_classes is not False
+        if may_pool and pools_classes(measure, predictions):
+            of_measure = units.in_one_stratum
+        moments = moments_of(influences.influences, of_measure).with_parts(influences.parts)
+        known.append(InSample(measure, predictions, of_measure, influences, moments, x.declared))
+    return known
 
 
 def facts_of(
@@ -340,29 +296,97 @@ def facts_of(
     allows_for_parts: bool = False,
 ) -> list[FactsInMemory]:
     """Return what observations say of each of the measures that are bound; see `influences_of`."""
-    predictions, units = sample
-    shared = influences_of(measures, bound, predictions, allows_for_parts=allows_for_parts)
-    if units.shares is not None:
-        shared = [x._replace(influences=units.centred(x.influences)) for x in shared]
-    if units.weights is not None:
-        shared = [through_weights(x, units.weights) for x in shared]
-    facts = []
-    for measure, influences in zip(measures, shared, strict=True):
-        of_measure = units
-        may_pool = units.sizes_are_random and measure.interval.pools_classes is not False
-        if may_pool and pools_classes(measure, predictions):
-            of_measure = units.in_one_stratum
-        moments = moments_of(influences.influences, of_measure).with_parts(influences.parts)
-        given = measure, predictions, of_measure, influences.value, moments, influences
-        can_redraw = units.weights is None or "bootstrap" in units.weights.methods
-        facts.append(FactsInMemory(*given, can_redraw=can_redraw))
-    return facts
+    known = in_sample(measures, bound, sample, allows_for_parts=allows_for_parts)
+    return [facts_from(x) for x in known]
 
 
 def facts_in(sample: Sample, measure: Measure, *, allows_for_parts: bool = False) -> FactsInMemory:
     """Return what a sample says of one measure."""
     bound = bind(measure, sample.predictions)
     return facts_of([measure], bound, sample, allows_for_parts=allows_for_parts)[0]
+
+
+def facts_from(
+    known: InSample, n_drawn: PerPresentClass | None = None, *, can_redraw: bool = True
+) -> FactsInMemory:
+    """Return all facts about a measure whose value and moments are known.
+
+    ``n_drawn`` is how many units of each class were drawn if rows count less where errors are more
+    frequent, as when uncertain rows were verified more often. Errors that may be missed are then
+    counted among so many units, not among the effective number.
+    """
+    measure, predictions, units, influences, moments, said = known
+    value = influences.value
+    bounds = bounds_in(known.declared, measure, Sample(predictions, units), value, moments)
+    chosen = _chosen_by_others(known)
+    return FactsInMemory(
+        measure=measure,
+        predictions=predictions,
+        units=units,
+        value=value,
+        moments=moments,
+        bounds=bounds,
+        bounds_of_any_sizes=said.bounds,
+        rare=rare_errors(
+            measure, predictions, units.effective_sizes if n_drawn is None else n_drawn, bounds
+        ),
+        biases=biases_in_memory(measure, value, Sample(predictions, units)),
+        caveats=said.caveats,
+        cross_fitted=None if chosen is None else around(chosen, moments, units, bounds),
+        at_threshold=_at_threshold(known),
+        can_redraw=can_redraw and (units.weights is None or "bootstrap" in units.weights.methods),
+        has_all_scores=True,
+        influences=influences,
+        chosen_by_others=chosen,
+    )
+
+
+def bounds_in(
+    said: Declared, measure: Measure, sample: Sample, value: float, moments: Moments
+) -> tuple[float, float]:
+    """Return the range of a measure given the class sizes; a point if it is of these alone."""
+    predictions, units = sample
+    varies = moments.varies_within_strata or not np.isfinite(value)
+    if not varies and is_of_sizes(measure, predictions):
+        return value, value
+    # Units that are drawn from one stratum are of random classes; shares may be estimated
+    are_fixed = len(units.sizes) > 1 and units.weights is None
+    return said.bounds_of_sizes if are_fixed else said.bounds
+
+
+def around(
+    chosen: Influences, moments: Moments, units: Units, bounds: tuple[float, float]
+) -> tuple[float, Moments]:
+    """Return a value with thresholds that others choose, and the larger of both moments."""
+    own = moments_of(chosen.influences, units).with_parts(chosen.parts)
+    own = replace(own, most_freedom=moments.most_freedom)
+    larger = max(moments, own, key=lambda x: x.standard_error)
+    return float(np.clip(chosen.value, *bounds)), larger
+
+
+def _chosen_by_others(known: InSample) -> Influences | None:
+    measure, predictions, units, plain = known[:4]
+    cross_fit, weights = measure.interval.cross_fit, units.weights
+    if cross_fit is None or predictions.folds is not None:
+        return None
+    if weights or units.shares:  # those that do not work through the weights yet
+        plain = influences_on(measure, predictions)
+    judged = cross_fit(predictions, units.unit_of_known_row, plain[:2])
+    if judged is None:
+        return None
+    cross_fitted = Influences(judged[0], units.centred(judged[1]))
+    return cross_fitted if weights is None else through_weights(cross_fitted, weights)
+
+
+def _at_threshold(known: InSample) -> AtThreshold | None:
+    measure, predictions, units = known[:3]
+    threshold, n_effective = measure.interval.threshold, units.effective_sizes
+    if threshold is None or predictions.folds is not None or n_effective is None:
+        return None
+    assert measure.statistic
+    table = measure.statistic(predictions).count(predictions.sample_weight, np)
+    fixed = facts_in(Sample(predictions, units), threshold.fixed)
+    return AtThreshold(fixed, partial(threshold.distances, table, n_effective))
 
 
 class JointFacts(NamedTuple):

@@ -23,7 +23,8 @@ from dmfroc._kit.arrays import Covariance, PerRow
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind, within
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measured import Measured, measured
 
 PerStratum = Float[np.ndarray, " s"]
 """One number for each stratum."""
@@ -72,37 +73,30 @@ class Influences(NamedTuple):
 
 
 def influences_of(
-    measures: Sequence[Measure],
-    bound: BoundMeasures,
-    predictions: Predictions,
-    *,
-    allows_for_parts: bool = False,
+    measures: Sequence[Measure], bound: BoundMeasures, predictions: Predictions
 ) -> list[Influences]:
-    """Return the value of each of the measures that are bound, and all influences on it.
+    """Return the value of each of the measures that are bound, and all influences on it."""
+    found = measured(measures, bound, predictions)
+    return [influences_from(x, m, predictions) for m, x in zip(measures, found, strict=True)]
+
+
+def influences_from(
+    found: Measured, measure: Measure, predictions: Predictions, *, allows_for_parts: bool = False
+) -> Influences:
+    """Return the influences on what a measure finds.
 
     Raises
     ------
     ValueError
         If parts of a measure were drawn at random and the caller does not account for that.
     """
-    weights = predictions.sample_weight
-    parts = bound.sampled_parts(weights)
-    if parts is not None and not allows_for_parts:
+    if found.parts is not None and not allows_for_parts:
         raise ValueError(
-            f"{measures[0].name} counts a sample of the pairs of classes, whose error is known to "
+            f"{measure.name} counts a sample of the pairs of classes, whose error is known to "
             "method='jackknife' of evaluate, estimate and compare alone: leave n_pairs out"
         )
-    values, gradients = bound.values_and_gradients(weights)
-    of_parts: list[PartInfluences | None] = [None] * len(values)
-    if parts is not None:
-        derivatives, n_parts = parts
-        of_parts = [PartInfluences(x, n_parts) for x in derivatives]
-    return [
-        Influences(float(within(value, measure.range_in(predictions))), gradient * weights, of_one)
-        for measure, value, gradient, of_one in zip(
-            measures, values, gradients, of_parts, strict=True
-        )
-    ]
+    parts = None if found.parts is None else PartInfluences(*found.parts)
+    return Influences(found.value, found.derivatives * predictions.sample_weight, parts)
 
 
 def influences_on(measure: Measure, predictions: Predictions) -> Influences:

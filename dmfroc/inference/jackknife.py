@@ -67,7 +67,6 @@ class Jackknife(IntervalMethod):
     def estimate(self, facts: Facts) -> Estimate:
         """Return the estimate that follows from what a sample says of a measure."""
         moments = facts.deciding_moments
-        corrected = facts.cross_fitted[0] if facts.cross_fitted else facts.without_bias(facts.bias)
         ends, error = Interval(np.nan, np.nan), np.nan
         if np.isfinite(facts.value):
             ends = facts.interval_at(1 - self.level)
@@ -77,7 +76,7 @@ class Jackknife(IntervalMethod):
             facts,
             error,
             ends,
-            bias_corrected=corrected,
+            bias_corrected=facts.corrected,
             warnings=warnings_of(facts, ends),
             error_bound=facts.error_bound,
             judge=facts.judge,

@@ -108,7 +108,7 @@ class IntervalMethod(ABC):
             class_sizes=facts.class_sizes,
             caveats=facts.caveats,
             exact_limit=ends.exact_limit,
-            gross_errors=facts.gross_errors,
+            gross_errors=1 if facts.rare is None else facts.rare.gross_errors,
             **others,
         )
 

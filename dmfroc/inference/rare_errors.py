@@ -228,7 +228,7 @@ def rare_errors(
     probabilities are matter; the classes that occur have the effective sizes ``n_effective``. None
     is returned for measures that errors can make better than perfect predictions do.
     """
-    if n_effective is None or len(predictions.present) < 2:
+    if n_effective is None or len(predictions.present) < 2 or bounds[0] == bounds[1]:
         return None
     judge = _judge_of(measure, predictions)
     classes, sizes = _classes_of(judge, predictions), tuple(n_effective.tolist())

@@ -6,12 +6,7 @@ import math
 
 import numpy as np
 
-from dmfroc.inference.bias import (
-    depends_on_few,
-    excess_of_folds,
-    has_halves,
-    has_many_small_classes,
-)
+from dmfroc.inference.bias import excess_of_folds
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.interval import Interval
@@ -35,13 +30,13 @@ def count(n: float | int) -> str:
 
 def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
     """Return what limits an estimate and its interval by the jackknife, each warning once."""
-    measure, value, parts = facts.measure, facts.value, facts.own_parts
+    measure, value, parts = facts.measure, facts.value, facts.parts or (facts,)
     samples = [part.predictions for part in parts]
     of_rare_class = [rare_class_message(sample) for sample in samples]
     remarks = [
         *facts.remarks,
         *facts.caveats,
-        undefined_message({measure: value}, *samples),
+        None if math.isfinite(value) else undefined_message({measure: value}, *samples),
         *(kinks_message(measure, can_redraw=part.can_redraw) for part in parts),
         chosen_on_itself_message(facts),
         *(few_clusters_message(x.units, len(x.predictions.true)) for x in parts),
@@ -51,7 +46,7 @@ def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
         *(folds_differ_message(part) for part in parts),
     ]
     if not any(of_rare_class) and math.isfinite(value):
-        remarks.append(bias_message(facts, facts.bias))
+        remarks.append(bias_message(facts, facts.bias, facts.corrected))
     if ends.is_degenerate:
         remarks.append(no_variation_message(facts))
     elif facts.rare is None and few_decide(measure, value, facts.bounds, facts.deciding_moments):
@@ -199,27 +194,24 @@ def folds_differ_message(facts: Facts) -> str | None:
     )
 
 
-def bias_message(facts: Facts, allowed_for: float) -> str | None:
+def bias_message(facts: Facts, allowed_for: float, corrected: float | None) -> str | None:
     """Say that a value may be biased, unless its interval accounts for that."""
-    measure, predictions, units = facts.measure, facts.predictions, facts.units
-    n_classes = len(predictions.present)
+    measure, biases, n_sets = facts.measure, facts.biases, facts.units.n_complete_sets
     if measure.interval.cross_fit or measure.interval.bias_of_chance:
         return None
-    if depends_on_few(measure, predictions) and abs(allowed_for) > facts.moments.standard_error / 2:
+    if biases.of_few_rows and abs(allowed_for) > facts.moments.standard_error / 2:
         return (
             f"at these class shares {measure.name} depends on few rows: it is too "
             f"{'large' if allowed_for > 0 else 'small'} by about {abs(allowed_for):.2g}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
-    if facts.without_bias(allowed_for) is not None:
+    if corrected is not None or not biases.of_many_classes:
         return None
-    if not has_many_small_classes(measure, units, n_classes):
-        return None
-    shows_none = not allowed_for and units.n_complete_sets >= _FEW_UNITS and facts.has_all_scores
-    if shows_none and has_halves(predictions, units):
+    shows_none = not allowed_for and n_sets >= _FEW_UNITS and facts.has_all_scores
+    if shows_none and biases.has_halves:
         return None
     return (
-        f"there are {n_classes} classes, the rarest with {count(units.n_complete_sets)} "
+        f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
         "independent observations: the value may be biased by as much as its standard error, and "
         "the interval cover less than it says"
     )

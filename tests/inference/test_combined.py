@@ -45,9 +45,9 @@ def test_biases_add_up_as_the_values_do(name):
     assert facts.value == pytest.approx(
         np.clip(np.dot(weights, [x.value for x in parts]), *facts.bounds)
     )
-    expected = np.dot(weights, [x.possible_biases for x in parts])
-    assert facts.possible_biases == pytest.approx(expected)
-    assert any(parts[0].possible_biases)
+    expected = np.dot(weights, [x.biases.possible for x in parts])
+    assert facts.biases.possible == pytest.approx(expected)
+    assert any(parts[0].biases.possible)
 
 
 @pytest.mark.slow
