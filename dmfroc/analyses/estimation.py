@@ -90,7 +90,7 @@ def estimate(
         With several horizons scores may be a dict by horizon.
     censored : optional
         The value of ``y_true`` in rows whose time ends without event, beside missing ones: by
-        default 0 or False, or the first of ``labels``.
+        default 0, False or "no event", or the first of ``labels``. 0 if every row has an event.
     censoring : {"kaplan-meier", "strata", "cox"} or array-like of shape (n,), optional
         How the chance to stay uncensored is estimated: from all rows, the default, within the
         strata of ``censoring_by``, or by a Cox regression on its covariates (by statsmodels). Or

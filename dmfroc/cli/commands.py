@@ -282,7 +282,7 @@ def _comparison(
 
 @app.command(
     params=[
-        *(FILE, *columns("threshold", "folds", "groups", "by", "time"), HORIZON),
+        *(FILE, *columns("threshold", "folds", "groups", "by", "time", "censored"), HORIZON),
         *(MEASURE, *INTERVALS, *FORMATS),
     ]
 )
@@ -451,7 +451,7 @@ def pool(
     show_result(result, remarks, {})
 
 
-@app.command(params=[FILE, *columns("time"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])
+@app.command(params=[FILE, *columns("time", "censored"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])
 def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     """Test whether probabilities are calibrated.
 
@@ -460,7 +460,19 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, dmfroc.calibration_tests, options, plot)
 
 
-@app.command(params=[FILE, *columns("time"), HORIZON, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
+@app.command(
+    params=[
+        FILE,
+        *columns("time", "censored"),
+        HORIZON,
+        *CHOICE,
+        DRAWS,
+        SEED,
+        LEVEL,
+        *FORMATS,
+        PLOT,
+    ]
+)
 def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     """Choose a threshold for the score of two classes, or of each class against the rest.
 
@@ -470,7 +482,17 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, choose, options, plot)
 
 
-@app.command(params=[FILE, *columns("groups", "time"), HORIZON, THRESHOLDS, LEVEL, *FORMATS, PLOT])
+@app.command(
+    params=[
+        FILE,
+        *columns("groups", "time", "censored"),
+        HORIZON,
+        THRESHOLDS,
+        LEVEL,
+        *FORMATS,
+        PLOT,
+    ]
+)
 def decision(file: Path, plot: Path | None, thresholds: Sequence[float], **options: Any) -> None:
     """Say at which thresholds deciding by the score is of use.
 

@@ -49,6 +49,7 @@ class Columns:
     by: Sequence[str] = ()
     judge: str | None = None
     time: str | None = None
+    censored: str | None = None
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
@@ -72,7 +73,7 @@ class Columns:
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
         in_memory = ("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time")
-        for option in (*in_memory, "truth", "drop_label", "threshold"):
+        for option in (*in_memory, "censored", "truth", "drop_label", "threshold"):
             if getattr(self, option) not in (None, ()):
                 raise ValueError(f"{option}= needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
@@ -92,11 +93,17 @@ class Columns:
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
         others = [name for name in (self.folds, self.groups, self.time) if name is not None]
+        labels = self._labels
+        if self.time and labels is None:
+            from dmfroc.inputs.horizon import labels_of_events
+
+            events = self.read_others(file, {self.label: "label"})[self.label].tolist()
+            labels = [str(x) for x in labels_of_events(events, self.censored)[0]]
         with collected_remarks() as remarks:
             predictions = dmfroc.Predictions.from_file(
                 file,
                 scores=self._scores,
-                labels=self._labels,
+                labels=labels,
                 other_columns=[*split_all(self.other_columns), *self.by, *others],
                 drop_label=split_all(self.drop_label) or None,
                 **{name: getattr(self, name) for name in _OF_FILES},
@@ -205,7 +212,8 @@ class Columns:
                             "rows that are in different orders are matched by id="
                         )
         units = {option: first[name] if name else None for option, name in named.items()}
-        return units | {"censored": self._labels[0] if self.time and self._labels else None}
+        first_class = self._labels[0] if self.time and self._labels else None
+        return units | {"censored": self.censored or first_class}
 
     def read_answers(self, file: Path, answers: Sequence[str]) -> Any:
         """Read scores of items: a table with the named columns, whose index is the id."""

@@ -164,7 +164,13 @@ _COLUMNS = [
     _option(
         "--time",
         "COLUMN",
-        "How long rows were followed; --label is the kind of event, the first class that of none.",
+        "How long rows were followed; --label is the kind of event.",
+    ),
+    _option(
+        "--censored",
+        "VALUE",
+        "With --time: the value of --label in rows without event. Default: 0, or the first of "
+        "--labels.",
     ),
     _option(
         "--separator",
@@ -180,7 +186,7 @@ _COLUMNS = [
 ]
 
 
-ROWS = ("threshold", "folds", "groups", "judge", "time")
+ROWS = ("threshold", "folds", "groups", "judge", "time", "censored")
 """What most commands have a column for, or a threshold."""
 
 _OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answers of items.")

@@ -9,11 +9,13 @@ from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
 
+from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import choice, number
 from dmfroc.inputs.arrays import Rows, as_numpy, is_missing, row_names
 from dmfroc.inputs.censoring import CensoringWeights, cox_chances, in_stratum
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of, probabilities
+from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.inputs.scores import class_scores
@@ -21,6 +23,8 @@ from dmfroc.inputs.scores import class_scores
 AtHorizon = Literal["event", "event_free", "left_out"]
 _WAYS = ("kaplan-meier", "strata", "cox")
 _BY = "censoring_by"
+_NO_EVENT = (0, "False", "no event")
+_ALIVE = ("alive", "living", "censored", "survived", "event-free", "none", "no")
 _ROUNDING = 1e-6
 
 
@@ -69,23 +73,14 @@ class FollowUp:
         y_score = self._scores_at_horizon(y_score)
         if isinstance(y_true, Predictions | Mapping):
             samples = y_true.values() if isinstance(y_true, Mapping) else [y_true]
-            firsts = [x.as_given.labels[0] for x in samples if isinstance(x, Predictions)]
-            if any(first not in (0, "0", self.censored) for first in firsts):
-                raise ValueError(
-                    f"the first class of the predictions, {firsts[0]!r}, is taken for no event: "
-                    f"pass censored={firsts[0]!r} if it is, else order the classes by labels="
-                )
+            for classes in [x.as_given.labels for x in samples if isinstance(x, Predictions)]:
+                _check_first(classes, labels_of_events(classes, self.censored)[0])
             return y_true, y_score, self
-        events, labels = labels_of(y_true, "y_true"), given.get("labels")
-        censored = 0 if self.censored is None else self.censored
-        none = censored if labels is None else next(iter(labels))
-        is_censored = np.array([is_missing(x) or x in (censored, none) for x in events.tolist()])
+        events = labels_of(y_true, "y_true")
+        labels, is_censored = labels_of_events(events, self.censored, given.get("labels"))
+        given["labels"], none = labels, labels[0]
         if is_censored.all():
             raise ValueError("y_true has no event: all rows are censored")
-        kinds = sorted(set(events[~is_censored].tolist()))
-        if labels is None and self.censored is None:
-            none = {bool: False, str: "no event"}.get(type(kinds[0]), 0)
-        given["labels"] = labels = [none, *kinds] if labels is None else list(labels)
         scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]
         if len(labels) > 2 and any(x and x[1:] in ((), (1,)) for x in map(np.shape, scores)):
             kind = given.get("pos_label", kind)
@@ -159,6 +154,51 @@ class FollowUp:
         at = replace(events, true=true, index=rows.index)
         at = at.reweighted(np.where(known, weight / chance, 0.0))
         return at, None if strata and known[counted].all() else weights
+
+
+def labels_of_events(
+    events: Sequence[Any], censored: Any, labels: Any = None
+) -> tuple[list[Any], BoolPerRow]:
+    """Return the labels, no event first, and which rows are without event.
+
+    Raises
+    ------
+    ValueError
+        If it is not clear which value is that of rows without event.
+    """
+    order = [] if labels is None else list(labels)
+    meant = [x for x in (censored, *order[:1]) if x is not None] or _NO_EVENT
+    values = set(events)
+    lacking = {x for x in values if is_missing(x) or x == ""}
+    named = {x for x in values - lacking if any(x == y or str(x) == str(y) for y in meant)}
+    is_none = np.array([x in lacking or x in named for x in events])
+    if order:
+        _check_first(order, [x for x in order if str(x) == str(censored)] + order)
+    if order or is_none.all():
+        return order or [0], is_none
+    present = np.array(events, object)
+    present[is_none] = present[int(is_none.argmin())]
+    kinds = factorize(present, "y_true", IN_MEMORY).distinct
+    likely = next((x for x in kinds if str(x).casefold() in _ALIVE), None)
+    is_told = lacking and likely is None if censored is None else str(censored) == "0"
+    if len(kinds) > 1 and not (named or is_told):
+        raise ValueError(
+            f"y_true has {listing(kinds)}: name the value of rows whose time ends without event, "
+            f"such as censored={likely or kinds[0]!r}, or pass censored=0 if every row has one"
+        )
+    default = {bool: False, str: "no event"}.get(type(kinds[0]), 0)
+    alike = (x for x in (*sorted(named, key=str), censored, *lacking) if type(x) is type(default))
+    return [next(alike, default), *kinds], is_none
+
+
+def _check_first(labels: Sequence[Any], wanted: Sequence[Any]) -> None:
+    """Refuse labels whose first is not the value of rows without event."""
+    if labels[0] != wanted[0]:
+        order = list(dict.fromkeys(wanted))
+        raise ValueError(
+            f"the first class, {labels[0]!r}, is taken for no event, but that is {wanted[0]!r}: "
+            f"order the classes, labels={order}"
+        )
 
 
 def predictions_at(

@@ -1,6 +1,7 @@
 """Outcomes that take time: classes at a horizon, censoring, competing events."""
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -127,7 +128,7 @@ def test_without_censoring_nothing_changes():
     scores = np.column_stack([1 - RISKS.sum(axis=1), RISKS])[is_event]
     for kinds, labels, risks in ((2, classes, scores), (1, classes > 0, RISKS.sum(1)[is_event])):
         plain = dmfroc.evaluate(labels, risks, measures="all", method="jackknife")
-        given = {"time": TIME[is_event], "horizon": T, "method": "jackknife"}
+        given = {"time": TIME[is_event], "horizon": T, "method": "jackknife", "censored": 0}
         at = KIND[is_event] if kinds == 2 else np.ones(is_event.sum(), bool)
         found = dmfroc.evaluate(at, risks, measures="all", **given)
         assert list(found.estimates) == list(plain.estimates)
@@ -302,6 +303,97 @@ def test_how_censored_rows_are_named():
         assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
 
 
+CODINGS = {  # of no event and event, and whether they are told apart
+    "text": (("0", "1"), True),
+    "text of booleans": (("False", "True"), True),
+    "empty": (("", "dead"), True),
+    "named by default": (("no event", "dead"), True),
+    "mixed": ((0, "dead"), True),
+    "one and two": ((1, 2), False),
+    "one and two, floats": ((1.0, 2.0), False),
+    "one and two, text": (("1", "2"), False),
+    "signs": ((-1, 1), False),
+    "words": (("alive", "dead"), False),
+    "other words": (("censored", "event"), False),
+    "words in wrong order": (("Living", "Died of Disease"), False),
+}
+
+
+@pytest.fixture(scope="module")
+def survival(cases_directory):
+    """Return follow-up of 300 patients, the risks, and the right values at 36 months."""
+    right = next(
+        x["right"]
+        for x in json.loads((cases_directory / "third" / "expected_handout.json").read_text())
+        if x["name"] == "survival12.csv"
+    )
+    return pd.read_csv(cases_directory / "third" / "survival12.csv"), right
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_no_event_is_told_apart_or_asked_for(survival, coding):
+    """Arrays and predictions have one check: the right value, or an error that names the remedy."""
+    table, right = survival
+    (none, event), is_known = CODINGS[coding]
+    y = np.where(table.status == 2, np.array(event, object), np.array(none, object)).tolist()
+    followed = {"time": table.months, "horizon": 36}
+    risk = table.risk.to_numpy()
+    two, by = np.column_stack([1 - risk, risk]), np.arange(len(y)) % 2
+    calls = {
+        "estimate": lambda y, p, **o: dmfroc.estimate("hand_till", y, p, **o).value,
+        "evaluate": lambda y, p, **o: dmfroc.evaluate(y, p, measures="hand_till", **o)[
+            "hand_till"
+        ].value,
+        "compare": lambda y, p, **o: dmfroc.compare(
+            y, {"a": p, "b": p**2}, measure="hand_till", **o
+        )["a"].value,
+        "gate": lambda y, p, **o: dmfroc.gate([{"measure": "hand_till", "at_least": 0.5}], y, p,
+                                              **o).rules[0].value,
+        "subgroups": lambda y, p, **o: dmfroc.compare_subgroups(y, p, by, measure="hand_till",
+                                                                **o) and None,
+        "decision_curve": lambda y, p, **o: decision_curve(y, p, thresholds=[0.3], **o) and None,
+        "choose_threshold": lambda y, p, **o: choose_threshold(y, p, n_draws=100, **o) and None,
+    }  # fmt: skip
+    for name, call in calls.items():
+        for scores in (risk, two):
+            found = call(y, scores, censored=none, **followed)
+            assert found in (None, pytest.approx(right["hand_till"], abs=1e-12)), name
+            if is_known:
+                assert call(y, scores, **followed) == found, name
+                continue
+            for given in ({}, {"pos_label": event} if name != "subgroups" else {}):
+                with pytest.raises(ValueError, match=f"rows whose time .* such as censored={none!r}"
+                                                     .replace("1.0", "1")):  # fmt: skip
+                    call(y, scores, **given, **followed)
+    if coding == "mixed":
+        return  # which predictions refuse
+    sample = dmfroc.Predictions.from_arrays(y, risk, labels=[none, event])
+    given = {} if is_known else {"censored": none}
+    found = dmfroc.estimate("brier_score", sample, **given, **followed)
+    assert found.value == pytest.approx(right["brier_score"], abs=1e-12)
+    if not is_known:
+        with pytest.raises(ValueError, match="name the value of rows whose time ends"):
+            dmfroc.estimate("brier_score", sample, **followed)
+    turned = dmfroc.Predictions.from_arrays(y, -risk, labels=[event, none])
+    with pytest.raises(ValueError, match="is taken for no event, but that is"):
+        dmfroc.estimate("hand_till", turned, censored=none, **followed)
+
+
+def test_a_status_that_is_missing_does_not_make_the_living_an_event():
+    y = np.where(KIND > 0, "dead", "alive").astype(object)
+    y[:3] = None
+    with pytest.raises(ValueError, match="such as censored='alive'"):
+        dmfroc.estimate("hand_till", y, X[:, 0], **FOLLOWED)
+    with pytest.raises(ValueError, match="such as censored='alive'"):
+        dmfroc.estimate("hand_till", y, X[:, 0], censored="Alive", **FOLLOWED)
+    found = dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", **FOLLOWED)
+    kinds = np.where(y == "dead", 1, 0)
+    assert found.value == dmfroc.estimate("hand_till", kinds, X[:, 0], **FOLLOWED).value
+    with pytest.raises(ValueError, match=r"order the classes, labels=\['alive', 'dead'\]"):
+        dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", labels=["dead", "alive"],
+                        **FOLLOWED)  # fmt: skip
+
+
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_bootstraps_estimate_the_censoring_again(method):
     found = dmfroc.estimate("brier_score", KIND, RISKS, method=method, n_draws=1000, **FOLLOWED)
@@ -441,8 +533,8 @@ def test_what_is_refused(given, message):
 def test_first_class_of_predictions_and_independent_samples_are_refused():
     words = np.array(["gone", "dead"])[KIND % 2]
     sample = dmfroc.Predictions.from_arrays(words, X[:, 0])
-    with pytest.raises(ValueError, match=r"first class of the predictions, 'dead', .* order"):
-        dmfroc.estimate("hand_till", sample, **FOLLOWED)
+    with pytest.raises(ValueError, match=r"first class, 'dead', .* labels=\['gone', 'dead'\]"):
+        dmfroc.estimate("hand_till", sample, censored="gone", **FOLLOWED)
     with pytest.raises(ValueError, match="time is that of one sample: leave paired=True"):
         dmfroc.compare(KIND > 0, {"a": X[:, 0], "b": X[:, 1]}, paired=False, **FOLLOWED)
 

@@ -53,6 +53,32 @@ def test_one_horizon_and_several(files, tmp_path):
             assert found.exit_code == 0, found.output
 
 
+@pytest.mark.parametrize(
+    ("name", "label", "none", "event"),
+    [
+        ("survival12.csv", "status", "1", "2"),
+        ("survival.csv", "vital_status", "Living", "Died of Disease"),
+    ],
+)
+def test_the_value_of_rows_without_event(cases_directory, tmp_path, name, label, none, event):
+    third = cases_directory / "third"
+    cases = json.loads((third / "expected_handout.json").read_text())
+    right = next(x["right"] for x in cases if x["name"] == "survival12.csv")
+    call = [third / name, "--label", label, "--time", "months", "--horizon", 36, "--scores", "risk"]
+    refused = run("evaluate", *call)
+    assert refused.exit_code == 2
+    assert f"such as --censored {none}, or pass --censored 0" in refused.output
+    measures = ["--measures", ",".join(right), "--json"]
+    found = run("evaluate", *call, "--censored", none, *measures)
+    values = {k: x["value"] for k, x in json.loads(found.stdout)["estimates"].items()}
+    assert values == pytest.approx(right)
+    for command in (["threshold"], ["decision"], ["report", "-o", tmp_path / "report.html"]):
+        done = run(*command, *call, "--censored", none)
+        assert done.exit_code == 0, done.output
+    untimed = ["--label", label, "--scores", "risk", "--labels", f"{none},{event}"]
+    assert "go together" in run("evaluate", third / name, *untimed, "--censored", none).output
+
+
 def test_what_is_refused(files):
     assert "go together" in run("evaluate", files[0], *COLUMNS).output
     plot = run("evaluate", files[0], *COLUMNS, "--horizon", 1, "--plot", "x.png")
