@@ -8,6 +8,7 @@ for all modules of a room that no list names, so that nothing is missing.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -52,7 +53,7 @@ def _homes(package: str) -> Iterator[tuple[str, str]]:
     module = importlib.import_module(package)
     names = module.FACTORIES if package == "dmfroc.measures" else module.__all__
     for name in names:
-        if home := getattr(getattr(module, name), "__module__", None):  # no module itself
+        if home := getattr(inspect.unwrap(getattr(module, name)), "__module__", None):  # no module
             yield name, home.removeprefix("dmfroc.")
 
 

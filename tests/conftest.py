@@ -1,5 +1,7 @@
 import os
 import urllib.request
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,13 @@ def openml(tmp_path, monkeypatch):
         monkeypatch.setattr(urllib.request, "_opener", urllib.request.build_opener(handler))
 
     return route
+
+
+@pytest.fixture(scope="module")
+def spawned():
+    """A fresh process, which knows nothing but what is sent to it."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        yield pool
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,12 @@
 """In somebody else's process: pools, settings of JAX, random streams, threads, interrupts."""
 
 import copy
+import inspect
 import io
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -14,10 +16,17 @@ import warnings
 
 import numpy as np
 import pytest
+from every_number import example
 from matplotlib.figure import Figure
+from public_signatures import ANALYSES
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import cross_val_score
 
 import dmfroc
 from dmfroc import measures
+from dmfroc.results.result import Result
 
 BEGIN = """
 import json, random, sys, warnings
@@ -134,6 +143,62 @@ def test_an_interrupt_ends_nested_pools_within_a_second():
     _, told = process.communicate(timeout=60)
     assert time.monotonic() - before < 2  # it takes one where the machine is not busy
     assert told.splitlines()[-1] == "KeyboardInterrupt"
+
+
+ROOMS = [dmfroc, *(x for x in map(dmfroc.__getattribute__, dir(dmfroc)) if inspect.ismodule(x))]
+PUBLIC = {f"{room.__name__}.{name}": getattr(room, name) for room in ROOMS for name in dir(room)}
+CALLABLES = [x for x in PUBLIC.values() if inspect.isfunction(x) or inspect.isclass(x)]
+
+
+def test_all_that_is_public_is_found_again_in_a_spawned_process_too(spawned):
+    assert len(CALLABLES) > 250
+    assert {*measures.FACTORIES.values()} <= {*CALLABLES}
+    for again in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+        assert all(again(x) is x for x in CALLABLES)
+    of_options = [measures.partial_auc(max_fpr=0.2), measures.informedness("macro")]
+    sent = [*CALLABLES, *measures.MEASURES.values(), *of_options]
+    assert spawned.submit(len, sent).result() == len(sent)
+
+
+def test_public_functions_compute_the_same_in_a_spawned_process(spawned):
+    y, p = np.arange(60) % 2, np.sin(np.arange(60))
+    of_scores = [dmfroc.hand_till_score, dmfroc.dmf_auc_score, dmfroc.average_precision_score]
+    of_scores += [dmfroc.curves.roc_curve, dmfroc.curves.lift_curve, dmfroc.curves.operating_points]
+    of_scores += [measures.hand_till(), measures.average_precision()]
+    of_labels = [dmfroc.informedness_score, dmfroc.cohen_kappa_score]
+    calls = [
+        *((function, y, p) for function in of_scores),
+        *((function, y, p > 0) for function in of_labels),
+        *((make(), y, np.column_stack([-p, p])) for make in (measures.recall, measures.accuracy)),
+        (dmfroc.estimate, measures.partial_auc(max_fpr=0.5), y, p),
+        (dmfroc.evaluate, y, p),
+        (dmfroc.dmf, np.full((4, 3), 0.3)),
+    ]
+    found = [spawned.submit(*call) for call in calls]
+    for (function, *arguments), result in zip(calls, found, strict=True):
+        assert str(result.result()) == str(function(*arguments))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ANALYSES)
+def test_results_of_analyses_are_the_same_in_a_spawned_process(name, spawned):
+    results = [x for x in example(getattr(dmfroc, name)) if isinstance(x, Result)]
+    assert results
+    for result in results:
+        assert spawned.submit(str, result).result() == str(result)
+        for again in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+            assert again == result
+
+
+@pytest.mark.slow
+def test_scikit_learn_computes_public_scores_in_two_processes(cases_directory):
+    handed = (cases_directory / "third" / "expected_handout.json").read_text(encoding="utf-8")
+    [case] = [x for x in json.loads(handed) if x["name"] == "unpickle"]
+    X, y = load_wine(return_X_y=True)
+    scorer = make_scorer(dmfroc.hand_till_score, response_method="predict_proba")
+    found = cross_val_score(LogisticRegression(), X[:, :2], y, scoring=scorer, cv=3, n_jobs=2)
+    right = [float(x) for x in re.findall(r"\.\d+", case["right"]["right"])]
+    np.testing.assert_allclose(found, right, atol=1e-7)
 
 
 def test_measures_and_predictions_can_be_pickled():

@@ -4,8 +4,10 @@ The walk goes over the return types of all public functions and methods: what is
 on a short list, of samples, measures and estimators, or be a named tuple of numbers.
 """
 
+import copy
 import inspect
 import json
+import pickle
 import re
 
 import numpy as np
@@ -139,6 +141,12 @@ def test_it_is_printed_on_a_screen_and_converted_from_its_tables(result, tmp_pat
     result.to_html(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     assert all(table.title in page for table in tables)
+
+
+def test_copies_are_equal_and_print_the_same_in_a_spawned_process(result, spawned):
+    for again in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):
+        assert again == result
+    assert spawned.submit(str, result).result() == str(result)
 
 
 def test_no_attribute_is_missing(result):

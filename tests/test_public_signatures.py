@@ -1,7 +1,12 @@
 """What is public is what the stored file says, so that each change of it is a decision."""
 
+import inspect
+import typing
+
 import pytest
 from public_signatures import FILE, lines
+
+import dmfroc
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +35,27 @@ def test_names_options_commands_and_fields_are_among_them(found):
         assert {"level=0.95", "method=None", "folds=None"} <= set(signature[:-1].split(", "))
     assert any(line.startswith("dmfroc.Evaluation <") for line in found)
     assert any(line.startswith("base Result.to_json(") for line in found)
+
+
+def annotated():
+    """Return all public functions, classes and their public methods by name."""
+    rooms = [dmfroc, *map(dmfroc.__getattribute__, dir(dmfroc))]
+    found = {}
+    for room in filter(inspect.ismodule, rooms):
+        of_room = {f"{room.__name__}.{x}": getattr(room, x) for x in dir(room)}
+        found |= {x: f for x, f in of_room.items() if inspect.isfunction(f) or inspect.isclass(f)}
+    for name, kind in [(x, f) for x, f in found.items() if inspect.isclass(f)]:
+        own = {f"{name}.{x}": f for x, f in vars(kind).items() if not x.startswith("_")}
+        methods = {x: inspect.unwrap(getattr(f, "__func__", f)) for x, f in own.items()}
+        found |= {x: f for x, f in methods.items() if inspect.isfunction(f)}
+        found |= {x: f.fget for x, f in own.items() if isinstance(f, property)}
+    return found
+
+
+def test_annotations_of_all_that_is_public_can_be_resolved():
+    found = annotated()
+    assert len(found) > 500
+    hints = {name: typing.get_type_hints(x) for name, x in found.items()}
+    assert hints["dmfroc.evaluate"]["return"]
+    assert hints["dmfroc.measures.informedness"]["return"] is dmfroc.Measure
+    assert {"ax", "return"} <= set(hints["dmfroc.plots.MulticlassROCDisplay.plot"])

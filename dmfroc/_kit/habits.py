@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
-import functools
+import difflib
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from importlib import import_module
+from importlib.resources import files
+from inspect import signature
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from dmfroc._kit.text import did_you_mean
+from dmfroc._kit.text import did_you_mean, normalized
+
+_ALIKE = 0.7  # names, as difflib's ratio
+_OF_MEASURES = "dmfroc.estimate("
 
 
 @cache
 def table(key: str) -> dict[str, Any]:
     """Return what to type instead of each of the ``"names"`` and ``"options"`` of others."""
     import tomllib
-    from importlib.resources import files
 
     text = files("dmfroc._kit").joinpath("habits.toml").read_text(encoding="utf-8")
     return {name: x for names, x in tomllib.loads(text)[key].items() for name in names.split()}
 
 
+@cache
+def _names() -> dict[str, str]:
+    """Return what to type for each name here, without case and marks; a test renews the list."""
+    text = files("dmfroc._kit").joinpath("names.tsv").read_text(encoding="utf-8")
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+def line_of(name: str) -> str:
+    """Return what to type for a name, here or of other packages, from stored lists alone."""
+    if line := table("names").get(name):
+        return f": type dmfroc.{line}"
+    if line := _names().get(normalized(name)):
+        return f": type {line}"
+    hint = unclear(name)
+    return f"{hint}, in {_OF_MEASURES}...)" if hint else ""
+
+
+def line_near(name: str) -> str:
+    """Return what to type for a name, or for the one that is most like it."""
+    close = difflib.get_close_matches(normalized(name), _names(), n=1, cutoff=_ALIKE)
+    return line_of(name) or (f": did you mean {_names()[close[0]]}?" if close else "")
+
+
+def unclear(name: str) -> str:
+    """Say what to use instead of what means several measures, or none; nothing of other names."""
+    word = normalized(name)
+    for known, hint in table("measures").items():
+        if word == normalized(known):
+            return f", which is not clear: use {hint}"
+    hints = (hint for pattern, hint in table("patterns").items() if re.fullmatch(pattern, word))
+    return f": {hint}" if (hint := next(hints, "")) else ""
+
+
 _MOST_SHOWN = 8  # arguments
+
+
+def check_options(function: Callable[..., Any], given: Iterable[str]) -> None:
+    """Refuse what is no option of a public function, before anything is computed."""
+    known = signature(function).parameters
+    if unknown := [name for name in given if name not in known]:
+        remedy = f": {getattr(function, 'remedy', '')}".rstrip(": ") * (len(unknown) > 1)
+        raise TypeError(unknown_option(function.__name__, unknown[0], known) + remedy)
 
 
 def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
@@ -44,7 +88,7 @@ def _hint(name: str, known: list[str]) -> str:
     if len(known) <= _MOST_SHOWN:
         return f": its arguments are {', '.join(known) or 'none'}"
     of_measures = [x for x in ("measure", "measures") if x in known]
-    if of_measures and import_module("dmfroc.analyses.catalogue").line_of_measure(name):
+    if of_measures and _names().get(normalized(name), "").startswith(_OF_MEASURES):
         return f": pass {of_measures[0]}={name!r}"
     return did_you_mean(name, known)
 
@@ -74,7 +118,7 @@ def _place_in(whole: Any, name: str) -> str:
     for key, value in vars(whole).items():
         if key == "estimates":
             if name in value:
-                return f": type [{name!r}]"
+                return f": type {type(whole).__name__.lower()}[{name!r}]"
             places |= {f"[{k!r}]": x for k, x in [*value.items()][:1]}
         elif isinstance(value, tuple | list):
             places |= {f".{key}[0]": x for x in value[:1]}
@@ -85,83 +129,7 @@ def _place_in(whole: Any, name: str) -> str:
             if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
                 of_type = getattr(type(part), word, None)
                 if of_type is not None or word in getattr(part, "__dict__", ()):
-                    return f": type {place}.{word}{'()' * isinstance(of_type, FunctionType)}"
-    if name in table("names"):
-        return f": type dmfroc.{table('names')[name]}"
-    return import_module("dmfroc.analyses.catalogue").line_of_measure(name)
-
-
-def answering[T](public: T) -> T:
-    """Return a public function, or class, that explains the arguments that it cannot take.
-
-    Methods of a class, its own and inherited ones, are replaced in the class.
-    """
-    if isinstance(public, type):
-        for kind in public.__mro__:
-            for name, method in [*vars(kind).items()] if _is_own(kind) else ():
-                if name == "__init__" or not name.startswith("_"):
-                    _replace(kind, name, method)
-        return public
-    if not isinstance(public, FunctionType) or not _is_own(public) or "answered" in vars(public):
-        return public
-    function: Callable[..., Any] = public
-
-    @functools.wraps(function)
-    def answered(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except TypeError:
-            misuse = _misuse(function, args, options)
-            if misuse is None:
-                raise
-        raise TypeError(misuse)
-
-    vars(function)["answered"] = vars(answered)["answered"] = answered
-    if "." not in function.__qualname__:  # where pickle finds it, beside the function itself
-        answered.__qualname__ += ".answered"
-    return answered  # type: ignore[return-value]
-
-
-def _is_own(public: Any) -> bool:
-    return str(public.__module__).startswith("dmfroc.")
-
-
-def _replace(kind: type, name: str, method: Any) -> None:
-    if isinstance(method, classmethod | staticmethod):
-        setattr(kind, name, type(method)(answering(method.__func__)))
-    elif isinstance(method, FunctionType):
-        setattr(kind, name, answering(method))
-
-
-def _misuse(function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
-    """Return what is wrong with the arguments of a call, and the call to make; None if nothing."""
-    import inspect
-
-    signature = inspect.signature(function)
-    try:
-        signature.bind(*args, **options)
-    except TypeError as error:
-        problem = str(error)
-    else:
-        return None
-    parameters = {k: x for k, x in signature.parameters.items() if k not in ("self", "cls")}
-    name, owner = function.__name__, None
-    if len(parameters) < len(signature.parameters) and args:
-        owner = args[0] if isinstance(args[0], type) else type(args[0])
-        name = owner.__name__ if name == "__init__" else f"{owner.__name__}.{name}"
-    unknown = [x for x in options if x not in parameters]
-    remedy = getattr(function, "remedy", "")
-    if unknown:
-        answer = unknown_option(name, unknown[0], parameters)
-        return f"{answer}: {remedy}" if remedy and len(unknown) > 1 else answer
-    if not remedy:
-        by_name = inspect.Parameter.KEYWORD_ONLY
-        words = [f"{k}=" if x.kind is by_name else k for k, x in parameters.items()]
-        words[_MOST_SHOWN:] = ["..."] * (len(words) > _MOST_SHOWN)
-        remedy = f"call {name}({', '.join(words)})"
-        if signature.return_annotation == "Measure":
-            remedy = f"it makes a measure, call estimate({name}(), y_true, y_score)"
-        if function.__name__ == "__init__":
-            makers = [x for x in dir(owner) if x.startswith("from_")]
-            remedy = " or ".join([remedy, *(f"{name}.{x}()" for x in makers)])
-    return f"{name}(): {problem}: {remedy}"
+                    called = re.sub("(?<=.)(?=[A-Z][a-z])", "_", type(whole).__name__).lower()
+                    is_method = isinstance(of_type, FunctionType)
+                    return f": type {called}{place}.{word}{'()' * is_method}"
+    return line_of(name)

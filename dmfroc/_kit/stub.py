@@ -10,23 +10,29 @@ from importlib.util import find_spec, resolve_name
 from typing import Any
 
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.habits import answering
+from dmfroc._kit.habits import line_near
+
+
+class NoName(AttributeError):
+    """That a package lacks a name; what to type instead is looked up when it is printed."""
+
+    def __str__(self) -> str:
+        package, name = self.args
+        if hint := line_near(name):
+            return f"{package} has no {name}{hint}"
+        return f"module {package!r} has no attribute {name!r}"
 
 
 def missing(package: str, name: str) -> AttributeError | ImportError:
-    """Return the error about a name that a package lacks, with the line to type instead."""
-    no_name = AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-    if name.startswith("_") or find_spec(f"{package}.{name}") is not None:
-        return no_name
-    from traceback import extract_stack
-
-    with undisturbed():
-        hint = import_module("dmfroc.analyses.catalogue").line_instead_of(name)
-    if not hint:
-        return no_name
-    # `from package import name` hides the text of an AttributeError
-    is_import = any(x.name == "_handle_fromlist" for x in extract_stack(limit=4))
-    return (ImportError if is_import else AttributeError)(f"{package} has no {name}{hint}")
+    """Return the error about a name that a package lacks."""
+    error, frame = NoName(package, name, name=name), sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__package__")).startswith("dmfroc"):
+        frame = frame.f_back
+    # `from package import name` tries the name first, and hides the text of an AttributeError
+    is_import = frame.f_code.co_name == "_handle_fromlist"
+    if is_import and find_spec(f"{package}.{name}") is None:
+        return ImportError(str(error))
+    return error
 
 
 def names_of_stub(
@@ -53,7 +59,7 @@ def names_of_stub(
         with undisturbed():
             if home == package:  # a module of the package itself
                 return import_module(f"{package}.{name}")
-            value = answering(getattr(import_module(home), name))
+            value = getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -81,6 +81,20 @@ def split_calls(text: str) -> list[str]:
     return items
 
 
+def normalized(name: str) -> str:
+    """Return a name without regard to case, spaces, hyphens and other marks.
+
+    >>> normalized("Youden's J"), normalized("LR+")
+    ('youdenj', 'lrplus')
+    """
+    folded = (
+        name.casefold().strip().replace("'s", "").replace("\N{RIGHT SINGLE QUOTATION MARK}s", "")
+    )
+    for sign, word in (("+", "plus"), ("-", "minus")):  # of likelihood ratios
+        folded = folded.removesuffix(sign) + word * folded.endswith(sign)
+    return "".join(filter(str.isalnum, folded))
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a hint at the known name that is most like a wrong one, if one is like it.
 

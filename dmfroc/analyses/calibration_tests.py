@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from dmfroc._kit.arrays import IntPerRow, Scores
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
@@ -196,6 +197,7 @@ def calibration_tests(
     >>> wrong.tests["intercept_and_slope"].p_value
     0.001
     """
+    check_options(calibration_tests, follow_up)
     n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "needs": "probabilities", **follow_up}

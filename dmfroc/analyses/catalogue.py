@@ -8,14 +8,14 @@ import difflib
 import inspect
 import re
 from dataclasses import replace
-from importlib import import_module
 from itertools import chain, combinations
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.habits import table as table_of_habits
+from dmfroc._kit.habits import unclear
+from dmfroc._kit.later import DataFrame
+from dmfroc._kit.text import normalized
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import (
     agreement,
@@ -34,10 +34,6 @@ from dmfroc.measures import (
 from dmfroc.measures.measure import IntervalProperties, Measure
 from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
-from dmfroc.results.result import Result
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["FACTORIES", "MEASURES", "IntervalProperties", "get_measure", "measure_table"]
 
@@ -76,19 +72,9 @@ _AREA_NAMES = (
 _TOP_K = re.compile(r"(?:top|acc|accuracy|hits?)(?:at)?([1-9]\d*)(?:acc|accuracy)?")
 
 
-def _normalized(name: str) -> str:
-    """Return a name without regard to case, spaces, hyphens and other marks."""
-    folded = (
-        name.casefold().strip().replace("'s", "").replace("\N{RIGHT SINGLE QUOTATION MARK}s", "")
-    )
-    for sign, word in (("+", "plus"), ("-", "minus")):  # of likelihood ratios
-        folded = folded.removesuffix(sign) + word * folded.endswith(sign)
-    return "".join(filter(str.isalnum, folded))
-
-
-_NAMES = {_normalized(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
-_NAMES |= {_normalized(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
-_NORMALIZED_AREAS = frozenset(map(_normalized, _AREA_NAMES.split(", ")))
+_NAMES = {normalized(x): name for name, xs in SYNONYMS.items() for x in xs.split(", ")}
+_NAMES |= {normalized(text): m.name for m in MEASURES.values() for text in (m.title, m.name)}
+_AREAS_OF_TWO = frozenset(map(normalized, _AREA_NAMES.split(", ")))
 _N_NEAR = 5
 _LEAST_ALIKE = 0.7  # names of measures, as difflib's ratio
 
@@ -157,22 +143,18 @@ def get_measure(measure: str | Measure) -> Measure:
         )
     if measure in MEASURES:
         return MEASURES[measure]
-    normalized = _normalized(measure)
-    if normalized in _NORMALIZED_AREAS:
+    word = normalized(measure)
+    if word in _AREAS_OF_TWO:
         return _AREA_OF_TWO
-    if normalized in _NAMES:
-        return MEASURES[_NAMES[normalized]]
-    for name, hint in table_of_habits("measures").items():
-        if normalized == _normalized(name):
-            raise ValueError(f"measure is {measure!r}, which is not clear: use {hint}")
-    if top := _TOP_K.fullmatch(normalized):
+    if word in _NAMES:
+        return MEASURES[_NAMES[word]]
+    if top := _TOP_K.fullmatch(word):
         return probabilities.top_k_accuracy(int(top[1]))
     if (made := _made(measure.strip())) is not None:
         return made
-    for pattern, hint in table_of_habits("patterns").items():
-        if re.fullmatch(pattern, normalized):
-            raise ValueError(f"measure is {measure!r}: {hint}")
-    near = _near(normalized) or _with_options_of(measure)
+    if hint := unclear(measure):
+        raise ValueError(f"measure is {measure!r}{hint}")
+    near = _near(word) or _with_options_of(measure)
     hint = f"near it are {', '.join(near)}, and " if near else ""
     if measure.count("(") > measure.count(")"):
         hint = f"its parenthesis is not closed; {hint}"
@@ -186,7 +168,7 @@ def _made(text: str) -> Measure | None:
     """Return the measure whose options are in its name, as in ``partial_auc(max_fpr=0.2)``."""
     match = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
     head, given = ("", None) if match is None else (match[1].strip(), match[2])
-    head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(_normalized(head), "")
+    head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(normalized(head), "")
     function = max((x for x in FACTORIES if f"{head}_".startswith(f"{x}_")), key=len, default="")
     if not function:
         return None
@@ -227,9 +209,9 @@ def _arguments(text: str, options: list[str]) -> tuple[list[str], dict[str, Any]
     return words, {str(name): value for name, value in zip(names, values, strict=True)}
 
 
-def _near(normalized: str) -> list[str]:
+def _near(word: str) -> list[str]:
     """Return the names of the measures that are most like a word, the nearest first."""
-    close = difflib.get_close_matches(normalized, _NAMES, n=len(_NAMES), cutoff=_LEAST_ALIKE)
+    close = difflib.get_close_matches(word, _NAMES, n=len(_NAMES), cutoff=_LEAST_ALIKE)
     return list(dict.fromkeys(_NAMES[name] for name in close))[:_N_NEAR]
 
 
@@ -239,42 +221,7 @@ def _with_options_of(text: str) -> list[str]:
     return [x for x in FACTORIES if options & {*inspect.signature(FACTORIES[x]).parameters}]
 
 
-def line_instead_of(name: str) -> str:
-    """Return what to type instead of a name that no package has where it was looked for."""
-    if line := table_of_habits("names").get(name):
-        return f": type dmfroc.{line}"
-    if name in ("cite", "citation"):
-        return ": it is a command, dmfroc cite"
-    if line := line_of_measure(name):
-        return line
-    normalized, homes = _normalized(name), _homes()
-    if normalized in homes:
-        return f": type {homes[normalized]}"
-    if hasattr(Result, name):
-        return f": it is a method of results, as in dmfroc.evaluate(y_true, y_score).{name}()"
-    close = difflib.get_close_matches(normalized, homes, n=1, cutoff=_LEAST_ALIKE)
-    return f": did you mean {homes[close[0]]}?" if close else ""
-
-
-def line_of_measure(name: str) -> str:
-    """Return what to type for the measure that has a name, or some may mean by it."""
-    try:
-        measure = get_measure(name)
-    except ValueError as error:
-        head, _, hint = str(error).partition(repr(name))
-        return f"{hint}, in dmfroc.estimate(...)" if head == "measure is " else ""
-    what = "y_pred=y_pred" if measure.needs == "labels" else "y_score"
-    return f': type dmfroc.estimate("{measure.name}", y_true, {what})'
-
-
-def _homes() -> dict[str, str]:
-    """Return where each public name is, by the name without case and marks."""
-    top = import_module("dmfroc")
-    rooms = [top, *(getattr(top, x) for x in dir(top) if isinstance(getattr(top, x), ModuleType))]
-    return {_normalized(x): f"{room.__name__}.{x}" for room in reversed(rooms) for x in dir(room)}
-
-
-def measure_table() -> pd.DataFrame:
+def measure_table() -> DataFrame:
     """Return what measures there are, one row for each.
 
     Returns

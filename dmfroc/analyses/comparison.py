@@ -12,6 +12,7 @@ from typing import Any, Unpack, get_args
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import choice, flag, listed
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -40,7 +41,7 @@ _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can numb
 def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | Sequence[Any] | None = None,
-    *,
+    *surplus: Nothing,
     measure: str | Measure | list[str | Measure] | tuple[str | Measure, ...] | None = None,
     paired: bool = True,
     scale: ContrastScale = "difference",
@@ -156,9 +157,9 @@ def compare(
         same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
         same |= {"rope": rope, "simultaneous": simultaneous, **options}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
+        data = y_true, y_score, *surplus
         return ResultsByName(
-            {name: compare(y_true, y_score, measure=m, **same) for name, m in each.items()},
-            "measure",
+            {name: compare(*data, measure=m, **same) for name, m in each.items()}, "measure"
         )
     if measure is None:
         has_scores = y_score is not None or options.get("y_pred") is None
@@ -166,7 +167,7 @@ def compare(
     measure = get_measure(measure)
     paired = flag("paired", paired)
     hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
-    intervals, given = Options.from_user("compare", options, EvaluationOptions)
+    intervals, given = Options.from_user(compare, options, EvaluationOptions, surplus)
     hypothesis.check(intervals.level, measure.largest_difference)
     if given.get("y_pred") is not None:
         given["y_pred"] = _by_name(given["y_pred"], y_true)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Unpack
 import numpy as np
 
 from dmfroc._kit.arrays import PerThreshold
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
@@ -211,6 +212,7 @@ def decision_curve(
     >>> curve.benefit.value.round(3)
     array([0.219, 0.11 , 0.032])
     """
+    check_options(decision_curve, follow_up)
     given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
     given |= {"needs": "probabilities", "by_fold": True, **follow_up}
     predictions, weights = predictions_at(y_true, y_score, given, pos_label)

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.later import Nothing
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import evaluate
@@ -22,7 +23,11 @@ from dmfroc.results.estimate import Estimate
 @by_horizon
 @with_options(EvaluationOptions, 'put the measure first, estimate("hand_till", y_true, y_score)')
 def estimate(
-    measure: str | Measure, y_true: Any, y_score: Any = None, **options: Unpack[EvaluationOptions]
+    measure: str | Measure,
+    y_true: Any,
+    y_score: Any = None,
+    *surplus: Nothing,
+    **options: Unpack[EvaluationOptions],
 ) -> Estimate | HorizonCurves:
     """Estimate a measure with its standard error and interval.
 
@@ -164,7 +169,7 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
     """
     measure = get_measure(measure)
-    intervals, inputs = Options.from_user("estimate", options, EvaluationOptions)
+    intervals, inputs = Options.from_user(estimate, options, EvaluationOptions, surplus)
     if np.ndim(inputs.get("horizon", 0)) > 0:
         several: Any = evaluate(y_true, y_score, measures=[measure], **options)
         return several

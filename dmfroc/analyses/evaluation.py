@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
+from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import is_one_of, listed
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
@@ -210,11 +211,14 @@ class Evaluation(NamedEstimates):
 
 
 @by_horizon
-@with_options(EvaluationOptions, "of a fitted model evaluate(y, model.predict_proba(X))")
+@with_options(
+    EvaluationOptions,
+    "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))",
+)
 def evaluate(
     y_true: Any,
     y_score: Any = None,
-    *,
+    *surplus: Nothing,
     measures: Measures = None,
     pair_weights: PairWeights = "equal",
     **options: Unpack[EvaluationOptions],
@@ -283,7 +287,7 @@ def evaluate(
     """
     is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    intervals, inputs = Options.from_user("evaluate", options, EvaluationOptions)
+    intervals, inputs = Options.from_user(evaluate, options, EvaluationOptions, surplus)
     measures = listed_measures(measures)  # what may be read once is read now
     are_of_labels = not has_scores
     if isinstance(measures, list):

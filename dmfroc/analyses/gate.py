@@ -223,9 +223,9 @@ def gate(
     >>> found.verdict, found.exit_code
     ('pass', 0)
     """
-    book, level, adjust = read_rules(rules, options.get("level", DEFAULT_LEVEL))
+    intervals, given = Options.from_user(gate, options, EvaluationOptions)
+    book, level, adjust = read_rules(rules, intervals.level)
     paired = flag("paired", paired)
-    intervals, given = Options.from_user("gate", options, EvaluationOptions)
     if np.ndim(given.get("horizon", 0.0)) > 0:
         raise ValueError("horizon of a gate must be one number: write a gate for each horizon")
     given_by_name = (y_true, y_score, given.get("y_pred"))

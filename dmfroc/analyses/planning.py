@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dmfroc._kit.arrays import PerClass
+from dmfroc._kit.habits import check_options
+from dmfroc._kit.later import DataFrame, Nothing
 from dmfroc._kit.options import RandomState, check_level, numbers, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -31,10 +33,6 @@ from dmfroc.simulation import (
     SimulatedClassifier,
     simulate_predictions,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
@@ -129,7 +127,7 @@ class Plan(Result):
             raise ValueError("a plan for a half-width has no power: give a difference")
         return self._design.power(n, self.difference, self.margin)
 
-    def curve(self, sizes: Sequence[int] | None = None) -> pd.DataFrame:
+    def curve(self, sizes: Sequence[int] | None = None) -> DataFrame:
         """Return the curve: standard error, half-width and power for several numbers of cases.
 
         Parameters
@@ -219,6 +217,7 @@ def plan(
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Plan:
     """Say how many cases a test set needs.
 
@@ -295,6 +294,7 @@ def plan(
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
+    check_options(plan, others)
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
         options |= {

@@ -237,7 +237,7 @@ def compare_subgroups(
     ('north', 'south', True)
     """
     measure = get_measure(measure)
-    intervals, inputs = Options.from_user("compare_subgroups", options, SubgroupOptions)
+    intervals, inputs = Options.from_user(compare_subgroups, options, SubgroupOptions)
     inputs |= {"needs": measure.needs, "by_fold": True}
     folds = inputs.pop("folds", None)
     predictions, weights = predictions_at(y_true, y_score, inputs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import arviz_stats
 import numpy as np
@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 import dmfroc
 from dmfroc._kit.arrays import PerDraw
+from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
 from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
 from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
@@ -21,10 +22,6 @@ from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renderer
 from dmfroc.results.text import decimals
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
@@ -71,7 +68,7 @@ class Posterior(Estimate):
         """Return all draws with named dimensions, as ArviZ takes them."""
         return self.posterior
 
-    def pairs(self) -> pd.DataFrame:
+    def pairs(self) -> DataFrame:
         """Return the area A(i|j) of every pair of classes, drawn towards that of the average pair.
 
         Returns

@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float, Int, Num
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.arrays import PerThreshold
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.messages import listing
@@ -90,6 +91,7 @@ def compute_by_class[T](compute: Callable[..., T]) -> ByClass[T]:
         multi_class: Any = None,
         **options: Any,
     ) -> Any:
+        check_options(compute_for_classes, options)
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         return for_each_class(partial(compute, **options), predictions, pos_label, multi_class)
 

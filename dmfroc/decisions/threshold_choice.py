@@ -12,6 +12,7 @@ from jaxtyping import Float
 from scipy.special import bdtrik
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import (
     RandomState,
     check_level,
@@ -225,6 +226,7 @@ def choose_threshold(
     >>> bool(low < 0.75 < high)
     True
     """
+    check_options(choose_threshold, follow_up)
     choice("by", by, get_args(Criterion))
     for name, value in (("at_least", at_least), ("cost_fp", cost_fp), ("cost_fn", cost_fn)):
         allowed = ("specificity", "sensitivity") if name == "at_least" else ("cost",)

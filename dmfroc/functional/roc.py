@@ -82,7 +82,7 @@ class CenterOfRates(NamedTuple):
     deviance: Float[Array, ""]
     pairwise_fpr: Float[Array, "q t"]
     pairwise_tpr: Float[Array, "q t"]
-    cell_weights: Float[Array, ...]
+    cell_weights: Float[Array, " ..."]
     converged: Bool[Array, ""]
     n_iter: Int[Array, ""]
 

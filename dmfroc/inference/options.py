@@ -8,8 +8,8 @@ from inspect import Parameter as _Parameter
 from inspect import signature as signature_of
 from typing import Any, Literal, TypedDict, get_args
 
-from dmfroc._kit.habits import unknown_option
-from dmfroc._kit.options import RandomState, check_level, choice, flag, number, seed_of
+from dmfroc._kit.habits import check_options
+from dmfroc._kit.options import RandomState, check_level, choice, flag, found, number, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
@@ -123,16 +123,24 @@ class Options:
 
     @classmethod
     def from_user(
-        cls, function: str, given: Mapping[str, Any], known: type
+        cls,
+        function: Callable[..., Any],
+        given: Mapping[str, Any],
+        known: type,
+        surplus: tuple[Any, ...] = (),
     ) -> tuple[Options, dict[str, Any]]:
         """Return the options of intervals that the user gave to a public function, and the others.
 
         ``known`` is the typed dict that its signature names; what else is in it comes with the
-        rows: labels, weights, hard labels, folds.
+        rows: labels, weights, hard labels, folds. ``surplus`` are arguments without a name that the
+        function has no place for.
         """
-        for name in given:
-            if name not in known.__annotations__:
-                raise TypeError(unknown_option(function, name, known.__annotations__))
+        if surplus:
+            raise TypeError(
+                f"{function.__name__}() has {len(surplus)} too many arguments without a name, "
+                f"first {found(surplus[0])}: {vars(function)['remedy']}"
+            )
+        check_options(function, given)
         own = {name: given[name] for name in given if name in cls.__annotations__}
         names_of_inputs = [x for x in known.__annotations__ if x not in (*own, "random_state")]
         inputs = {name: given[name] for name in names_of_inputs if name in given}
@@ -186,13 +194,13 @@ def with_options[F: Callable[..., Any]](known: type, remedy: str = "") -> Callab
     known : type
         The typed dict.
     remedy : str
-        The call to make if arguments are missing or too many, if not the one with its arguments.
+        The call to make if too many arguments have no name.
     """
     defaults = {"random_state": 0, **{x.name: x.default for x in fields(Options)}}
 
     def decorate(function: F) -> F:
         signature = signature_of(function)
-        *own, _ = signature.parameters.values()
+        own = [x for x in signature.parameters.values() if not x.kind.name.startswith("VAR_")]
         shown = [
             _Parameter(
                 name,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerClass
+from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import choice, nonnegative, numbers, proportion, refuse
 from dmfroc._kit.options import positive as check_positive
 
@@ -30,9 +31,6 @@ from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_v
 from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Rows = Literal["predicted", "true"]
 
@@ -315,7 +313,7 @@ class ContingencyTable(Result):
             Table("classes", "Measures of each class against the rest", classes, is_by_name=True),
         ]
 
-    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+    def to_pandas(self, table: str | None = None) -> DataFrame:
         """Return the counts, predicted classes in the rows, or another of the tables."""
         import pandas as pd
 
@@ -436,7 +434,7 @@ class ContingencyTable(Result):
         warn([*self._conventions(), undefined_values_message(self.values)])
         return dict(self.values)
 
-    def per_class(self) -> pd.DataFrame:
+    def per_class(self) -> DataFrame:
         """Return every measure of each class against the rest.
 
         Returns

@@ -110,7 +110,8 @@ def _register(
     range_of_shares: RangeOfShares | None = None,
     **attributes: Any,
 ) -> None:
-    _, *parameters = inspect.signature(function, eval_str=True).parameters.values()
+    signature = inspect.signature(function, eval_str=True)
+    _, *parameters = signature.parameters.values()  # all but the table are options
     numeric = [p.name for p in parameters if isinstance(p.default, float)]
 
     def make(**options: Any) -> Measure:
@@ -133,9 +134,10 @@ def _register(
 
     for attribute in ("__name__", "__module__", "__doc__"):
         setattr(make, attribute, getattr(function, attribute))
-    # Its options are those of the function, all but the table
-    make.__wrapped__ = partial(function, None)  # type: ignore[attr-defined]
-    register(*variants)(make)
+    shown = signature.replace(parameters=parameters, return_annotation=Measure)
+    vars(make)["__signature__"] = shown
+    made = register(*variants)(make)  # found in the package, as the module has the function
+    made.__module__, made.__qualname__ = "dmfroc.measures", function.__name__
 
 
 def _not_two_classes(predictions: Predictions) -> str | None:

@@ -11,7 +11,6 @@ from typing import Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from dmfroc._kit.habits import answering
 from dmfroc._kit.options import choice
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import Measure
@@ -60,7 +59,13 @@ def register[**P](
 
         @functools.wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
-            given = signature.bind(*args, **kwargs)
+            try:
+                given = signature.bind(*args, **kwargs)
+            except TypeError as error:
+                called = f"{function.__name__}({', '.join(f'{x}=...' for x in annotations)})"
+                raise TypeError(
+                    f"{function.__name__}(): {error}: call estimate({called}, y_true, y_score)"
+                ) from None
             given.apply_defaults()
             arguments = given.arguments.items()
             # A number is the same option whether Python's or NumPy's
@@ -78,7 +83,6 @@ def register[**P](
                 name, title = _with_options(name, title, other)
             return replace(measure, name=name, title=title, options=options)
 
-        make = answering(make)
         FACTORIES[function.__name__] = make
         for options in variants or ({},):
             measure = make(**options)  # type: ignore[call-arg]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
+from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import instance, number
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
@@ -35,11 +36,6 @@ from dmfroc.plots._style import (
     styles_of,
 )
 from dmfroc.plots._trace import finite, trace
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves

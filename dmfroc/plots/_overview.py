@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.later import Figure
 from dmfroc._kit.options import instance
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.ROCDisplay, "ROC", {}),

@@ -12,17 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.habits import Hinted, answering, unknown_option
+from dmfroc._kit.habits import Hinted, unknown_option
+from dmfroc._kit.later import Artist, Axes, Line2D, PolyCollection
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
 if TYPE_CHECKING:
     from typing import Self as Self
-
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 else:
     Self = Any  # run-time checks of types do not know the class that a function belongs to
 
@@ -114,9 +110,6 @@ class Display(Hinted):
 
     ax_: Axes
     figure_: Any
-
-    def __init_subclass__(cls) -> None:
-        answering(cls)
 
     def _checked(
         self, options: Mapping[str, Any], artist: type[Artist] | None = None, also: Any = ()
@@ -300,7 +293,7 @@ def draw_legend(ax: Axes, location: str) -> None:
 
     Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
     """
-    from matplotlib.artist import Artist
+    from matplotlib import artist
     from matplotlib.font_manager import FontProperties
 
     handles, texts = ax.get_legend_handles_labels()
@@ -309,7 +302,7 @@ def draw_legend(ax: Axes, location: str) -> None:
 
     def rank(position: int) -> int:
         handle = handles[position]
-        if not isinstance(handle, Artist):  # such as the bars of a user's chart
+        if not isinstance(handle, artist.Artist):  # such as the bars of a user's chart
             return 0
         is_guide = handle.get_gid() in (GUIDE_ID, BASELINE_ID)
         return 2 if is_guide else int(handle.get_zorder() == OTHERS_ZORDER)

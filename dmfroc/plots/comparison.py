@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
 from dmfroc._kit.options import instance
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
@@ -13,12 +14,6 @@ from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.table import rounded
 from dmfroc.results.text import format_probability
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection
-    from matplotlib.container import BarContainer
-    from matplotlib.lines import Line2D
 
 _MOST_ORDERS = 8
 _MOST_IN_ORDERS = 4  # classifiers, whose names fit beside a chart

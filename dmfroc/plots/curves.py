@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dmfroc import curves
+from dmfroc._kit.later import Axes
 from dmfroc._kit.options import flag, positive
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
@@ -17,9 +18,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.band import CurveBand, curve_band
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits, Self
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)

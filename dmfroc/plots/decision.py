@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.decisions.threshold_choice import ThresholdChoice
@@ -27,11 +28,6 @@ from dmfroc.plots._style import (
     styles_of,
 )
 from dmfroc.results.result import renders
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from dmfroc._kit.later import Axes, Line2D
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.plots._style import COLORS, Display
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 _ROW_HEIGHT = 0.32  # inches
 _MOST_NAMES = 60  # for more rows there is no room

@@ -7,16 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import beta
 
+from dmfroc._kit.later import Axes, DataFrame, Line2D, PathCollection, PolyCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.plots._style import COLORS, Display, draw_band
 from dmfroc.results.result import renders
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection, PolyCollection
-    from matplotlib.lines import Line2D
-
     from dmfroc.meta_analysis.result import SummaryROC
 
 _LARGEST_MARKER = 220.0  # square points
@@ -228,7 +224,7 @@ class ForestDisplay(Display):
         axes[0].set_yticklabels([*map(legend_text, table.index), "Summary"])
         return self
 
-    def _draw_rate(self, ax: Axes, rate: str, table: pd.DataFrame, point: pd.Series) -> None:
+    def _draw_rate(self, ax: Axes, rate: str, table: DataFrame, point: Any) -> None:
         n = len(table)
         correct, wrong = ("tp", "fn") if rate == "sensitivity" else ("tn", "fp")
         self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())

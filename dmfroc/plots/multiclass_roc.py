@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from dmfroc._kit.later import Axes, Line2D, LineCollection, PolyCollection
 from dmfroc._kit.options import choice, flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
@@ -28,13 +29,11 @@ from dmfroc.results.result import renders
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection, PolyCollection
-    from matplotlib.lines import Line2D
+    import dmfroc.bayes.curve
+    import dmfroc.bayes.posterior
 
-    from dmfroc.bayes.curve import PosteriorCurve
-    from dmfroc.bayes.posterior import Posterior
-
+type PosteriorCurve = "dmfroc.bayes.curve.PosteriorCurve"
+type Posterior = "dmfroc.bayes.posterior.Posterior"
 _BandMethod = Literal["jackknife", "bootstrap", "paper_bootstrap"]
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding
 

@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from inspect import signature
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.later import Axes, AxesImage, Text
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
 from dmfroc.plots._style import ClassifierDisplay
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-    from matplotlib.text import Text
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 

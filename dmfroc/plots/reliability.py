@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
@@ -34,11 +35,6 @@ from dmfroc.plots._style import (
     styles_of,
 )
 from dmfroc.results.result import renders
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import ndtri
 
+from dmfroc._kit.later import Axes, Line2D, PathCollection, PolyCollection
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
@@ -44,10 +45,6 @@ from dmfroc.results.result import renders
 _AREAS = ("dmf_auc", "hand_till")  # which are one of two classes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection, PolyCollection
-    from matplotlib.lines import Line2D
-
     from dmfroc.bayes.posterior import Posterior
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import check_level, instance
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
@@ -19,11 +20,6 @@ from dmfroc.plots._style import (
     style_of,
 )
 from dmfroc.results.result import renders
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PolyCollection
-    from matplotlib.lines import Line2D
 
 _MOST_BANDS = 3
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from dmfroc._kit.later import DataTree
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import format_interval, warning_lines
-
-if TYPE_CHECKING:
-    import xarray
-
 
 Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
@@ -101,7 +98,7 @@ class Estimate(Valued, Result):
         """Return the value with these digits, as in ``f"{estimate:.3f}"``; without, the line."""
         return format(self.value, digits) if digits else str(self)
 
-    def to_datatree(self) -> xarray.DataTree:
+    def to_datatree(self) -> DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
 
         Raises

@@ -16,7 +16,8 @@ from importlib import import_module
 from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.habits import Hinted, answering
+from dmfroc._kit.habits import Hinted
+from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import printable
 from dmfroc.results.table import Column, Name, Table
 from dmfroc.results.text import in_words, warning_lines
@@ -31,8 +32,6 @@ from dmfroc.results.writers import (
 )
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from dmfroc.inputs.predictions import Predictions
 
 _ARITHMETIC: tuple[Callable[..., Any], ...] = (op.add, op.sub, op.mul, op.truediv)
@@ -122,7 +121,6 @@ class Valued(Hinted):
         return self.value
 
 
-@answering
 class Result(Hinted, ABC):
     """A result of an analysis.
 
@@ -175,7 +173,7 @@ class Result(Hinted, ABC):
         """Return a table for LaTeX's package booktabs, as printed; see `to_pandas`."""
         return as_latex(self._table(table))
 
-    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+    def to_pandas(self, table: str | None = None) -> DataFrame:
         """Return a table as a data frame.
 
         Parameters

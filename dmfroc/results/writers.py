@@ -10,14 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from dmfroc._kit.files import checked_path, written
+from dmfroc._kit.later import DataFrame
 from dmfroc.results.table import Column, Name, Table, printed
 from dmfroc.results.text import format_table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -45,7 +43,7 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     return text
 
 
-def as_csv(frame: pd.DataFrame) -> str:
+def as_csv(frame: DataFrame) -> str:
     """Return a data frame as comma-separated values, without row numbers."""
     stream = io.StringIO()
     frame.to_csv(stream, lineterminator="\n", index=frame.index.name is not None)
@@ -74,7 +72,7 @@ def as_latex(table: Table) -> str:
     return "\n".join([*parts, r"\bottomrule", r"\end{tabular}"])
 
 
-def as_frame(table: Table) -> pd.DataFrame:
+def as_frame(table: Table) -> DataFrame:
     """Return a table as a data frame; the lower and upper end of an interval are two columns."""
     import pandas as pd
 

@@ -1,22 +1,6 @@
 """Simulated populations and classifiers of known quality, real data sets, and studies of them."""
 
-from dmfroc.simulation import datasets, study
-from dmfroc.simulation.populations import (
-    LabelRule,
-    MultinomialPopulation,
-    MultinomialSample,
-    SimulatedClassifier,
-    simulate_predictions,
-)
-from dmfroc.simulation.published import PublishedFigures
+from dmfroc._kit.stub import names_of_stub
 
-__all__ = [
-    "LabelRule",
-    "MultinomialPopulation",
-    "MultinomialSample",
-    "PublishedFigures",
-    "SimulatedClassifier",
-    "datasets",
-    "simulate_predictions",
-    "study",
-]
+# The stub `__init__.pyi` lists the public names and where each one lives.
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

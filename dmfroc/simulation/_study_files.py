@@ -7,20 +7,18 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from dmfroc._kit.files import written_whole
+from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import on_one_line
 from dmfroc.simulation._study_workers import Rows
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PROVENANCE = b"dmfroc_study"  # key in the metadata of the Parquet file
 REPLICATION = "replication"
 
 
-def write(path: Path, rows: pd.DataFrame | Rows, provenance: Any) -> None:
+def write(path: Path, rows: DataFrame | Rows, provenance: Any) -> None:
     """Write a Parquet file as a whole or not at all."""
     import pandas as pd
     import pyarrow as pa
@@ -112,7 +110,7 @@ def kinds_of(schema: Any) -> dict[str, str]:
     }
 
 
-def read(path: Path) -> tuple[pd.DataFrame, Any]:
+def read(path: Path) -> tuple[DataFrame, Any]:
     import pyarrow.parquet as pq
 
     with _reading(path) as stream:

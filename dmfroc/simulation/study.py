@@ -29,6 +29,7 @@ import numpy as np
 
 from dmfroc._kit.dask import checked_scheduler
 from dmfroc._kit.files import checked_path, made_directory, remove_strays
+from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import instance, integer, listed, positive
 from dmfroc._kit.progress import progress_bar
 from dmfroc.simulation._study_files import (
@@ -54,8 +55,6 @@ from dmfroc.simulation._study_workers import (
 
 if TYPE_CHECKING:
     import argparse
-
-    import pandas as pd
 
 
 _PART_NAME = re.compile(r"([0-9]{1,18})-([0-9]{1,18})\.parquet")
@@ -204,7 +203,7 @@ class Study:
         scheduler: str | None = None,
         chunk_size: int | None = None,
         time_limit: float | int | None = None,
-    ) -> pd.DataFrame:
+    ) -> DataFrame:
         """Compute what is missing, write the results and return them.
 
         Ctrl-C ends the run after the replications in hand, which are kept; a second one ends it at
@@ -411,7 +410,7 @@ class Study:
         name = _part_name(range(first, first + len(finished.rows)))
         write(self._part_directory(chunk.setting) / name, rows, [finished.versions])
 
-    def _combine(self) -> pd.DataFrame:
+    def _combine(self) -> DataFrame:
         import pandas as pd
 
         tables: list[pd.DataFrame] = []

@@ -20,6 +20,7 @@ from dmfroc import (
     measures,
 )
 from dmfroc._kit.habits import table
+from dmfroc._kit.text import normalized
 from dmfroc.analyses import catalogue
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import register
@@ -382,10 +383,10 @@ def test_names_of_several_measures_are_refused_with_all_of_them(text, names):
 
 def test_no_two_measures_have_the_same_name():
     """Of names, titles, synonyms and hints, whatever the case and the marks."""
-    names = [catalogue._normalized(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]
-    names += [*map(catalogue._normalized, table("measures")), *catalogue._NORMALIZED_AREAS]
+    names = [normalized(x) for xs in catalogue.SYNONYMS.values() for x in xs.split(", ")]
+    names += [*map(normalized, table("measures")), *catalogue._AREAS_OF_TWO]
     for measure in MEASURES.values():
-        names += {catalogue._normalized(measure.name), catalogue._normalized(measure.title)}
+        names += {normalized(measure.name), normalized(measure.title)}
     assert len(names) == len(set(names))
     assert set(catalogue.SYNONYMS) <= set(MEASURES)
 

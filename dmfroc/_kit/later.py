@@ -1,0 +1,36 @@
+"""Types for annotations that can be resolved, though their libraries take long to import."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import Never
+
+    import matplotlib.artist
+    import matplotlib.axes
+    import matplotlib.collections
+    import matplotlib.container
+    import matplotlib.figure
+    import matplotlib.image
+    import matplotlib.lines
+    import matplotlib.text
+    import pandas
+    import xarray
+
+    Nothing = Never
+else:
+    Nothing = Any  # run-time checks of types know no argument that is never given
+
+type Artist = "matplotlib.artist.Artist"
+type Axes = "matplotlib.axes.Axes"
+type AxesImage = "matplotlib.image.AxesImage"
+type BarContainer = "matplotlib.container.BarContainer"
+type DataFrame = "pandas.DataFrame"
+type DataTree = "xarray.DataTree"
+type Figure = "matplotlib.figure.Figure"
+type Line2D = "matplotlib.lines.Line2D"
+type LineCollection = "matplotlib.collections.LineCollection"
+type PathCollection = "matplotlib.collections.PathCollection"
+type PolyCollection = "matplotlib.collections.PolyCollection"
+type Text = "matplotlib.text.Text"
