@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
-from dmfroc.inputs.arrays import Rows, as_numpy
+from dmfroc.inputs.arrays import Rows, as_array, as_floats, check_distinct
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.scores import chosen_names
 from dmfroc.measures.measure import WithOptions
@@ -209,18 +209,20 @@ def observations(
         )
     if scores is not None:
         scores = array("scores", scores)
+        xp: Any = np if isinstance(scores, np.ndarray) else jnp
+        if scores.dtype.itemsize < 4 or not jnp.issubdtype(scores.dtype, jnp.floating):
+            # 32 bits would tie large integers, and hold all of half precision
+            is_half = jnp.issubdtype(scores.dtype, jnp.floating)
+            with in_double_precision():
+                scores = xp.astype(scores, np.float32 if is_half else np.float64)
         if n_classes == 2 and scores.shape == (n,):
             first = 1 - scores if are_probabilities else -scores
-            scores = (np if isinstance(scores, np.ndarray) else jnp).stack([first, scores], axis=1)
-        is_real = any(jnp.issubdtype(scores.dtype, kind) for kind in (jnp.floating, jnp.integer))
-        if scores.shape != (n, n_classes) or not is_real:
+            scores = xp.stack([first, scores], axis=1)
+        if scores.shape != (n, n_classes):
             raise ValueError(
                 f"scores must be real numbers of shape {(n, n_classes)}, but they are "
                 f"{scores.dtype} of shape {scores.shape}"
             )
-        if jnp.issubdtype(scores.dtype, jnp.integer):
-            with in_double_precision():  # 32 bits would tie large numbers
-                scores = (np if isinstance(scores, np.ndarray) else jnp).astype(scores, np.float64)
         if not are_probabilities and isinstance(scores, jax.core.Tracer):
             scores = without_derivative(scores)
     if weights is not None:
@@ -312,16 +314,17 @@ def array(name: str, x: Any) -> Any:
     Tensors of other libraries, such as torch and CuPy, are used where they are, without a copy.
     """
     if isinstance(x, jax.core.Tracer):
-        return jnp.copy(x)  # by `jax.vmap` it may be an array of NumPy, of a type not configured
-    if isinstance(x, jax.Array):
-        return x
-    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
+        x = jnp.copy(x)  # by `jax.vmap` it may be an array of NumPy, of a type not configured
+    elif hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic | jax.Array):
         with in_double_precision():
-            return jax.dlpack.from_dlpack(x)
-    array = as_numpy(x, name)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be an array of numbers, but it is {array.dtype}")
-    return array
+            x = jax.dlpack.from_dlpack(x)
+    if not isinstance(x, jax.Array):
+        found = as_array(x, name)
+        x = found if found.dtype.kind in "iub" else as_floats(found, name)
+        check_distinct(found, x, name)
+    elif jnp.issubdtype(x.dtype, jnp.complexfloating):
+        raise TypeError(f"{name} must be an array of real numbers, but it is {x.dtype}")
+    return x
 
 
 def _check_values(

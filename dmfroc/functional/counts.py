@@ -24,6 +24,7 @@ from dmfroc._kit.arrays import cumulative_sum, powers_of_two
 from dmfroc.functional.arrays import Classes, Scores, Weights
 from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
+from dmfroc.measures.statistics.layout import FRACTIONS, LARGEST_WHOLE
 from dmfroc.measures.statistics.pairs import PairTable
 from dmfroc.measures.statistics.projections import ProjectedPairTable
 from dmfroc.multiclass.rates import RateTable, above_with_ties, ordered_pairs
@@ -31,8 +32,7 @@ from dmfroc.multiclass.thresholds import grid_levels
 
 _AT_ONCE = 1 << 20, 1 << 25  # scores, by a CPU and by others, which bounds the memory
 _FEW_CLASSES = 16  # whose sums are faster one by one than by adding each number to its own
-_DECIMALS = {4: 1e6, 8: 1e12}  # denominators of scores that are added, by their bytes
-_LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
+_MOST_TERMS = 30  # of continued fractions: denominators grow like Fibonacci's numbers
 
 
 class Runs(NamedTuple):
@@ -156,17 +156,46 @@ def projected_pair_table(
 
 
 def _to_add(scores: Scores) -> Scores:
-    """Return scores whose differences tie if those of the decimals do.
+    """Return scores whose differences tie if those of the fractions do that they stand for.
 
-    As `dmfroc.measures.statistics.layout.scores_to_add` does, but not for other fractions.
+    As `dmfroc.measures.statistics.layout.scores_to_add` does. They have no derivative.
     """
-    # Hidden from XLA, which would multiply by the reciprocal, and round
-    denominator = lax.optimization_barrier(jnp.asarray(_DECIMALS[scores.dtype.itemsize]))
-    wide = scores.astype(np.float64)
-    whole = jnp.round(wide * denominator)
-    is_exact = (whole / denominator).astype(scores.dtype) == scores
-    is_exact &= abs(whole) < _LARGEST_WHOLE
+    scores, n_bytes = lax.stop_gradient(scores), scores.dtype.itemsize
+    wide, (decimals, largest) = scores.astype(np.float64), FRACTIONS[n_bytes]
+
+    def multiples_of(denominator: Any) -> tuple[Any, Any]:
+        # Hidden from XLA, which would multiply by the reciprocal, and round
+        denominators = lax.optimization_barrier(jnp.full(wide.shape, denominator, np.float64))
+        whole = jnp.round(wide * denominators)
+        is_exact = (whole / denominators).astype(scores.dtype) == scores
+        return whole, is_exact & (abs(whole) < LARGEST_WHOLE)
+
+    def with_another(state: tuple[Any, Any]) -> tuple[Any, Any]:
+        denominator, _ = state
+        inexact = jnp.where(multiples_of(denominator)[1], -np.inf, wide).max()
+        found = jnp.lcm(denominator, _denominator(inexact, largest).astype(np.int64))
+        is_done = (found == denominator) | multiples_of(found)[1].all()
+        return found, is_done | (found > LARGEST_WHOLE)
+
+    start, is_decimal = jnp.int64(decimals), multiples_of(jnp.int64(decimals))[1].all()
+    state = jnp.where(is_decimal, start, 1), is_decimal | multiples_of(jnp.int64(1))[1].all()
+    denominator, _ = lax.while_loop(lambda state: ~state[1], with_another, state)
+    whole, is_exact = multiples_of(denominator)
     return jnp.where(is_exact.all(), whole, wide)
+
+
+def _denominator(x: Float[Array, ""], largest: int) -> Float[Array, ""]:
+    """Return that of the last convergent of a continued fraction that is not too large."""
+
+    def with_term(_: int, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        rest, before, last = state
+        term = jnp.floor(1 / rest)
+        new = 1 / rest - term, last, before + term * last
+        return jax.tree.map(lambda a, b: jnp.where(new[2] <= largest, a, b), new, state)
+
+    found: Float[Array, ""]
+    _, _, found = lax.fori_loop(0, _MOST_TERMS, with_term, (x - jnp.floor(x), x * 0, x * 0 + 1))
+    return found
 
 
 def curve_points(

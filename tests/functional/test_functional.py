@@ -6,6 +6,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import numpyro
 import pytest
@@ -101,7 +102,7 @@ def test_functions_can_be_compiled_and_mapped(name):
     assert np.isnan(gradients[2:]).all()
     for row in range(2):
         # JAX has made the scores numbers of 32 bits
-        as_given = scores[row].astype(np.float32).astype(float)
+        as_given = scores[row].astype(np.float32)
         expected = by_numpy(name, ys[row], as_given, np.ones(N))
         np.testing.assert_allclose(values[row], expected[0], rtol=2e-7)
         np.testing.assert_allclose(gradients[row], expected[1], rtol=0, atol=2e-8)
@@ -299,6 +300,38 @@ def test_tensors_of_other_libraries_are_read_where_they_are(dtype):
     scores[3, 1] = np.inf
     with pytest.raises(ValueError, match="scores must be finite, but row 3"):
         functional.hand_till(Tensor(Y), Tensor(scores), n_classes=K)
+
+
+TYPES = ["float16", ml_dtypes.bfloat16, "float32", "float64", "longdouble"]
+TYPES += ["bool", "int8", "uint8", "int64"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_of_any_type_have_the_value_of_estimate(name):
+    """Sevenths tie as fractions, whatever digits a type has; half precision is single."""
+    sevenths = np.random.default_rng(3).multinomial(7, np.ones(K) / K, N)
+    function = partial(getattr(functional, name), n_classes=K)
+    for dtype in TYPES:
+        is_float = np.dtype(dtype).kind not in "biu"
+        given = sevenths / 7 if is_float else sevenths == sevenths.max(axis=1, keepdims=True)
+        scores = (given if is_float or dtype == "bool" else sevenths).astype(dtype)
+        try:
+            expected = dmfroc.estimate(name, Y, scores).value
+        except ValueError as error:
+            assert "needs probabilities" in str(error)  # noqa: PT017
+            with pytest.raises(ValueError, match="needs probabilities"):
+                function(Y, scores)
+        else:
+            weights = np.ones(N).astype(dtype)
+            assert function(Y, scores, weights) == pytest.approx(expected, abs=2e-7), dtype
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int8"])
+def test_one_column_of_small_integers_is_not_wrapped(dtype):
+    y, scores = np.array([0, 0, 1, 1]), np.array([0, -128, 1, 0]).astype(dtype)
+    found = functional.hand_till(y, scores, n_classes=2)
+    assert found == pytest.approx(dmfroc.hand_till_score(y, scores.astype(float)))
 
 
 def test_a_perfect_classifier_has_the_area_one_and_no_error():

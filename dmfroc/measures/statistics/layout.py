@@ -16,9 +16,9 @@ from dmfroc.inputs.predictions import Predictions
 
 _NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
 _FEWEST_ROWS_PER_TASK = 256
-_FRACTIONS = {4: (10**6, 2000), 8: (10**12, 10**6)}  # denominators of decimals, and of others
+FRACTIONS = {4: (10**6, 2000), 8: (10**12, 10**6)}  # denominators of decimals, and of others
 _SOME_ROWS = 1000
-_LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
+LARGEST_WHOLE = 2.0**50  # several such numbers can be added without rounding
 
 
 class ClassBlocks(NamedTuple):
@@ -63,13 +63,13 @@ def scores_to_add(predictions: Predictions) -> Scores:
     have a denominator that gives back every score as it is rounded.
     """
     scores = predictions.scores
-    decimals, largest = _FRACTIONS[scores.itemsize]
+    decimals, largest = FRACTIONS[scores.itemsize]
     part, denominator = scores, decimals
     while True:
         with np.errstate(over="ignore"):
             whole = np.round(part.astype(float) * denominator)
             is_exact = (whole / denominator).astype(scores.dtype) == part
-        is_exact &= np.abs(whole) < _LARGEST_WHOLE
+        is_exact &= np.abs(whole) < LARGEST_WHOLE
         if is_exact.all():
             if len(part) == len(scores):
                 return whole
