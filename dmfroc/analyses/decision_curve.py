@@ -12,6 +12,7 @@ import numpy as np
 from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import function_of, numbers, refuse
+from dmfroc._kit.remarks import warn
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
@@ -21,6 +22,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options, with_options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.benefits import (
     checked_costs,
     expected_utility,
@@ -218,6 +220,7 @@ def decision_curve(
     predictions, weights = predictions_at(y_true, y_score, given, pos_label)
     options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
     refuse("decision_curve", no_probabilities(predictions))
+    warn([labels_message(predictions)])
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)
     if at.ndim != 1 or not len(at) or (np.diff(at) <= 0).any():
         raise ValueError("thresholds must be one or more numbers in rising order")

@@ -324,9 +324,12 @@ def plan(
     measure = get_measure(measure)
     try:
         if isinstance(y_score, Mapping):
-            pilot = {name: as_predictions(pilot, scores) for name, scores in y_score.items()}
+            pilot = {
+                name: as_predictions(pilot, scores, by_fold=True)
+                for name, scores in y_score.items()
+            }
         elif y_score is not None:
-            pilot = as_predictions(pilot, y_score)
+            pilot = as_predictions(pilot, y_score, by_fold=True)
     except (TypeError, ValueError) as error:
         raise type(error)(f"pilot with scores: {error}") from error
     if power is not None and half_width is not None:

@@ -321,26 +321,6 @@ def check_distinct(
         )
 
 
-def score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
-    """Return scores without names of columns as a matrix."""
-    try:
-        array = as_array(y_score, source.scores)
-    except ValueError as error:
-        raise ValueError(
-            f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
-        ) from error
-    if array.ndim not in (1, 2):
-        problem = f"of shape {array.shape}" if array.ndim else named_type(y_score, source.scores)
-        if array.ndim == 3:
-            problem += remedy_for_several(array.shape)
-        raise ValueError(
-            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {problem}"
-        )
-    matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
-    check_distinct(array, matrix, source.scores)
-    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
-
-
 def named_type(values: Any, what: str) -> str:
     """Return the type of what is no array, and how it becomes one."""
     method = next((x for name, x in _CONVERTED.items() if hasattr(values, name)), None)
@@ -360,14 +340,12 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
     )
 
 
-def check_length(what: str, length: int, n: int, source: Source) -> None:
+def check_length(what: str, length: int, n: int, source: Source, remedy: str = "") -> None:
     """Raise unless an input has as many rows as there are observed labels."""
     if length != n:
-        is_flat = what == source.scores and length > n and length % n == 0
-        remedy = f". If class follows class, pass {what}.reshape({length // n}, {n}).T"
         raise ValueError(
             f"{source.true} has {n} rows but {what} has {length}: both must describe the same "
-            f"observations, in the same order{remedy if is_flat else ''}"
+            f"observations, in the same order{remedy}"
         )
 
 

@@ -67,15 +67,18 @@ def _label_array(values: Any, what: str) -> NDArray[Any]:
     if array.ndim > 1:
         raise ValueError(
             f"{what} has shape {array.shape} but must be one-dimensional, one label per row: "
-            + _remedy_for_columns(array)
+            + _remedy_for_columns(array, values)
         )
     if not len(array):
         raise ValueError(f"{what} is empty: at least two classes need observations")
     return array
 
 
-def _remedy_for_columns(array: NDArray[Any]) -> str:
+def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
     """Say what to do with labels of several columns."""
+    largest = "argmax(axis=1)"
+    if hasattr(values, "columns"):  # whose names are the classes
+        largest = "to_pandas()." * (not hasattr(values, "idxmax")) + "idxmax(axis=1)"
     if array.ndim != 2 or array.shape[1] < 2:
         return "take ravel() of a single column"
     try:
@@ -84,14 +87,14 @@ def _remedy_for_columns(array: NDArray[Any]) -> str:
         return "pass one of the columns"
     if not np.isin(flags, (0, 1)).all():
         if (abs(flags.sum(axis=1) - 1) < _ROUNDING).all():
-            return "take argmax(axis=1) of soft labels, or pass one of the columns"
+            return f"take {largest} of soft labels, or pass one of the columns"
         return (
             "of sequences pass y_true.ravel() and y_score.reshape(-1, K), without the rows to be "
             "ignored; or pass one of the columns"
         )
     n_ones = flags.sum(axis=1)
     if (n_ones == 1).all():
-        return "take argmax(axis=1) of one-hot rows"
+        return f"take {largest} of one-hot rows"
     row = int((n_ones != 1).argmax())
     return (
         f"{IN_MEMORY.row(row)} has {int(n_ones[row])} ones, so that these are several labels per "

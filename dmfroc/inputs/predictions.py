@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
-from dmfroc._kit.remarks import note
+from dmfroc._kit.remarks import note, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only, row_names
 from dmfroc.inputs.checks import (
@@ -31,6 +31,7 @@ from dmfroc.inputs.checks import (
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
 from dmfroc.inputs.messages import listing, shortened
+from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.inputs.subgroups import fold_codes
 from dmfroc.inputs.tables import Names
 
@@ -541,13 +542,13 @@ def as_predictions(
     pos_label : hashable, optional
         The positive one of two classes, see `Predictions.with_positive_class`.
     needs : {"scores", "labels", "probabilities"}
-        What is to be judged. With ``"labels"`` a `Predictions` may have observations of one class
-        only, as it may from `Predictions.from_labels`.
+        What is to be judged. With ``"labels"`` a `Predictions` may have one observed class only.
     copy : bool
         If False, the predictions may share the memory of the scores, which must not change as long
         as they are used.
     by_fold : bool
-        Whether the caller treats each fold by itself. Otherwise predictions in folds are refused.
+        Whether the caller treats each fold by itself, and says in its result what is doubtful.
+        Otherwise predictions in folds are refused, and doubts about scores are warnings.
 
     Returns
     -------
@@ -557,8 +558,7 @@ def as_predictions(
     Raises
     ------
     TypeError, ValueError
-        As in `Predictions.from_arrays`, if a `Predictions` comes with further arguments, or if all
-        observations are of one class where scores are to be judged.
+        As in `Predictions.from_arrays`, or if a `Predictions` comes with further arguments.
 
     Examples
     --------
@@ -588,6 +588,8 @@ def as_predictions(
             "compared: estimate, evaluate and compare take means over folds. To pool the folds, "
             "pass Predictions without in_folds"
         )
+    if needs == "scores" and not by_fold:
+        warn([labels_message(predictions)])
     if needs != "labels" and len(predictions.present) < 2:
         [only] = predictions.present
         raise ValueError(

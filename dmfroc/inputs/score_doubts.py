@@ -15,6 +15,7 @@ from dmfroc.inputs.labels import Label
 from dmfroc.inputs.messages import Source, argument, listing
 
 NEARLY_ALL = 0.9  # rows
+_EXACT = 1e-6  # of a probability
 ROUNDING = 0.02  # of the sum of the probabilities of a row
 FEW = 4  # scores, which may all differ, or be the same twice, by chance
 _MANY = 20  # rows, whose scores are hardly all above 1/2, or all largest elsewhere, by chance
@@ -163,6 +164,50 @@ def outside_message(scores: Floats, source: Source) -> str | None:
         f"{np.count_nonzero(is_outside)} rows of {source.scores} have scores outside 0 to 1, first "
         f"{source.row(row)} with {listing(scores[row].tolist())}, although nearly all rows are "
         "probabilities: if these are codes for missing values, drop the rows"
+    )
+
+
+def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
+    """Say that one column is always 1, or 100, and that the others of each row ascend to it."""
+    first = np.asarray(scores[0]) if len(scores) >= _MANY else np.zeros(1)
+    total = 100 if first.max() > 1 + ROUNDING else 1
+    tops = np.flatnonzero(first >= total * (1 - _EXACT))
+    if not any((np.abs(scores[:, top] / total - 1) <= _EXACT).all() for top in tops):
+        return None
+    shares = np.asarray(scores) / total
+    order = np.argsort(shares.mean(axis=0), kind="stable")
+    steps = np.diff(shares[:, order], axis=1, prepend=0)
+    if steps.min() < -_EXACT or shares.max() > 1 + _EXACT:
+        return None
+    if all(len(np.unique(column)) <= FEW for column in shares.T):
+        return None
+    columns = [names[place] for place in order]
+    return (
+        f"column {columns[-1]!r} of {source.scores} is {total} in every row, and the others ascend "
+        "to it: these seem to be cumulative probabilities, whose ranks and largest column say "
+        "nothing of a class. Pass the probabilities of the classes: from each column subtract the "
+        f"one before it, in the order {listing(columns)}"
+    )
+
+
+def labels_message(predictions: Any) -> str | None:
+    """Say that scores may be predicted labels: two whole numbers, one once in every row."""
+    if not (predictions.has_scores and predictions.has_all_scores) or len(predictions.true) < _MANY:
+        return None
+    scores, is_single = predictions.scores, predictions.predicted is None
+    columns = slice(predictions.single, predictions.single + 1) if is_single else slice(None)
+    if len(np.unique(scores[:_MANY, columns])) > 2:  # which spares most the look at all
+        return None
+    values = np.unique(scores := np.asarray(scores[:, columns]))
+    if len(values) != 2 or (values % 1).any():
+        return None
+    if not (is_single or ((scores == values[1]).sum(axis=1) == 1).all()):
+        return None
+    low, high = values.tolist()
+    each = "" if is_single else f", with {high:g} once in every row"
+    return (
+        f"all scores are {low:g} or {high:g}{each}. Are these predicted labels? Then pass them as "
+        "y_pred=, for measures of hard labels"
     )
 
 

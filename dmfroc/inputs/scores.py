@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -21,7 +21,8 @@ from dmfroc.inputs.arrays import (
     check_length,
     from_library,
     is_table,
-    score_matrix,
+    named_type,
+    remedy_for_several,
     series_values,
 )
 from dmfroc.inputs.columns import (
@@ -39,6 +40,7 @@ from dmfroc.inputs.score_doubts import (
     FEW,
     NEARLY_ALL,
     are_shares,
+    cumulative_message,
     names_features,
     outside_message,
     same_values_message,
@@ -82,12 +84,18 @@ def class_scores(
         classes = positional_classes(there.shape[1], distinct, order, source)
         _check_stated(classes, stated, source)
         return ClassScores(classes, there, False, None)
+    is_of_objects = getattr(getattr(y_score, "dtype", None), "kind", "") == "O"
+    by_class = y_score.tolist() if is_of_objects else y_score
+    if isinstance(by_class, list | tuple) and by_class and isinstance(by_class[0], Mapping):
+        import pandas
+
+        y_score = pandas.DataFrame([*by_class])
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
     names: list[Hashable] | None
     columns: Sequence[NDArray[Any]] | NDArray[Any]
     if wrapped is None:
-        names, columns = None, score_matrix(y_score, source, copy=copy).T
+        names, columns = None, _score_matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):
         names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
     else:
@@ -98,7 +106,8 @@ def class_scores(
             names = None
         columns = [_score_column(column, source) for column in series]
     if len(columns):
-        check_length(source.scores, len(columns[0]), n, source)
+        remedy = _remedy_for_flat(columns[0], n, source) if len(columns) == 1 else ""
+        check_length(source.scores, len(columns[0]), n, source, remedy)
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
@@ -120,9 +129,55 @@ def class_scores(
     # The batches of a scan are counted column by column
     scores = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
     scores = _checked(scores, names, labels, source, has_all)
-    same_values = same_values_message(scores, labels if names is None else names, source)
-    warn([same_values, outside_message(scores, source)])
+    doubts = [x(scores, names or labels, source) for x in (same_values_message, cumulative_message)]
+    warn([*doubts, outside_message(scores, source)])
     return ClassScores(labels, scores, False, names)
+
+
+def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
+    """Return scores without names of columns as a matrix."""
+    try:
+        array = as_array(y_score, source.scores)
+    except ValueError as error:
+        raise ValueError(
+            f"{source.scores} is not a matrix; give every row the same number of scores ({error})"
+        ) from error
+    if array.ndim not in (1, 2):
+        problem = f"of shape {array.shape}" if array.ndim else named_type(y_score, source.scores)
+        if array.ndim == 3:
+            problem += remedy_for_several(array.shape)
+        raise ValueError(
+            f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {problem}"
+        )
+    matrix = _as_scores(array, source.scores, source, copy or None)
+    check_distinct(array, matrix, source.scores)
+    return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
+
+
+def _as_scores(
+    values: NDArray[Any], what: str, source: Source, copy: bool | None = None
+) -> NDArray[Any]:
+    try:
+        return as_floats(values, what, copy=copy, name_row=source.row)
+    except TypeError as error:
+        remedy = ", or pass predicted classes as y_pred="
+        if source.is_table_file:
+            remedy = "; name the score columns with scores=, or predicted classes with y_pred="
+        raise TypeError(f"{error}{remedy}") from error
+
+
+def _remedy_for_flat(scores: NDArray[Any], n: int, source: Source) -> str:
+    """Say how scores of all classes in one dimension become a matrix, by what its rows sum to."""
+    k, rest = divmod(len(scores), n)
+    if k < 2 or rest:
+        return ""
+    by_row = f"if row follows row, pass {source.scores}.reshape({n}, {k})"
+    by_class = f"if class follows class, pass {source.scores}.reshape({k}, {n}).T"
+    sure = are_shares(scores.reshape(n, k).T), are_shares(scores.reshape(k, n))
+    ways = [
+        way for way, fits in zip((by_row, by_class), sure, strict=True) if fits or not any(sure)
+    ]
+    return f". If these are the scores of all classes: {'; '.join(ways)}"
 
 
 def _side_by_side(columns: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -320,18 +375,10 @@ def _are_default(wrapped: Any) -> bool:
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {as_scalar(column.name)!r}"
-    try:
-        values = _without_percent(series_values(column))
-        floats = as_floats(values, what, name_row=source.row)
-        check_distinct(values, floats, what)
-        return floats
-    except TypeError as error:
-        if not source.is_table_file:
-            raise
-        raise TypeError(
-            f"{error}; name the score columns with scores=, or a column of predicted classes with "
-            "y_pred="
-        ) from error
+    values = _without_percent(series_values(column))
+    floats = _as_scores(values, what, source)
+    check_distinct(values, floats, what)
+    return floats
 
 
 def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
@@ -357,27 +404,29 @@ def _checked(
     source: Source,
     has_all: bool,
 ) -> Floats:
-    """Return finite scores; minus infinity ranks lowest."""
+    """Return finite scores; minus infinity ranks lowest, and infinity highest."""
     with np.errstate(over="ignore", invalid="ignore"):
         # Two passes without a temporary; a sum that overflows only costs the exact look below
         if np.isfinite(scores.sum()) and (not scores.size or scores.min() > _LEAST):
             return scores
     is_lowest = np.isin(scores, [-np.inf, np.finfo(scores.dtype).min, _LEAST])
-    unusable = ~(np.isfinite(scores) | is_lowest)
-    if unusable.any():
-        row, column = divmod(int(unusable.argmax()), scores.shape[1])
+    is_highest, missing = scores == np.inf, np.isnan(scores)
+    if missing.any():
+        row, column = divmod(int(missing.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
-            f"{source.scores} must be finite, but {np.count_nonzero(~np.isfinite(scores))} of "
-            f"{scores.size} values are not; the first is {scores[row, column]} at "
-            f"{source.row(row)}, column {name} (class {labels[column]!r}): {_remedy(scores)}"
+            f"{source.scores} must be finite, but {np.count_nonzero(missing)} of {scores.size} "
+            f"values are not; the first is nan at {source.row(row)}, column {name} (class "
+            f"{labels[column]!r}): {_remedy(missing, source)}"
         )
     width = scores.shape[1] if has_all else None
-    return np.where(is_lowest, _below(scores[~is_lowest], width), scores)
+    ranked = scores[~(is_lowest | is_highest)]
+    scores = np.where(is_lowest, _below(ranked, width), scores)
+    # Half of the largest float, so that the bins of a scan can end above it
+    return np.where(is_highest, -_below(-ranked, width) / (1 if has_all else 2), scores)
 
 
-def _remedy(scores: NDArray[Any]) -> str:
-    missing = np.isnan(scores)
+def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
     if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
         return "replace them or drop their rows"
     n_kept = (~missing).sum(axis=1)
@@ -394,7 +443,7 @@ def _below(scores: NDArray[Any], width: int | None) -> Any:
     if width is None:
         return least
     if not scores.size:
-        return scores.dtype.type(0)
+        return scores.dtype.type(-1)
     low, high = scores.min(), scores.max()
     with np.errstate(over="ignore"):
         return max(low - (width + 1) * (high - low) - max(abs(low), 1), least)

@@ -21,6 +21,7 @@ from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.bound import (
     BoundMeasures,
     FunctionOfWeights,
@@ -38,7 +39,6 @@ UNIT, SIGNED, POSITIVE = (0.0, 1.0), (-1.0, 1.0), (0.0, math.inf)
 _MOST_TOGETHER = 5  # measures of one statistic; more are split, to be worked on side by side
 _LARGEST_COUNT = 1e9  # larger weights are no numbers of observations
 _ROUNDING = 1e-12  # by which a value may leave its range and is put back
-_MANY_LABELS = 20  # scores that are hardly all 0 or 1 by chance
 _NOTABLE_TIES = 1 / 8  # times the root of the number of observations
 
 
@@ -138,19 +138,6 @@ def sample_message(predictions: Predictions) -> str | None:
     return (
         f"computed from {predictions.n_observations:,} rows that were drawn from "
         f"{predictions.drawn_from:,}: standard errors and intervals are those of the rows drawn"
-    )
-
-
-def labels_message(predictions: Predictions) -> str | None:
-    """Say that the scores of two classes may be labels, if they are 0 and 1."""
-    is_single = predictions.has_all_scores and predictions.predicted is None
-    if not is_single or predictions.n_observations < _MANY_LABELS:
-        return None
-    if not np.isin(predictions.scores[:, predictions.single], (0, 1)).all():
-        return None
-    return (
-        "all scores are 0 or 1. Are these predicted labels? Then pass them as y_pred=, for "
-        "measures of hard labels"
     )
 
 
@@ -522,9 +509,9 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     counted = predictions.counted
     bare = np.asarray(bare_value_of(measure, counted))
     value = float(within(bare, measure.range_in(counted)))
-    warn(
-        [*_messages(measure.caveats, predictions), undefined_message({measure: value}, predictions)]
-    )
+    of_scores = [labels_message] if measure.needs == "scores" else []
+    remarks = _messages([*measure.caveats, *of_scores], predictions)
+    warn([*remarks, undefined_message({measure: value}, predictions)])
     return value
 
 

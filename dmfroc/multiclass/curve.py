@@ -17,6 +17,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
@@ -430,6 +431,7 @@ def multiclass_roc(
         y_true, y_score, labels=labels, sample_weight=sample_weight, by_fold=True
     )
     warn_of_absent_classes(predictions)
+    warn([labels_message(predictions)])
     curve = curve_of(predictions, options, link)
     if not is_one_of(pair_weights, ("equal",)):
         warn([one_curve_message(predictions)])

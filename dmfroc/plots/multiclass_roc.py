@@ -10,12 +10,14 @@ import numpy as np
 
 from dmfroc._kit.later import Axes, Line2D, LineCollection, PolyCollection
 from dmfroc._kit.options import choice, flag
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.inference.options import Options
 from dmfroc.inputs.estimators import held_out
 from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind, curve_band
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multiclass_roc
@@ -199,6 +201,7 @@ class MulticlassROCDisplay(CurveDisplay):
             predictions = predictions.in_folds(folds)
         area, curve_options = dmf_auc(**own), CurveOptions(**own)
         warn_of_absent_classes(predictions)
+        warn([labels_message(predictions)])
         evidence = EvidenceInMemory(predictions, Options(groups, stratify, level, method=method))
         [chosen] = evidence.methods([area])
         if isinstance(chosen, PaperBootstrap):

@@ -585,7 +585,7 @@ TABLE = pl.from_pandas(SHARES)
     [
         (CODES, PROBA, "np.stack([p[:, 1] for p in proba], axis=1)"),
         (CODES, np.stack([SHARES, SHARES], axis=1), "y_score.reshape(-1, 3) with y_true.ravel()"),
-        (SHARES, SHARES, "take argmax(axis=1) of soft labels"),
+        (SHARES, SHARES, "take idxmax(axis=1) of soft labels"),
         (SHARES.to_numpy()[:, 0], SHARES, "of soft labels pass y_true >= 0.5"),
         (CODES, SHARES.to_numpy().T.ravel(), "pass y_score.reshape(3, 60).T"),
         (CODES, TABLE.to_struct(), "pass y_score.struct.unnest()"),

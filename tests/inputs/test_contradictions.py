@@ -122,6 +122,140 @@ def test_predicted_labels_are_no_scores():
     dmfroc.estimate("hand_till", y, np.where(score > 0.5, 0.9, 0.2))
 
 
+HARD = np.random.default_rng(0).permutation(np.arange(60) % 3)
+OF_THREE = np.arange(60) % 3
+OF_TWO = np.arange(60) % 2
+COIN = (HARD > 0).astype(int)
+NOISE = {(): np.linspace(0, 1, 60), (2,): np.linspace([0, 1], [1, 0], 60)}
+NOISE |= {(3,): np.random.default_rng(1).normal(size=(60, 3))}
+
+
+@pytest.mark.parametrize(
+    ("y", "scores"),
+    [
+        (OF_THREE, np.eye(3)[HARD]),
+        (OF_THREE, pd.DataFrame(2 * np.eye(3)[HARD] - 1)),
+        (OF_TWO, np.eye(2)[COIN]),
+        (OF_TWO, COIN),
+        (OF_TWO, 2 * COIN - 1),
+        (OF_TWO, pd.Series(COIN + 1, name="predicted")),
+    ],
+)
+@pytest.mark.parametrize(
+    "function",
+    [
+        dmfroc.hand_till_score,
+        dmfroc.multiclass_roc,
+        dmfroc.plots.MulticlassROCDisplay.from_predictions,
+        lambda y, s: dmfroc.compare(y, {"a": s, "b": NOISE[np.shape(s)[1:]]}, measure="hand_till"),
+    ],
+)
+def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
+    with pytest.warns(UserWarning, match="are -?[01] or [12].*Are these predicted labels") as found:
+        function(y, scores)
+    assert sum("predicted labels" in str(x.message) for x in found) == 1
+
+
+@pytest.mark.parametrize(
+    ("y", "function"),
+    [
+        (OF_TWO, dmfroc.decisions.choose_threshold),
+        (OF_TWO, dmfroc.curves.decision_curve),
+        (OF_TWO, dmfroc.curves.roc_curve),
+    ],
+)
+def test_predicted_labels_have_no_thresholds(y, function):
+    with pytest.warns(UserWarning, match="all scores are 0 or 1. Are these predicted labels"):
+        function(y, COIN)
+
+
+def test_predicted_labels_as_text_are_no_scores():
+    for y, scores in ((OF_TWO, COIN.astype(str)), (OF_THREE, np.array(list("abc"))[HARD])):
+        with pytest.raises(TypeError, match=r"text values.*or pass predicted classes as y_pred="):
+            dmfroc.hand_till_score(y, scores)
+
+
+def test_predicted_labels_in_files_are_no_scores(cases_directory):
+    files = (cases_directory / f"third/{x}.csv" for x in ("one_hot_predictions", "svm_sign"))
+    one_hot, signs = map(pd.read_csv, files)
+    scores = one_hot.filter(like="pred_")
+    with pytest.warns(UserWarning, match="0 or 1, with 1 once in every row. Are these predicted"):
+        value = dmfroc.hand_till_score(one_hot.truth, scores)
+    assert value == pytest.approx(0.8335629902744596)
+    with pytest.warns(UserWarning, match="-1 or 1. Are these predicted"):
+        value = dmfroc.hand_till_score(*signs.to_numpy().T)
+    assert value == pytest.approx(0.7370629370629371)
+
+
+@pytest.mark.parametrize("total", [1, 100])
+@pytest.mark.parametrize("order", [["low", "mid", "top"], ["top", "mid", "low"]])
+def test_cumulative_probabilities_are_told(total, order):
+    rng = np.random.default_rng(0)
+    y = np.array(["low", "mid", "top"])[np.arange(90) % 3]
+    shares = rng.dirichlet([1, 1, 1], 90)
+    columns = dict(zip(order, total * shares.cumsum(axis=1).T, strict=True))
+    scores = pd.DataFrame(columns)
+    match = f"column '{order[-1]}' of y_score is {total} in every row.*in the order '{order[0]}'"
+    with pytest.warns(UserWarning, match=match):
+        dmfroc.hand_till_score(y, scores)
+    with pytest.warns(UserWarning, match=match):
+        dmfroc.Predictions.from_arrays(y, scores.to_numpy(), labels=order)
+    with pytest.warns(UserWarning, match="cumulative"):
+        dmfroc.estimate("hand_till", dmfroc.scan([(y, scores)]))
+    dmfroc.hand_till_score(y, pd.DataFrame(dict(zip(order, shares.T, strict=True))))
+    constant = scores.assign(**{order[0]: rng.random(90) * total})  # which does not ascend
+    dmfroc.hand_till_score(y, constant)
+
+
+def test_a_file_of_cumulative_probabilities(cases_directory):
+    path, labels = cases_directory / "third/cumulative.csv", ["low", "mid", "top"]
+    with pytest.warns(UserWarning, match="cumulative.*in the order 'CP_low', 'CP_mid', 'CP_top'"):
+        read = dmfroc.Predictions.from_file(path, label="grade", labels=labels)
+    shares = np.diff(read.scores, axis=1, prepend=0)
+    found = dmfroc.evaluate(
+        np.array(labels)[read.true], shares, labels=labels, measures="hand_till,accuracy"
+    )
+    values = [x.value for x in found.estimates.values()]
+    assert values == pytest.approx([0.9752486772486773, 0.8785714285714286])
+
+
+def test_objects_are_scores_by_class(cases_directory):
+    rows = pd.read_json(cases_directory / "third/zipmap.json")
+    y, texts = rows.label, rows.probabilities
+    numbers = [{int(key): x for key, x in row.items()} for row in texts]
+    for scores in (texts, texts.tolist(), numbers, tuple(numbers), texts.to_numpy()):
+        assert dmfroc.hand_till_score(y, scores) == pytest.approx(0.8305172413793104)
+    found = dmfroc.evaluate(y, texts, measures="hand_till")
+    assert found.estimates["hand_till"].value == pytest.approx(0.8305172413793104)
+    numbers[5].pop(2)
+    with pytest.raises(ValueError, match=r"1 of 270 values are not; the first is nan at row 5 .*2"):
+        dmfroc.hand_till_score(y, numbers)
+
+
+def test_flat_scores_are_read_by_what_sums_to_one(cases_directory):
+    y, flat = np.load(cases_directory / "third/flat.npz").values()
+    by_row, by_class = "pass y_score.reshape(90, 3)", "pass y_score.reshape(3, 90).T"
+    for scores, has_row, has_class in (
+        (flat, True, False),
+        (flat.reshape(90, 3).T.ravel(), False, True),
+        (np.log(flat), True, True),
+    ):
+        with pytest.raises(ValueError, match="y_true has 90 rows but y_score has 270") as found:
+            dmfroc.hand_till_score(y, scores)
+        assert (by_row in str(found.value), by_class in str(found.value)) == (has_row, has_class)
+    assert dmfroc.hand_till_score(y, flat.reshape(90, 3)) == pytest.approx(0.8305172413793104)
+
+
+def test_labels_in_a_frame_are_the_names_of_its_columns(cases_directory):
+    frames = (cases_directory / f"third/{x}.csv" for x in ("ground_truth", "submission"))
+    truth, scores = (pd.read_csv(x).set_index("image") for x in frames)
+    with pytest.raises(ValueError, match=r"take idxmax\(axis=1\) of one-hot rows"):
+        dmfroc.hand_till_score(truth, scores)
+    assert dmfroc.hand_till_score(truth.idxmax(axis=1), scores) == pytest.approx(0.8840761999244142)
+    with pytest.raises(ValueError, match=r"take argmax\(axis=1\) of one-hot rows"):
+        dmfroc.hand_till_score(truth.to_numpy(), scores)
+
+
 def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
     rng = np.random.default_rng(0)
     y, noise = np.arange(200) % 2, rng.normal(size=(200, 2))

@@ -187,7 +187,7 @@ def test_saved_pandas_index_is_no_score(tmp_path):
             "score must be finite, but 1 of 4 values are not; the first is nan at data row 2, "
             "column 'a' (class 'a')",
         ),
-        (["y,a,b", "a,1,2", "b,3,inf"], ValueError, "the first is inf at data row 2, column 'b'"),
+        (["y,a,b", "a,1,2", "b,3,nan"], ValueError, "the first is nan at data row 2, column 'b'"),
         (["y,a,b", "a,1,2", "c,3,4"], ValueError, "no column for class 'c'"),
         (["y,p_a,q_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "no class for column 'q_b', 'id'"),
         (["y,p_a,q_b,id", "a,1,2,3", "b,3,4,5"], ValueError, "or choose with scores="),

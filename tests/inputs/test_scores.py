@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
+from scipy.stats import rankdata
 
 import dmfroc
 from dmfroc.inputs.predictions import as_predictions
@@ -76,13 +77,12 @@ def test_any_real_score_is_welcome(scores):
     np.testing.assert_array_equal(as_predictions(LABELS, scores).scores, scores)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_scores_must_be_finite(value, dtype):
+def test_scores_must_not_be_missing(dtype):
     scores = SCORES.astype(dtype)
-    scores[2, 1] = scores[3, 0] = scores[4, 2] = value
+    scores[2, 1] = scores[3, 0] = scores[4, 2] = np.nan
     message = (
-        f"y_score must be finite, but 3 of 15 values are not; the first is {value} at row 2 "
+        "y_score must be finite, but 3 of 15 values are not; the first is nan at row 2 "
         "(counting from 0), column 1 (class 'b'): replace them or drop their rows"
     )
     with pytest.raises(ValueError, match=exactly(message)):
@@ -118,8 +118,8 @@ def test_minus_infinity_ranks_lowest(dtype, value, seed):
     assert single.value == dmfroc.estimate("hand_till", y > 1, far[:, 3]).value
 
 
-@pytest.mark.parametrize("value", [-np.inf, np.finfo(np.float64).min])
-def test_minus_infinity_ranks_lowest_in_every_batch(value):
+@pytest.mark.parametrize("value", [-np.inf, np.finfo(np.float64).min, np.inf])
+def test_infinities_rank_alike_in_every_batch(value):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     scores = rng.normal(size=(90, 3)) * np.repeat([1, 100, 10_000], 30)[:, None]  # of each batch
@@ -201,9 +201,29 @@ def test_tensors_that_numpy_cannot_read(error, argument):
     assert call(Tensor(given[argument])) == call(given[argument])
 
 
-def test_infinities_that_cancel_are_found():
-    with pytest.raises(ValueError, match="2 of 4 values are not; the first is inf at row 0"):
-        as_predictions([0, 1], [[np.inf, 0], [0, -np.inf]])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_infinity_ranks_highest(dtype):
+    rng = np.random.default_rng(0)
+    true, scores = np.arange(60) % 3, rng.normal(size=(60, 3)).astype(dtype)
+    scores[rng.random((60, 3)) < 0.2] = np.inf
+    scores[rng.random((60, 3)) < 0.1] = -np.inf  # which cancel in sums
+    read = as_predictions(true, scores)
+    assert np.isfinite(read.scores).all()
+    assert dmfroc.hand_till_score(true, scores) == dmfroc.hand_till_score(
+        true, np.clip(scores, -99, 99)
+    )
+    for column, given in zip(read.scores.T, scores.T, strict=True):
+        np.testing.assert_array_equal(rankdata(column), rankdata(given))
+    single = scores[:, 0]
+    np.testing.assert_array_equal(
+        rankdata(as_predictions(true > 0, single).scores[:, 1]), rankdata(single)
+    )
+
+
+def test_infinity_of_a_p_value(cases_directory):
+    table = pd.read_csv(cases_directory / "third/neglog10p.csv")
+    found = dmfroc.estimate("hand_till", table.y, table.neglog10p)
+    assert found.value == pytest.approx(0.9003868471953579, rel=1e-12)
 
 
 @pytest.mark.parametrize(
