@@ -49,12 +49,12 @@ def estimate(
         precision and other measures of one class are about it. What is given in the order of the
         labels, such as costs, keeps the order of ``labels=``, by default the sorted one. A
         one-dimensional score is that of the second of these, whichever is positive.
-    folds : array-like of shape (n,), optional
+    folds : array-like of shape (n,), or several columns, optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
         performance of these fitted models on new data; see the page on cross-validation. Repeated
-        cross-validation has a row per observation and repeat, `folds` name both repeat and fold,
-        and `groups` the observation.
+        cross-validation has a row per observation and repeat, `folds` has two columns, which name
+        repeat and fold, and `groups` the observation.
     target : {"fits", "learner"}
         Of cross-validated scores: ``"learner"`` is about the performance of the learner at this
         training size, other training sets included. Its variance is the corrected resampled one of

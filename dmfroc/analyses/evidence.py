@@ -513,7 +513,7 @@ def below_chance_message(
     return (
         f"{', '.join(below)} below chance with the whole interval: perhaps the scores are those of "
         "other classes, or smaller ones mean that the class is more likely; check labels= and the "
-        "order of the score columns"
+        "order of the score columns. If rows were left out of the fits one by one, do not turn them"
     )
 
 

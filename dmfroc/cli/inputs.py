@@ -43,8 +43,9 @@ class Columns:
     id: str | None = None
     truth: Path | None = None
     drop_label: Sequence[str] = ()
+    where: Sequence[str] = ()
     threshold: float | None = None
-    folds: str | None = None
+    folds: Sequence[str] = ()
     groups: str | None = None
     by: Sequence[str] = ()
     judge: str | None = None
@@ -70,10 +71,23 @@ class Columns:
     def _labels(self) -> list[str] | None:
         return None if self.labels is None else split_list(self.labels)
 
+    @property
+    def _where(self) -> dict[str, list[str]]:
+        where: dict[str, list[str]] = {}
+        for item in split_all(self.where):
+            name, sign, value = item.partition("=")
+            if sign:
+                where.setdefault(name, []).append(value.removeprefix("="))
+            elif where:  # another value of the same column
+                where[[*where][-1]].append(item)
+            else:
+                raise ValueError(f"--where must be COLUMN=VALUE, such as split=test, not {item!r}")
+        return where
+
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
         in_memory = ("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time")
-        for option in (*in_memory, "censored", "truth", "drop_label", "threshold"):
+        for option in (*in_memory, "censored", "truth", "drop_label", "where", "threshold"):
             if getattr(self, option) not in (None, ()):
                 raise ValueError(f"{option}= needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
@@ -92,7 +106,7 @@ class Columns:
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        others = [name for name in (self.folds, self.groups, self.time) if name is not None]
+        others = [*split_all(self.folds), *filter(None, (self.groups, self.time))]
         labels = self._labels
         if self.time and labels is None:
             from dmfroc.inputs.horizon import labels_of_events
@@ -106,6 +120,7 @@ class Columns:
                 labels=labels,
                 other_columns=[*split_all(self.other_columns), *self.by, *others],
                 drop_label=split_all(self.drop_label) or None,
+                where=self._where,
                 **{name: getattr(self, name) for name in _OF_FILES},
             )
         warn(remarks)
@@ -197,8 +212,11 @@ class Columns:
 
         They are those of the first file. Others of the same rows have the same ones.
         """
-        named = {"folds": self.folds, "groups": self.groups, "time": self.time}
+        import pandas as pd
+
+        named, folds = {"groups": self.groups, "time": self.time}, split_all(self.folds)
         arguments = {name: option for option, name in named.items() if name}
+        arguments |= dict.fromkeys(folds, "folds")
         first, *others = (self.read_others(file, arguments) for file in files)
         for file, other in zip(files[1:], others, strict=True):
             for name, column in first.items():
@@ -212,6 +230,7 @@ class Columns:
                             "rows that are in different orders are matched by id="
                         )
         units = {option: first[name] if name else None for option, name in named.items()}
+        units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
         first_class = self._labels[0] if self.time and self._labels else None
         return units | {"censored": self.censored or first_class}
 
@@ -242,7 +261,7 @@ class Columns:
             keys |= {} if self.id is None else {"id": self.id}
             given = checked_format(self.separator, self.decimal, self.encoding)
             rows = Names(keys, truth=self.truth, drop_label=split_all(self.drop_label) or None)
-            return read_columns(file, arguments, given, rows)
+            return read_columns(file, arguments, given, rows._replace(where=self._where))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
 

@@ -135,6 +135,13 @@ _COLUMNS = [
         "Labels of rows to be left out, such as -100 or unlabeled, separated by commas.",
         multiple=True,
     ),
+    _option(
+        "--where",
+        "COLUMN=VALUE",
+        "Keep the rows with this value only, such as split=test; several values, separated by "
+        "commas, or columns, by repeating the option.",
+        multiple=True,
+    ),
     _option("--truth", "FILE", "Another file, with the labels; --id names the rows.", type=_PATH),
     _option(
         "--threshold",
@@ -144,7 +151,11 @@ _COLUMNS = [
     ),
     _option("--id", "COLUMN", "Names of the rows, by which those of several files are matched."),
     _option(
-        "--fold folds", "COLUMN", "Folds of a cross-validation: values are means over the folds."
+        "--fold folds",
+        "COLUMNS",
+        "Folds of a cross-validation: values are means over the folds. Of a repeated one the "
+        "columns of the repeat and of the fold, separated by commas or by repeating the option.",
+        multiple=True,
     ),
     _option(
         "--groups", "COLUMN", "Patient, document, ... of each row, if several rows belong together."

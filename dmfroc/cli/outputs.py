@@ -37,7 +37,7 @@ KINDS = (*CHARTS, "overview")
 _HULLS = ("roc", "prg")
 
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
-_VALUE = rf"""\[(?:[^][\'"]|{_QUOTED})*\]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
+_VALUE = rf"""[\[{{](?:[^]}}{{[\'"]|{_QUOTED})*[\]}}]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
 
 # Arguments of the package that are spelled otherwise as options
 _PHRASES = {
@@ -240,6 +240,8 @@ def _as_option(option: click.Option, values: str | None, written: str) -> str:
         items = ast.literal_eval(values)
     except (SyntaxError, ValueError):  # from a name in the data
         return written
+    if isinstance(items, dict):
+        items = ["=".join(map(str, pair)) for pair in items.items()]
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(items if isinstance(items, list) else [items])
     return f"{flag} {shlex.quote(text.getvalue())}"

@@ -31,9 +31,11 @@ from dmfroc.inputs.labels import (
     unpredicted_message,
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
+from dmfroc.inputs.row_doubts import row_doubt
 from dmfroc.inputs.score_doubts import (
     exchanged_message,
     hard_label_message,
+    left_out_message,
     numbered_message,
     reversed_message,
     single_score_messages,
@@ -60,6 +62,7 @@ class Inputs(NamedTuple):
     unused: Any = None  # columns of a file that are nothing else, but perhaps scores
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
+    others: Any = None  # columns of a file that the user names for another use
 
 
 def check_table(inputs: Inputs) -> dict[str, Any]:
@@ -95,12 +98,14 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
+    own = [single] if is_single else range(len(labels))
+    warn([left_out := left_out_message(scores, true, own, source)])
     predicted = None
     if inputs.y_pred is not None:
         predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif not is_single:
         predicted = scores.argmax(axis=1).astype(np.int32)
-        if len(labels) > 2 and names is None:
+        if len(labels) > 2 and names is None and not left_out:
             warn([exchanged_message(true, predicted, labels, source)])
     if is_single:
         warn(single_score_messages(scores[:, 1], labels, predicted, source))
@@ -120,7 +125,8 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         is_positive, of_second = fields["true"] == 1, fields["scores"][:, 1]
         if not is_single:
             warn([two_classifiers_message(fields["scores"], labels, names, source)])
-        warn([reversed_message(of_second, is_positive, labels, is_single, source)])
+        if not left_out:
+            warn([reversed_message(of_second, is_positive, labels, is_single, source)])
     return fields
 
 
@@ -159,6 +165,8 @@ def _completed(
     Returns the fields of `Predictions`.
     """
     source, true = inputs.source, arrays["true"]
+    if inputs.unused is not None:
+        warn([row_doubt(inputs.unused, inputs.others, true)])
     ids, counts = None, None
     if inputs.frequency_weight is None:
         if inputs.id is not None:

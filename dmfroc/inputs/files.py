@@ -20,7 +20,7 @@ import numpy as np
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.remarks import warn
+from dmfroc._kit.remarks import note, warn
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
@@ -43,7 +43,8 @@ def read_columns(
 ) -> dict[str, Any]:
     """Read columns (``.npz``: arrays), by the arguments that name them or a pattern of them."""
     names = (names or Names({}))._replace(format=given)
-    called = {name: argument for argument, name in names.columns.items()} | dict(arguments)
+    called = {name: argument for argument, name in names.columns.items()}
+    called |= dict.fromkeys(names.where, "where") | dict(arguments)
 
     found: dict[str, str] = {}
 
@@ -60,7 +61,8 @@ def read_columns(
         arrays = _kept_arrays(_read_arrays(file, chosen), names)
         return {name: arrays[name] for name, given in found.items() if given in arguments}
     columns = [*called]
-    table = _kept_rows(_with_nested(_read_rows(file, names, columns, ()).table, columns), names)
+    (table, _), names = _read_rows(file, names, columns, ())
+    table = _kept_rows(_with_nested(table, columns), names)
     chosen(table.column_names, "column")
     return {
         name: spelled_labels([table[name]])[0].to_pandas().to_numpy()
@@ -79,8 +81,8 @@ def read(file: Path, names: Names) -> Inputs:
     weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
     numbers = None if scores is None else [*scores, *map(names.columns.__getitem__, weights)]
     texts = [x for argument, x in names.columns.items() if argument not in weights]
-    texts += names.other_columns
-    table, note = _read_rows(file, names, texts, numbers)
+    texts += [*names.other_columns, *names.where]
+    (table, as_read), names = _read_rows(file, names, texts, numbers)
     if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = with_labels(_kept_rows(table, names), names)
     else:
@@ -88,23 +90,28 @@ def read(file: Path, names: Names) -> Inputs:
     try:
         inputs = table_inputs(table, names)
     except ValueError as error:
-        raise ValueError(f"{error} ({note})" if note else str(error)) from error
-    return inputs._replace(source=replace(inputs.source, note=note))
+        raise ValueError(f"{error} ({as_read})" if as_read else str(error)) from error
+    return inputs._replace(source=replace(inputs.source, note=as_read))
 
 
 def _read_rows(
     file: Path, names: Names, texts: Sequence[str], numbers: Collection[str] | None
-) -> Text:
-    """Return the table in a file, with what the file of the true labels has besides."""
-    text = _read_table(file, names.format, texts, numbers)
+) -> tuple[Text, Names]:
+    """Return the table in a file, with what the file of the true labels has besides.
+
+    Also the names with that of the column of the true labels, if the first file has it, too.
+    """
     if names.truth is None:
-        return text
+        return _read_table(file, names.format, texts, numbers), names
     import pyarrow.compute as pc
 
     source = checked_path("truth", names.truth)
     if not source.is_file():
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
-    table, truth = text.table, _read_table(source, names.format, texts, numbers).table
+    truth, label = _read_table(source, names.format, texts, numbers).table, names.columns["label"]
+    texts = [x for x in texts if x != label or label not in truth.column_names]
+    text = _read_table(file, names.format, texts, numbers)
+    table = text.table
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
     ids, paths = [], (file, source)
@@ -117,46 +124,80 @@ def _read_rows(
         if lacks or len(ids[place].unique()) < len(ids[place]):
             what = lacks or f"{paths[place]} repeats some"
             raise ValueError(f"column {key!r} must have the same ids in both files, once: {what}")
-    places = pc.index_in(ids[0], value_set=ids[1])
+    truth = truth.take(pc.index_in(ids[0], value_set=ids[1]))
     for name in truth.column_names:
         if name not in table.column_names and name in {*texts, *(numbers or ())}:
-            table = table.append_column(name, truth[name].take(places))
-    return text._replace(table=table)
+            table = table.append_column(name, truth[name])
+    if label in truth.column_names:
+        own = label if label not in table.column_names else f"{label} of {source.name}"
+        several = names.scores is None or not {label}.issuperset(np.ravel(names.scores))
+        of_classes = _one_hot(truth.drop_columns(key), label) if several else None
+        table = table.append_column(own, truth[label] if of_classes is None else of_classes)
+        names = names._replace(columns={**names.columns, "label": own})
+    return text._replace(table=table), names
+
+
+def _one_hot(table: Any, label: str) -> Any:
+    """Return the names of the columns that are 1, if exactly one is in every row, ``label`` too."""
+    import pyarrow
+
+    columns = {name: numbers_of(name, table[name])[0] for name in table.column_names}
+    flags = {x: y for x, y in columns.items() if {0, 1}.issuperset(y.unique().to_pylist())}
+    if label not in flags or (np.sum([x.to_numpy() for x in flags.values()], axis=0) != 1).any():
+        return None
+    note(f"the true class is the one of the columns {listing([*flags])} that is 1")
+    ones = np.argmax([x.to_numpy() for x in flags.values()], axis=0)
+    return pyarrow.chunked_array([np.array([*flags])[ones]])
 
 
 def _kept_rows(table: Any, names: Names) -> Any:
-    """Return a table without the rows of the labels to be dropped."""
+    """Return a table without the rows of other values, and of the labels to be dropped."""
+    for name, values in names.where.items():
+        check_available(name, table.column_names, "where", "column")
+        table = table.filter(_has_one(_texts(table[name]), values, name))
     if names.drop_label is None:
         return table
-    if isinstance(names.drop_label, Mapping):
-        raise TypeError("drop_label must be a label or a list of labels, but it is a dict")
-    import pyarrow.compute as pc
-
     label = names.columns["label"]
     check_available(label, table.column_names, "label", "column")
-    texts = pc.utf8_trim_whitespace(pc.fill_null(table[label].cast("string"), ""))
-    return table.filter(_is_kept(texts.to_numpy(), names))
+    return table.filter(~_has_one(_texts(table[label]), names.drop_label))
+
+
+def _texts(column: Any) -> np.ndarray:
+    import pyarrow.compute as pc
+
+    texts: np.ndarray = pc.utf8_trim_whitespace(pc.fill_null(column.cast("string"), "")).to_numpy()
+    return texts
 
 
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
     """Drop rows of some labels; those of shape (n, m), with scores (n, m, K), become rows."""
-    if names.drop_label is None:
+    kept = [_has_one(arrays[name], values, name) for name, values in names.where.items()]
+    if names.drop_label is not None:
+        kept.append(~_has_one(arrays[names.columns["label"]], names.drop_label))
+    if not kept:
         return arrays
-    kept = _is_kept(arrays[names.columns["label"]], names)
-    return {x: a[kept] if a.shape[: kept.ndim] == kept.shape else a for x, a in arrays.items()}
+    rows = np.logical_and.reduce(kept)
+    return {x: a[rows] if a.shape[: rows.ndim] == rows.shape else a for x, a in arrays.items()}
 
 
-def _is_kept(true: np.ndarray, names: Names) -> np.ndarray:
-    texts = true.astype(str)
-    kept = np.ones(texts.shape, bool)
-    for label in listed_labels(names.drop_label) or ():
-        text = str(label).lower() if isinstance(label, bool) else str(label)
-        is_blank = is_missing(label) or not text
-        is_dropped = np.isin(texts, ["", *MISSING] if is_blank else [text])
-        if not is_dropped.any():
-            warn([f"drop_label: no row has the label {label!r}"])
-        kept &= ~is_dropped
-    return kept
+def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.ndarray:
+    """Return which rows of a named column, or else of the labels, have one of the values."""
+    if isinstance(values, Mapping):
+        raise TypeError("drop_label must be a label or a list of labels, but it is a dict")
+    texts = column.astype(str)
+    found = np.zeros(texts.shape, bool)
+    for value in listed_labels(values) or ():
+        spelled = [str(value), str(value).lower()] if isinstance(value, bool) else [str(value)]
+        has_it = np.isin(texts, ["", *MISSING] if is_missing(value) or value == "" else spelled)
+        if not has_it.any() and name is not None:
+            others = listing(np.unique(texts).tolist())
+            raise ValueError(
+                f"where= column {name!r} has no row {value!r}: its values are {others}"
+            )
+        if not has_it.any():
+            warn([f"drop_label: no row has the label {value!r}"])
+        found |= has_it
+    return found
 
 
 def _read_table(

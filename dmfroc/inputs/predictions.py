@@ -8,7 +8,7 @@ pandas objects wherever several inputs have one.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import note, warn
 from dmfroc._kit.text import printable
-from dmfroc.inputs.arrays import Floats, Rows, read_only, row_names
+from dmfroc.inputs.arrays import Floats, Rows, read_only
 from dmfroc.inputs.checks import (
     Inputs,
     check_hard_labels,
@@ -32,7 +32,7 @@ from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.score_doubts import labels_message
-from dmfroc.inputs.subgroups import fold_codes
+from dmfroc.inputs.subgroups import check_folds, crossed
 from dmfroc.inputs.tables import Names
 
 _BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")
@@ -215,7 +215,7 @@ class Predictions:
         -------
         Predictions
             Its scores are one-hot, 1 for the predicted class. A class that never occurs in `y_true`
-            is kept. All observations may be of one class: only measures of hard labels take that.
+            is kept. All may be of one class: only measures of hard labels take that.
 
         Raises
         ------
@@ -250,6 +250,7 @@ class Predictions:
         other_columns: Sequence[str] = (),
         truth: str | os.PathLike[str] | None = None,
         drop_label: Any = None,
+        where: Mapping[str, Any] | None = None,
         separator: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -271,30 +272,30 @@ class Predictions:
         scores : str or sequence of str, optional
             Names of the score columns, or patterns such as ``"prob_*"``; default: all columns not
             named by another argument. Columns that match no class are then ignored with a warning,
-            unless they may be those of classes without observations, which is an error. If none of
-            the names matches, columns and `labels` belong together in the order given. If there
-            are no scores but `y_pred`, hard labels are judged. For ``.npz`` the name of the score
-            array, by default ``y_score``. A single score column belongs to the class it is named
-            after. If it names none, it belongs to the second of `labels`, by default to the larger
-            of the labels 0 and 1 or False and True.
+            unless they may be those of classes without observations, which is an error. If no name
+            matches, columns and `labels` belong together in the order given. Without scores but
+            `y_pred`, hard labels are judged. For ``.npz`` the name of the score array, by default
+            ``y_score``. A single score column belongs to the class it is named after. If it names
+            none, it belongs to the second of `labels`, by default to the larger of 0 and 1.
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
         sample_weight, y_pred, frequency_weight, id : str, optional
-            Names of the columns (``.npz``: arrays) of weights, of hard labels, of counts and of
-            names of the rows.
+            Names of the columns (``.npz``: arrays) of weights, hard labels, counts and row names.
         other_columns : sequence of str
             Names of columns with another use, such as folds or subgroups: they are no scores.
         truth : str or path-like, optional
-            Another file, with the labels. Its rows are matched by the column that `id` names.
+            Another file, with the labels, or with a column of 0 and 1 for each class, such as
+            `label`. Its rows are matched by the column that `id` names.
         drop_label : label or array-like of labels, optional
             Labels of rows to be left out, such as -100; ``""`` for a missing one. Then an ``.npz``
             file may have labels of shape (n, m) with scores of shape (n, m, K).
+        where : dict, optional
+            By column, the value or list of values of the rows to be kept: ``{"split": "test"}``.
         separator, decimal, encoding : str, optional
             What separates the cells of a file of text (one character, or ``"tab"``), the decimal
             mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
-            detected. A warning gives an encoding that had to be guessed; what cannot be decided,
-            such as whether 1,234 is a thousand, is an error.
+            detected. A warning gives a guessed encoding; whether 1,234 is a thousand is an error.
 
         Returns
         -------
@@ -333,7 +334,9 @@ class Predictions:
                 scores = column_names("scores", scores, least=0)
             others = tuple(column_names("other_columns", other_columns, least=0))
             text = checked_format(separator, decimal, encoding)
-            inputs = read(file, Names(columns, scores, labels, others, text, truth, drop_label))
+            kept = instance("where", {} if where is None else where, Mapping)
+            names = Names(columns, scores, labels, others, text, truth, drop_label, kept)
+            inputs = read(file, names)
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(**check(inputs), file=str(file))
@@ -410,28 +413,26 @@ class Predictions:
 
         Parameters
         ----------
-        folds : array-like of shape (n,)
+        folds : array-like of shape (n,), or of shape (n, 2), or table or list of two columns
             Name of the fold in which each observation was held out; with repeated
             cross-validation, in long format, of the repeat and the fold.
 
         Raises
         ------
         ValueError
-            If `folds` has another length, missing values or one fold only, or if a fold lacks a
-            class that other folds have.
+            If `folds` has another length, missing values or one fold only, or a fold lacks a class.
 
         Examples
         --------
-        >>> import numpy as np
-        >>> predictions = Predictions.from_arrays([0, 1, 0, 1], [0.2, 0.9, 0.4, 0.3])
-        >>> folds = np.array([1, 1, 2, 2])
         >>> import dmfroc
-        >>> dmfroc.estimate("hand_till", predictions, folds=folds).value  # the mean of 1 and 0
+        >>> predictions = Predictions.from_arrays([0, 1, 0, 1], [0.2, 0.9, 0.4, 0.3])
+        >>> dmfroc.estimate("hand_till", predictions, folds=[1, 1, 2, 2]).value  # mean of 1 and 0
         0.5
         """
         rows = self.given_rows
-        names = row_names(folds, "folds", self.n_given, rows, "a fold")
-        codes = fold_codes(names, self.true, self.labels, self.sample_weight)
+        names, group = crossed(folds, self.n_given, rows, "folds", "a fold")
+        check_folds(names, group, self.true, self.labels, self.sample_weight)
+        codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
         return replace(self, folds=codes, index=rows.index)
@@ -544,8 +545,7 @@ def as_predictions(
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have one observed class only.
     copy : bool
-        If False, the predictions may share the memory of the scores, which must not change as long
-        as they are used.
+        If False, the predictions may share the memory of the scores, which must not change.
     by_fold : bool
         Whether the caller treats each fold by itself, and says in its result what is doubtful.
         Otherwise predictions in folds are refused, and doubts about scores are warnings.
@@ -570,9 +570,10 @@ def as_predictions(
     if not isinstance(y_true, Predictions):
         if y_score is None and y_pred is None:
             ways = {"predictions": "such as y_true.predictions()", "update": "or y_true.compute()"}
-            hints = [f", {way}" for name, way in ways.items() if hasattr(y_true, name)]
-            what = "y_score is missing: pass y_true with y_score or y_pred, or one Predictions"
-            raise TypeError("".join([what, *hints]))
+            what = ["y_score is missing: pass y_true with y_score or y_pred, or one Predictions"]
+            raise TypeError(
+                ", ".join(what + [x for name, x in ways.items() if hasattr(y_true, name)])
+            )
         check = check_hard_labels if y_score is None else check_scores
         predictions = Predictions(**check(inputs))
     else:

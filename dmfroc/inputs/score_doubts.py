@@ -25,6 +25,7 @@ _CLEARLY = 2.0  # standard errors above it, of each of several columns
 _EXCHANGED = 4.0  # standard errors by which rows of exchanged classes exceed those told right
 _WORSE = -3.0  # standard errors below it, of one of several columns
 _OPPOSITE = -0.5  # correlation of the scores of two classes
+_NEAR = 3  # rows by which a share among the others differs at most
 _REVERSED = -2.3  # and of a single score: one in a hundred scores without information
 _SPEAKS_OF_FEATURES = r"\b(x|v|feat\w*|var|variable|attr\w*|input|covariate|predictor)\b"
 _SPEAKS_OF_SCORES = (
@@ -279,6 +280,34 @@ def two_classifiers_message(
     )
 
 
+def left_out_message(
+    scores: Floats, true: NDArray[np.int32], columns: Sequence[int], source: Source
+) -> str | None:
+    """Say that scores follow the shares of the classes among all other rows, and nothing else."""
+    n = len(true)
+    if not any(_is_of_others(scores[:, code], true == code) for code in columns if n >= _MANY):
+        return None
+    return (
+        f"{source.scores} of a class is near its share in all rows, and lower in its own: as of a "
+        "model without information that is fitted to all rows but the one that it scores "
+        "(leave-one-out). Such scores come from as many fits as there are rows, and areas and "
+        "curves say nothing of them. Do not turn them: cross-validate with five or ten folds, and "
+        "name these by folds="
+    )
+
+
+def _is_of_others(score: NDArray[Any], is_inside: NDArray[np.bool_]) -> bool:
+    """Whether a score is the share of a class among the other rows, its logarithm or log-odds."""
+    n, share = len(score), float(is_inside.mean())
+    if not 0 < share < 1:
+        return False
+    odds = share / (1 - share)
+    of_share = ((share, 1.0), (np.log(share), 1 / share), (np.log(odds), (1 + odds) / share))
+    near = [x for x, slope in of_share if abs(score[0] - x) <= _NEAR * slope / n]
+    near = [x for x, slope in of_share if near and (abs(score - x) <= _NEAR * slope / n).all()]
+    return bool(near) and _rank_z(score, is_inside) < _WORSE
+
+
 def reversed_message(
     score: NDArray[np.floating],
     is_positive: NDArray[np.bool_],
@@ -302,7 +331,7 @@ def reversed_message(
     )
     return (
         f"{source.scores} of class {second!r} is larger in class {first!r}, so that thresholds and "
-        f"curves do worse than chance: {remedy}"
+        f"curves do worse than chance: {remedy}. Scores of leave-one-out do so by themselves"
     )
 
 

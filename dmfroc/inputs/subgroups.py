@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Rows, as_scalar, columns_of, row_names
-from dmfroc.inputs.messages import listing
+from dmfroc.inputs.messages import shortened
 
 THE_OTHERS = "all others"
 """In differences: the mean of the other groups, by their numbers of observations."""
@@ -24,31 +24,39 @@ def lacks_class(
     return (counts == 0) & (counts.sum(axis=0) > 0)
 
 
-def fold_codes(
-    folds: NDArray[Any],
+def check_folds(
+    names: Sequence[str],
+    codes: NDArray[Any],
     true: NDArray[np.int32],
     labels: Sequence[Hashable],
     weight: NDArray[np.float64],
-) -> NDArray[np.int32]:
-    """Return the number of each observation's fold, once every fold has every class."""
-    names, codes = np.unique(folds, return_inverse=True)
+) -> None:
+    """Refuse a single fold, and folds that lack a class."""
     if len(names) < 2:
         raise ValueError(
-            f"folds has one fold only, {names.tolist()[0]!r}: leave it out where all scores come "
-            "from one fit"
+            f"folds has one fold only, {names[0]}: leave it out where all scores come from one fit"
         )
     lacks = lacks_class(codes, true, len(labels), weight > 0)
-    if lacks.any():
-        fold, label = np.argwhere(lacks)[0]
-        total = int(((true == label) & (weight > 0)).sum())
+    if not lacks.any():
+        return
+    fold, label = np.argwhere(lacks)[0]
+    what = (
+        f"fold {names[fold]} lacks class {labels[label]!r}, so that the measure has no value there"
+    )
+    if 2 * len(names) > len(true):
         raise ValueError(
-            f"fold {names.tolist()[fold]!r} lacks class {labels[label]!r}, so that the "
-            f"measure has no value there: stratify the folds by class, and have at most as many "
-            f"as the {total} observations of the class (folds: {listing(names.tolist())}). If a "
-            "fold is one subject, judge the scores of all folds together, with groups= for the "
-            "subjects instead of folds=, or keep only the rows of folds that have all classes"
+            f"{what}: nearly every fold is one row. Of leave-one-out no measure of ranks can be "
+            "told, as no two scores come from one fit, and pooled ones rank the rows against their "
+            "classes. Take measures of single rows without folds=, such as brier_score, or "
+            "cross-validate again with five or ten folds, stratified by class"
         )
-    return codes.astype(np.int32)
+    total = int(((true == label) & (weight > 0)).sum())
+    raise ValueError(
+        f"{what}: stratify the folds by class, and have at most as many as the {total} "
+        f"observations of the class (folds: {shortened(names)}). If a fold is one subject, judge "
+        "the scores of all folds together, with groups= for the subjects instead of folds=, or "
+        "keep only the rows of folds that have all classes"
+    )
 
 
 def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[Any]:
@@ -61,17 +69,21 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[Any]:
     return group
 
 
-def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], NDArray[Any]]:
+def crossed(
+    by: Any, n: int, rows: Rows, what: str = "by", noun: str = "a subgroup"
+) -> tuple[list[str], NDArray[Any]]:
     """Return the names of the groups, sorted, and the group of each observation.
 
     Parameters
     ----------
-    by : array-like of shape (n,), table of n rows, or dict of str to array-like of shape (n,)
+    by : array-like of shape (n,), table or matrix of n rows, or several columns in a list or dict
         Several columns cross: each combination that occurs is a group.
     n : int
         Number of rows.
     rows : Rows
         Those of the other inputs.
+    what, noun : str
+        The argument, and what it names.
 
     Raises
     ------
@@ -81,13 +93,17 @@ def crossed(by: Any, n: int, rows: Rows) -> tuple[list[str], NDArray[Any]]:
     import pandas as pd
 
     if by is None:
-        raise ValueError("by is missing: pass the subgroup of each observation")
-    columns = by if isinstance(by, Mapping) else columns_of(by, "by") or {"by": by}
+        raise ValueError(f"{what} is missing: pass {noun} for each observation")
+    if isinstance(by, np.ndarray) and by.ndim == 2:
+        by = dict(enumerate(by.T))
+    elif isinstance(by, list | tuple) and len(by) < n and {*map(np.shape, by)} == {(n,)}:
+        by = dict(enumerate(by))
+    columns = by if isinstance(by, Mapping) else columns_of(by, what) or {what: by}
     if not columns:
-        raise ValueError("by has no column: pass the subgroup of each observation")
+        raise ValueError(f"{what} has no column: pass {noun} for each observation")
     named = {
         str(name): row_names(
-            values, "by" if len(columns) == 1 else f"by[{name!r}]", n, rows, "a subgroup"
+            values, what if len(columns) == 1 else f"{what}[{name!r}]", n, rows, noun
         )
         for name, values in columns.items()
     }

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format
@@ -25,11 +24,10 @@ _FIELDS |= {"y_pred": "predicted"}
 _COLUMNS = {"label": "label column {}", "sample_weight": "weight column {}", "id": "id column {}"}
 _COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard labels"}
 _FIRST = 1000  # cells of a column of lists, in which all classes should occur
-_FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
 
 
 class Names(NamedTuple):
-    """Where in a file the inputs are; only `labels` and `drop_label` are given as such."""
+    """Where in a file the inputs are; only `labels`, `drop_label`, `where` are given as such."""
 
     columns: Mapping[str, str]  # by argument: label, sample_weight, y_pred, frequency_weight, id
     scores: str | Sequence[str] | None = None
@@ -38,6 +36,7 @@ class Names(NamedTuple):
     format: Format = Format()
     truth: Any = None  # path of another file, with the labels of the same ids
     drop_label: Any = None  # of rows to be left out; a missing one if it is empty
+    where: Mapping[str, Any] = {}  # by column: the values of the rows that are kept
 
     def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
         """Return weights, hard labels, counts and ids by name; None for those without name."""
@@ -157,8 +156,9 @@ def table_inputs(table: Any, names: Names) -> Inputs:
             scores = table_of_lists(of_lists, chosen, listed_labels(names.labels), distinct)
     _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
     unused = table.drop_columns([name for name in available if name in taken])
-    warn([_repeats_message(unused, true)])
-    return Inputs(true, scores, names.labels, *names.beside(table), unused, source)
+    of_use = {*names.columns.values(), *names.where}
+    others = table.select([name for name in available if name in taken and name not in of_use])
+    return Inputs(true, scores, names.labels, *names.beside(table), unused, source, others=others)
 
 
 def _check_wide(table: Any, true: Any) -> None:
@@ -191,35 +191,6 @@ def _check_wide(table: Any, true: Any) -> None:
                 )
 
 
-def _repeats_message(table: Any, true: Any) -> str | None:
-    """Say which column has each value in several rows, all of one class."""
-    import pyarrow
-    import pyarrow.compute as pc
-    from pyarrow import types
-
-    for name in table.column_names:
-        column = table[name]
-        is_real = (
-            types.is_floating(column.type)
-            and not pc.all(pc.equal(column, pc.floor(column))).as_py()
-        )
-        if types.is_nested(column.type) or is_real or not len(column):
-            continue
-        sizes = column.value_counts().field("counts").to_numpy()
-        if len(sizes) < _FEWEST_CASES or sizes.min() == 1:
-            continue
-        pairs = pyarrow.table({"case": column, "true": true}).group_by(["case", "true"])
-        if pairs.aggregate([]).num_rows == len(sizes):
-            low, high = sizes.min(), sizes.max()
-            rows = f"{low} rows" if low == high else f"{low} to {high} rows"
-            return (
-                f"column {name!r} has each of its {len(sizes)} values in {rows}, all of "
-                "one class. If these rows are of one observation or patient, standard errors are "
-                "too small: pass groups= for it, or keep one row of each"
-            )
-    return None
-
-
 def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
     for argument, name in names.columns.items():
@@ -227,7 +198,9 @@ def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     others = matching(names.other_columns, available)
     for name in others:
         check_available(name, available, "other_columns", noun)
-    return [*names.columns.values(), *others]
+    for name in names.where:
+        check_available(name, available, "where", noun)
+    return [*names.columns.values(), *others, *names.where]
 
 
 def matching(names: Sequence[str], available: Sequence[str]) -> list[str]:

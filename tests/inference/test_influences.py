@@ -323,7 +323,6 @@ def test_measures_that_lose_alike_by_an_unobserved_error_have_one_limit(name, ot
     assert found.gross_errors == expected.gross_errors
 
 
-@pytest.mark.filterwarnings("ignore:all scores are 0 or 1. Are these predicted:UserWarning")
 def test_perfect_values_have_a_limit_though_the_range_goes_on():
     """Perfect scores have an expected F-gain of 3/4, and a net benefit of the prevalence."""
     classes = np.repeat([0, 1], [60, 40])

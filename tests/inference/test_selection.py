@@ -124,7 +124,6 @@ def test_limit_of_the_winner_is_inside_of_its_interval_on_the_worse_side(greater
     assert 0.1 < (winner.limit - worse) / (winner.value - worse) < 0.3
 
 
-@pytest.mark.filterwarnings("ignore:all scores are 0 or 1. Are these predicted:UserWarning")
 def test_errors_have_their_smallest_value_as_the_best():
     rng = np.random.default_rng(4)
     y = np.arange(200) % 2

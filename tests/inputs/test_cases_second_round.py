@@ -637,3 +637,52 @@ def test_columns_of_studies_have_any_case(cases_directory):
             read_studies(table.assign(t=range(6)), roles | more)
     with pytest.raises(ValueError, match="tp='tp' is no column of the table"):
         read_studies(table.assign(Tp=1), roles)
+
+
+# Several fits, models and parts of a sample in one file
+
+
+def test_the_command_takes_some_rows_and_two_columns_of_folds(parsed, failure):
+    repeated = "evaluate third/repeated_folds.csv --label y --scores score --labels 0,1"
+    repeated += " --measures hand_till --groups row"
+    for folds in ("--fold rep,fold", "--fold rep --fold fold"):
+        values, notes = parsed(f"{repeated} {folds}")
+        assert (values["hand_till"], notes) == (pytest.approx(0.7843406919654694), "")
+    values, notes = parsed(f"{repeated} --fold fold")
+    assert "name both, --fold rep,fold" in notes
+    assert "--where rep=1;" in notes
+    _, notes = parsed(f"{repeated} --fold fold --where rep=1")
+    assert notes == ""
+    of_models = "evaluate third/workflows.csv --label truth --measures hand_till --ignore .row"
+    assert "--where wflow_id=rf;" in parsed(of_models)[1]
+    values, notes = parsed(f"{of_models} --where wflow_id=rf")
+    assert (values, notes) == ({"hand_till": pytest.approx(0.8910895660203139)}, "")
+    of_parts = "evaluate third/train_and_test.csv --label y --measures hand_till --where split="
+    assert parsed(f"{of_parts}test") == ({"hand_till": pytest.approx(0.8419070512820513)}, "")
+    assert parsed(f"{of_parts}test,train")[0]["hand_till"] > 0.98
+    assert "--where must be COLUMN=VALUE, such as split=test, not 'rf'" in failure(
+        f"{of_models} --where rf"
+    )
+
+
+@pytest.mark.parametrize("command_line", ["report", "plot roc", "plan", "compare"])
+def test_every_command_takes_some_rows(command, tmp_path, command_line):
+    more = {"plan": "--half-width .05", "compare": "--scores a,b --labels a,b"}.get(
+        command_line, ""
+    )
+    line = f"{command_line} third/train_and_test.csv --label y --where split=none {more}"
+    output = ["-o", str(tmp_path / "out.png")] if "plot" in command_line else []
+    found = command(line, *output)
+    assert found.exit_code == 2
+    assert (
+        "--where column 'split' has no row 'none': its values are 'test', 'train'" in found.stderr
+    )
+
+
+def test_leave_one_out_is_told_from_the_shell(parsed, failure):
+    line = "evaluate third/loo.csv --label y --scores p --labels 0,1 --measures hand_till"
+    values, notes = parsed(line)
+    assert values == {"hand_till": 0}
+    assert "Do not turn them: cross-validate" in notes
+    assert "--labels 1,0" not in notes
+    assert "Take measures of single rows without --fold" in failure(f"{line} --fold fold")

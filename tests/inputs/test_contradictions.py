@@ -316,3 +316,160 @@ def test_a_weak_classifier_does_not_look_like_exchanged_columns():
             y = generator.integers(0, 3, 60)
             Predictions.from_arrays(y, generator.normal(size=(60, 3)))
     assert caught == []
+
+
+# Rows that are not one test set
+
+ROWS = np.random.default_rng(3)
+CODES_OF_ROWS = ROWS.integers(2, size=120)
+
+
+def of_models(n_models, order=None, **columns):
+    """A file with the rows of several models one after the other, in the same or another order."""
+    parts = []
+    for model in range(n_models):
+        score = CODES_OF_ROWS + ROWS.normal(size=120)
+        part = pd.DataFrame({"y": CODES_OF_ROWS, "score": score, "row": np.arange(120)})
+        part = part.assign(**{name: values[model] for name, values in columns.items()})
+        parts.append(part.sample(frac=1, random_state=model) if order == "other" else part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def told_by(function, *arguments, **options):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        function(*arguments, **options)
+    return " ".join(str(x.message) for x in found)
+
+
+def warnings_of(table, path, **options):
+    table.to_csv(path, index=False)
+    return told_by(Predictions.from_file, path, label="y", scores="score", **options)
+
+
+@pytest.mark.parametrize("values", [["rf", "nb"], [1, 2, 3], [True, False]])
+def test_rows_of_several_models_are_told(tmp_path, values):
+    path = tmp_path / "a.csv"
+    table = of_models(len(values), "other", model=values)
+    told = f"column 'model' has {len(values)} values, each with the same rows by column 'row'"
+    assert told in warnings_of(table, path)
+    assert f"where={{'model': {str(table.model[0])!r}}}".replace("'", "") in warnings_of(
+        table, path
+    ).replace("'", "")
+    table = of_models(len(values), model=values).drop(columns="row")
+    assert "each with the same labels" in warnings_of(table, path)
+    kept = {"where": {"model": values[1]}}
+    assert warnings_of(table, path, **kept) == ""
+    read = Predictions.from_file(path, label="y", scores="score", **kept)
+    np.testing.assert_array_equal(read.scores[:, 1], table.score[table.model == values[1]])
+    assert warnings_of(table, path, other_columns=["model"]) == ""
+
+
+def test_subgroups_of_other_rows_are_no_models(tmp_path):
+    table = of_models(1, site=["a"]).assign(site=np.arange(120) % 3, sex=ROWS.integers(2, size=120))
+    assert warnings_of(table, tmp_path / "a.csv") == ""
+    sorted_rows = table.sort_values(["site", "y"])  # equal sequences are no evidence if sorted
+    assert warnings_of(sorted_rows.groupby(["site", "y"]).head(15), tmp_path / "a.csv") == ""
+
+
+@pytest.mark.parametrize("words", [("train", "test"), ("Training", "Validation"), ("fit", "oof")])
+def test_rows_of_training_are_told(tmp_path, words):
+    table = of_models(1, split=["x"]).assign(split=np.repeat(words, 60))
+    told = warnings_of(table, tmp_path / "a.csv")
+    assert f"where={{'split': '{words[1]}'}}" in told
+    assert "fitted are too good" in told
+    table["split"] = np.repeat(["train", "elsewhere"], 60)
+    assert warnings_of(table, tmp_path / "a.csv") == ""
+
+
+def repeated(key):
+    """Three repeats of four folds, in the order of the folds."""
+    table = of_models(3, "other", rep=[1, 2, 3])
+    table["fold"] = table.groupby(["rep", "y"]).cumcount() % 4
+    return table.sort_values(["rep", "fold"]).drop(columns=[] if key else "row")
+
+
+@pytest.mark.parametrize("key", [True, False])
+@pytest.mark.parametrize("named", [[], ["fold"], ["rep"]])
+def test_pooled_repeats_of_a_cross_validation_are_told(tmp_path, key, named):
+    table, path = repeated(key), tmp_path / "a.csv"
+    told = warnings_of(table, path, other_columns=named)
+    assert "if they are repeats of a cross-validation, name both, folds=" in told
+    told = warnings_of(table, path, other_columns=["rep", "fold"])
+    assert told == "" or "if these rows are of one observation" in told.casefold()
+    if key:  # without a column of the repeats
+        told = warnings_of(table.drop(columns="rep"), path, other_columns=["fold"])
+        assert "rows with the same 'row' are in several of the folds" in told
+
+
+def test_rows_that_are_not_one_test_set(cases_directory):
+    def message(file, **options):
+        return told_by(Predictions.from_file, cases_directory / f"third/{file}.csv", **options)
+
+    assert "where={'wflow_id': 'rf'}" in message("workflows", label="truth")
+    assert "where={'split': 'test'}" in message("train_and_test", label="y")
+    of_folds = {"label": "y", "scores": "score", "labels": [0, 1]}
+    told = message("repeated_folds", **of_folds, other_columns=["fold"])
+    assert "name both, folds=['rep', 'fold']" in told
+
+
+@pytest.mark.parametrize(
+    ("file", "label", "where", "expected"),
+    [
+        ("workflows", "truth", {"wflow_id": "rf"}, 0.8910895660203139),
+        ("workflows", "truth", {"wflow_id": ["glmnet"]}, 0.7748775847113798),
+        ("train_and_test", "y", {"split": "test"}, 0.8419070512820513),
+    ],
+)
+def test_the_rows_of_one_test_set(cases_directory, file, label, where, expected):
+    path = cases_directory / f"third/{file}.csv"
+    others = [".row"] if file == "workflows" else []
+    read = Predictions.from_file(path, label=label, where=where, other_columns=others)
+    assert dmfroc.hand_till_score(read) == pytest.approx(expected)
+
+
+# Leave-one-out
+
+
+def left_out(y, to_score):
+    n, counts = len(y), np.bincount(y)
+    shares = (counts - np.eye(len(counts))[y]) / (n - 1)
+    return to_score(shares)
+
+
+@pytest.mark.parametrize(
+    "to_score",
+    [
+        lambda p: p[:, 1],
+        lambda p: p,
+        lambda p: np.log(p[:, 1] / p[:, 0]),
+        lambda p: (p * len(p) + 1) / (len(p) + 2),
+        lambda p: np.log(p),
+    ],
+    ids=range(5),
+)
+def test_leave_one_out_is_not_turned(to_score):
+    y = (np.arange(80) % 5 < 2).astype(int)
+    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn them") as found:
+        assert dmfroc.hand_till_score(y, left_out(y, to_score)) == 0
+    assert not any("worse than chance" in str(x.message) for x in found)
+
+
+def test_leave_one_out_of_three_classes():
+    y = np.random.default_rng(0).integers(3, size=80)
+    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn them"):
+        dmfroc.hand_till_score(y, left_out(y, lambda p: p))
+    scores = np.random.default_rng(1).dirichlet([9, 9, 9], size=80)
+    dmfroc.hand_till_score(y, scores)  # without information, but not of leave-one-out
+
+
+def test_a_file_of_leave_one_out(cases_directory):
+    table = pd.read_csv(cases_directory / "third/loo.csv")
+    told = told_by(dmfroc.estimate, "hand_till", table.y, table.p)
+    assert "Do not turn them: cross-validate" in told
+    assert "pass labels=" not in told
+    read = Predictions.from_file(
+        cases_directory / "third/folds.csv", label="stage", other_columns=["fold"]
+    )
+    with pytest.raises(ValueError, match=r"nearly every fold is one row. Of leave-one-out"):
+        dmfroc.estimate("hand_till", read, folds=np.arange(read.n_observations))

@@ -9,6 +9,7 @@ import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 from pyarrow import parquet
 
+import dmfroc
 from dmfroc.inputs.predictions import Predictions, as_predictions
 
 TABLE = FRAME.rename(columns="score_{}".format).assign(
@@ -406,3 +407,82 @@ def test_json_without_rows_is_refused_in_words(tmp_path, content, message):
     file.write_text(content)
     with pytest.raises(ValueError, match=message):
         Predictions.from_file(file, label="y")
+
+
+# Other rows, and labels in another file
+
+
+def test_rows_of_some_values_are_kept_in_every_kind_of_file(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"y": np.arange(60) % 2, "p": rng.random(60).round(6), "part": np.arange(60) % 3}
+    )
+    table["split"] = np.where(table.index < 20, "a", np.where(table.index < 40, "b", "c"))
+    table.loc[table.split == "a", "y"] = 7  # a label that others do not have
+    kept = table[table.split.isin(["b", "c"]) & (table.part == 1)]
+    expected = Predictions.from_arrays(kept.y, kept.p.to_numpy())
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.to_parquet(tmp_path / "a.parquet")
+    table.to_json(tmp_path / "a.jsonl", orient="records", lines=True)
+    np.savez(tmp_path / "a.npz", **{name: np.array(x.tolist()) for name, x in table.items()})
+    where = {"split": ["b", "c"], "part": 1}
+    for suffix in ("csv", "parquet", "jsonl", "npz"):
+        path = tmp_path / f"a.{suffix}"
+        read = Predictions.from_file(path, label="y", scores="p", where=where)
+        np.testing.assert_array_equal(read.true, expected.true)
+        np.testing.assert_array_equal(read.scores, expected.scores)
+        with pytest.raises(
+            ValueError, match="where= column 'split' has no row 'd': its values are"
+        ):
+            Predictions.from_file(path, label="y", scores="p", where={"split": "d"})
+        with pytest.raises(ValueError, match="'splits', which where= names"):
+            Predictions.from_file(path, label="y", scores="p", where={"splits": "b"})
+    with pytest.raises(TypeError, match="where must be of type Mapping"):
+        Predictions.from_file(path, label="y", scores="p", where="split=b")
+
+
+def test_a_file_of_labels_with_the_names_of_the_scores(tmp_path):
+    rng = np.random.default_rng(1)
+    names, ids = ["cat", "dog", "eel"], [f"i{x}" for x in range(60)]
+    codes, shares = np.arange(60) % 3, rng.dirichlet([1, 1, 1], 60)
+    order = rng.permutation(60)
+    pd.DataFrame(shares, ids, names).iloc[order].to_csv(tmp_path / "a.csv", index_label="id")
+    one_hot = pd.DataFrame(np.eye(3)[codes], ids, names)
+    expected = Predictions.from_arrays(np.array(names)[codes], shares)
+    options = {"truth": tmp_path / "truth.csv", "id": "id"}
+    for truth in (one_hot, one_hot.astype(int)[["eel", "cat", "dog"]], one_hot.assign(note="x")):
+        truth.to_csv(tmp_path / "truth.csv", index_label="id")
+        read = Predictions.from_file(tmp_path / "a.csv", label="dog", **options)
+        np.testing.assert_array_equal(read.true, expected.true[order])
+        np.testing.assert_array_equal(read.scores, expected.scores[order])
+    # One class against the others
+    read = Predictions.from_file(tmp_path / "a.csv", label="dog", scores="dog", **options)
+    assert read.labels == (0, 1)
+    np.testing.assert_array_equal(read.true, codes[order] == 1)
+    np.testing.assert_array_equal(read.scores[:, 1], shares[order, 1])
+
+
+@pytest.mark.parametrize("scores", [None, "y"])
+def test_two_files_with_the_same_two_columns(tmp_path, scores):
+    y, p = np.arange(40) % 2, np.random.default_rng(2).random(40)
+    for name, column in (("scores", p), ("truth", y)):
+        pd.DataFrame({"id": np.arange(40), "y": column}).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    truth = {"truth": tmp_path / "truth.csv", "id": "id"}
+    read = Predictions.from_file(tmp_path / "scores.csv", label="y", scores=scores, **truth)
+    np.testing.assert_array_equal(read.true, y)
+    np.testing.assert_array_equal(read.scores[:, 1], p)
+
+
+@pytest.mark.parametrize(
+    ("file", "truth", "options", "expected"),
+    [
+        ("binary_submission", "solution", {"id": "id", "label": "y"}, 0.8884285714285715),
+        ("submission", "ground_truth", {"id": "image", "label": "MEL"}, 0.8840761999244142),
+    ],
+)
+def test_submissions_and_their_truth(cases_directory, file, truth, options, expected):
+    paths = (cases_directory / f"third/{x}.csv" for x in (file, truth))
+    read = Predictions.from_file(next(paths), truth=next(paths), **options)
+    assert dmfroc.hand_till_score(read) == pytest.approx(expected)

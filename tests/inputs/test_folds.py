@@ -126,6 +126,27 @@ def test_folds_of_repeats_count_observations_once():
     assert twice.interval == pytest.approx(single.interval, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    "folds",
+    [
+        lambda table: table[["rep", "fold"]],
+        lambda table: table[["rep", "fold"]].to_numpy(),
+        lambda table: [table.rep, table.fold],
+        lambda table: {"rep": table.rep.tolist(), "fold": table.fold.tolist()},
+        lambda table: list(zip(table.rep, table.fold, strict=True)),
+    ],
+    ids=range(5),
+)
+def test_the_columns_of_a_repeated_cross_validation_cross(cases_directory, folds):
+    table = pd.read_csv(cases_directory / "third/repeated_folds.csv")
+    found = estimate("hand_till", table.y, table.score, folds=folds(table), groups=table.row)
+    assert found.value == pytest.approx(0.7843406919654694, rel=1e-12)
+    inside = [hand_till_score(x.y, x.score) for _, x in table.groupby(["rep", "fold"])]
+    assert found.value == pytest.approx(np.mean(inside), rel=1e-12)
+    read = Predictions.from_arrays(table.y, table.score).in_folds(folds(table))
+    assert len(np.unique(read.folds)) == len(inside)
+
+
 def test_comparison_is_paired_inside_the_folds():
     y, scores, folds = sample()
     other = scores + np.random.default_rng(1).normal(scale=0.5, size=scores.shape)
@@ -207,6 +228,8 @@ def test_rows_of_weight_zero_are_in_no_fold():
         (lambda y, f: np.zeros(180), "folds has one fold only, 0.0"),
         (lambda y, f: np.where(f == 0, np.nan, f), "folds has a missing value in row 0"),
         (lambda y, f: np.where(y == 1, 0, f), "fold 1 lacks class 1.*stratify"),
+        (lambda y, f: [f, y], "fold 0=0, 1=0 lacks class 1.*stratify"),
+        (lambda y, f: np.arange(180), "nearly every fold is one row. Of leave-one-out no measure"),
     ],
 )
 def test_bad_folds_are_refused(change, message):

@@ -71,7 +71,6 @@ def test_three_even_classes_have_the_ranges_that_are_known():
     assert markedness()(wide, y_pred=predicted) == pytest.approx(least, abs=1e-3)
 
 
-@pytest.mark.filterwarnings("ignore:all scores are 0 or 1")
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_areas_of_the_best_and_the_worst_ranking(share):
     n = 400
