@@ -77,20 +77,32 @@ def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
 
 
 def _hint(name: str, known: list[str]) -> str:
-    remedy, explained = table("options").get(name, ""), table("explained")
-    named = set(re.findall(r"(?:^| )(\w+)=", remedy))
-    if named & {*known} or (remedy and not named):
+    if remedy := remedy_of(name, known):
         return f": pass {remedy}"
+    explained = table("explained")
     alike = [x for x in names_alike(name) if x in known]
     meant = [f"{x}=, {explained[x]}" if x in explained else f"{x}=" for x in alike]
     if meant:
         return f": pass {' or '.join(meant)}"
     if len(known) <= _MOST_SHOWN:
         return f": its arguments are {', '.join(known) or 'none'}"
-    of_measures = [x for x in ("measure", "measures") if x in known]
-    if of_measures and _names().get(normalized(name), "").startswith(_OF_MEASURES):
-        return f": pass {of_measures[0]}={name!r}"
+    if measure := as_measure(name, known):
+        return f": pass {measure}"
     return did_you_mean(name, known)
+
+
+def remedy_of(name: str, known: Iterable[str]) -> str:
+    """Return what to pass instead of an option of others, if the function takes that."""
+    remedy = table("options").get(name, "")
+    named = set(re.findall(r"(?:^| )(\w+)=", remedy))
+    return remedy if named & {*known} or not named else ""
+
+
+def as_measure(name: str, known: Iterable[str]) -> str:
+    """Return how to ask for the measure of a name, if it is one and the function takes measures."""
+    option = next((x for x in known if x in ("measure", "measures")), "")
+    is_one = _names().get(normalized(name), "").startswith(_OF_MEASURES)
+    return f"{option}={name!r}" if option and is_one else ""
 
 
 def names_alike(name: str) -> list[str]:

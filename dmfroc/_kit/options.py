@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Collection, Iterable
 from decimal import Decimal
+from importlib import import_module
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, Union
 
@@ -31,7 +32,7 @@ def refuse(what: str, obstacle: str | None) -> None:
 
 def number(name: str, value: Any) -> float:
     """Return a real number of any kind as a float; NaN and infinity are for the caller to judge."""
-    scalar = _scalar(value)
+    scalar = _scalar(name, value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Real | Decimal):
         raise TypeError(f"{name} must be a number, but it is {found(value)}")
     try:
@@ -67,7 +68,7 @@ def nonnegative(name: str, value: Any) -> float:
 
 def integer(name: str, value: Any, least: int, most: int = _LARGEST_SIZE) -> int:
     """Return an integer of any kind from ``least`` to ``most``."""
-    scalar = _scalar(value)
+    scalar = _scalar(name, value)
     if isinstance(scalar, bool | np.bool) or not isinstance(scalar, Integral):
         raise TypeError(f"{name} must be an integer >= {least}, but it is {found(value)}")
     if scalar < least:
@@ -134,7 +135,7 @@ def is_one_of(value: Any, choices: Collection[str]) -> bool:
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of several words."""
     if not is_one_of(value, choices):
-        remedy = table("options").get(value) if isinstance(value, str) else None
+        remedy = table("options").get(value.casefold()) if isinstance(value, str) else None
         hint = f": pass {remedy}" if remedy else ""
         raise ValueError(f"{name} must be one of {choices}, but it is {value!r}{hint}")
     return str(value)
@@ -142,14 +143,40 @@ def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def flag(name: str, value: Any) -> bool:
     """Return True or False."""
-    scalar = _scalar(value)
+    scalar = _scalar(name, value)
     if not isinstance(scalar, bool | np.bool):
         raise TypeError(f"{name} must be True or False, but it is {found(value)}")
     return bool(scalar)
 
 
+def is_traced(values: Any) -> bool:
+    """Whether JAX traces a value, or the first of a list."""
+    jax = sys.modules.get("jax")  # who has a tracer has imported it
+    first = values[0] if isinstance(values, list | tuple) and values else values
+    return jax is not None and isinstance(first, jax.core.Tracer)
+
+
+def traced(what: str) -> TypeError:
+    """Return the error about a value that JAX traces: which function takes such values."""
+    frames, frame = [sys._getframe(1)], sys._getframe(1)
+    while frame.f_back and str(frame.f_back.f_globals.get("__name__")).startswith("dmfroc."):
+        frames.append(frame := frame.f_back)
+    names = [frame.f_code.co_name.removesuffix("_score") for frame in frames[-2:]]
+    measure = frames[-1].f_locals.get("measure", frames[-1].f_locals.get("self"))
+    names.append(str(getattr(measure, "name", measure)))
+    known = import_module("dmfroc.functional").__all__
+    name = next((x for x in reversed(names) if x in known), "hand_till")
+    such_as = "" if name in names else ", for example"
+    return TypeError(
+        f"{what} is traced by JAX: inside jax.jit, jax.vmap, jax.grad and jax.lax.map "
+        f"call{such_as} dmfroc.functional.{name}, or call this function outside of them"
+    )
+
+
 def numbers(name: str, values: Any) -> NDArray[np.float64]:
     """Return an array of real numbers, of whatever shape."""
+    if is_traced(values):
+        raise traced(name)
     try:
         masked = np.ma.asarray(values)  # lists may hold masked values, too
     except ValueError as error:  # lists of different lengths
@@ -176,7 +203,9 @@ def unmasked[T](name: str, values: T) -> T:
     return values
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(name: str, value: Any) -> Any:
+    if is_traced(value):
+        raise traced(name)
     if getattr(value, "ndim", None) != 0 or np.ma.is_masked(value):
         return value
     return value.item()
@@ -206,11 +235,8 @@ def _words_of_key(random_state: Any) -> Any:
     jax = sys.modules.get("jax")  # who has a key has imported it
     if jax is None or not isinstance(random_state, jax.Array):
         return random_state
-    if isinstance(random_state, jax.core.Tracer):
-        raise TypeError(
-            "random_state must not be traced: draw outside of jax.jit and jax.vmap, or take "
-            "dmfroc.functional"
-        )
+    if is_traced(random_state):
+        raise traced("random_state")
     if jax.dtypes.issubdtype(random_state.dtype, jax.dtypes.prng_key):
         random_state = jax.random.key_data(random_state)
     return np.asarray(random_state)

@@ -90,11 +90,18 @@ def read_rules(given: Any, level: float = DEFAULT_LEVEL) -> tuple[list[Rule], fl
     """Return checked rules, their level, and whether it is adjusted."""
     if isinstance(given, str | PathLike):
         file = Path(given)
+        if not file.is_file() and re.search("[<>=]", file.name):
+            raise ValueError(
+                f"rules: {given} is no file: write one of TOML, with a line [[rule]] and below it "
+                "measure = 'hand_till' and at_least = 0.8, or pass a list of dicts"
+            )
         try:
             check_readable(file)
             given = tomllib.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ValueError(f"rules: {file} cannot be read as TOML: {error}") from error
+    if isinstance(given, Mapping) and "measure" in given:  # one rule
+        given = [given]
     book = given if isinstance(given, Mapping) else {"rule": given}
     for key in book:
         if key not in _KEYS_OF_ALL:

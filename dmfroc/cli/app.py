@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from dmfroc._kit.habits import names_alike, table
+from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
@@ -166,7 +166,9 @@ def _usage(error: click.UsageError) -> str:
         near = near or [
             x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}
         ]
-        remedy = with_options(table("options").get(word, ""), command)
+        names = [param.name or "" for _, param in known]
+        remedy = remedy_of(word, names) or ("" if near else as_measure(word, names))
+        remedy = with_options(remedy, command)
         hint = (
             f": give {remedy}" if remedy and (not near or "--" in remedy) else _did_you_mean(near)
         )

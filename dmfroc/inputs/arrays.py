@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.habits import table
-from dmfroc._kit.options import found, held, numbers
+from dmfroc._kit.options import found, held, is_traced, numbers, traced
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
@@ -28,6 +28,7 @@ _UNPACKED = {
 }
 # Methods of lazy frames, of sparse matrices and of models
 _CONVERTED = {x.partition("(")[0]: x for x in ("collect()", "toarray()", "predict_proba(X)")}
+_LABELS = ", or pass predicted labels as y_pred="
 _OF_HOST = (1, 3)  # the kinds of device of DLPack that are memory of the host
 _LARGEST_EXACT = 2**53  # up to here every integer is a float
 
@@ -233,6 +234,8 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
 
 def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
     """Return what NumPy makes of a value, with words for tensors that it cannot read."""
+    if is_traced(values):
+        raise traced(what)
     try:
         values = values if (found := on_device(values)) is None else found
         return np.asarray(values, dtype)
@@ -258,7 +261,8 @@ def as_floats(
     if kind == "O":
         values = _numbers(values, what, name_row)
     elif kind not in "biuf" and values.dtype.name != "bfloat16":
-        raise TypeError(f"{what} holds {held(values)}; convert them to real numbers")
+        labels = _LABELS * (kind in "UT" and what.startswith("y_score"))
+        raise TypeError(f"{what} holds {held(values)}; convert them to real numbers{labels}")
     is_short = kind not in "biuO" and values.dtype.itemsize <= 4
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
@@ -272,9 +276,10 @@ def _numbers(
             place = _first_of(kind, numbers)
             row = place // (values[0].size if values.ndim > 1 else 1)
             remedy = "np.stack its rows" if kind in (list, np.ndarray) else "convert it"
+            labels = _LABELS * (kind is str and what.startswith("y_score"))
             raise TypeError(
-                f"{what} holds a {kind.__name__}; {remedy} to real numbers: {name_row(row)} has "
-                f"{numbers[place]!r}"
+                f"{what} holds a {kind.__name__}; {remedy} to real numbers{labels}: "
+                f"{name_row(row)} has {numbers[place]!r}"
             )
     try:
         floats = np.array(numbers, dtype=np.float64)
@@ -327,6 +332,8 @@ def named_type(values: Any, what: str) -> str:
     remedy = "" if method is None else f": pass {what}.{method}"
     if isinstance(values, dict):
         remedy = ": compare takes several classifiers"
+    if isinstance(values, str):
+        remedy = f": pass the column, frame[{values!r}]"
     return f"a {type(values).__name__}{remedy}"
 
 

@@ -87,7 +87,8 @@ def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
         return "pass one of the columns"
     if not np.isin(flags, (0, 1)).all():
         if (abs(flags.sum(axis=1) - 1) < _ROUNDING).all():
-            return f"take {largest} of soft labels, or pass one of the columns"
+            columns = "or pass one of the columns; classes come first, scores second"
+            return f"take {largest} of soft labels, {columns}"
         return (
             "of sequences pass y_true.ravel() and y_score.reshape(-1, K), without the rows to be "
             "ignored; or pass one of the columns"

@@ -170,6 +170,7 @@ def brier_score() -> Measure:
     return forecasts("Brier score", probability_losses, mean_of_rows, interval=ALL_ALIKE)
 
 
+@also_called("scaled_brier_score, scaled_brier, d2_brier_score")
 @register()
 def brier_skill_score() -> Measure:
     """Return the share by which the Brier score is below that of forecasting the class sizes.

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import jax
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -167,12 +168,12 @@ CALLS = {
     "dmfroc.evaluate(FRAME, 'y', 'p')": "1 too many arguments without a name, first 'p', of "
     "type str: evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))",
     "dmfroc.compare(Y, S, S, measure=['hand_till', 'accuracy'])": 'compare(y, {"a": scores_a, ',
-    "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass no such option: threads are used",
+    "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass nothing instead: threads are used",
     "dmfroc.evaluate(Y, S, ci_prob=0.9)": "pass level=, the coverage",
     "dmfroc.evaluate(Y, S, auc=True)": "pass measures='auc'",
-    "dmfroc.plan(Y, S, auc=0.8)": "dmfroc.simulation.PublishedFigures(prevalence=..., auc=...)",
+    "dmfroc.plan(Y, S, auc=0.8)": "dmfroc.simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
     "dmfroc.gate([], Y, S, min_auc=0.8)": 'a rule to dmfroc.gate, such as {"measure": "hand_till"',
-    "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "no such option: shares are between",
+    "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "nothing instead: shares are between",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1], print_auc=True)": "legends have the area",
 }
 
@@ -224,6 +225,66 @@ def test_errors_inside_of_a_call_that_fits_are_left_alone():
 def test_calls_of_other_packages_are_answered(call, remedy):
     with pytest.raises((TypeError, ValueError), match=re.escape(remedy)):
         call()
+
+
+REFUSED = {
+    "dmfroc.evaluate(S, Y)": "classes come first, scores second",
+    "dmfroc.evaluate(S[:, 0], Y)": "Classes come first, scores second",
+    "dmfroc.compare(S, [Y, Y])": "classes come first, scores second",
+    "dmfroc.evaluate(FRAME['y'], 'p')": "is a str: pass the column, frame['p']",
+    "dmfroc.evaluate('y', 'p')": "not str: pass the column, frame['y']",
+    "dmfroc.evaluate(Y, np.array(list('abc'))[Y])": "predicted labels as y_pred=",
+    "dmfroc.hand_till_score(Y, list('abc') * 30)": "predicted labels as y_pred=",
+    "curves.roc_curve(Y > 0, ['a'] * 90)": "predicted labels as y_pred=",
+    "dmfroc.estimate('accuracy', Y, pd.DataFrame({'p': ['a'] * 90}))": "labels as y_pred=: row 0",
+    "dmfroc.evaluate(Y, S, method='BCa')": 'pass method="bootstrap", interval_type="bca"',
+    "dmfroc.evaluate(Y, S, method='percentile')": 'bootstrap", interval_type="percentile"',
+    "dmfroc.compare(Y, [S, S], method='basic')": 'bootstrap", interval_type="basic"',
+    "dmfroc.evaluate(Y, S, method='youden')": 'pass measures="max_informedness"',
+    "dmfroc.gate(Y, S, {'measure': 'accuracy'})": "rules come first, gate([{",
+    "dmfroc.gate({'accuracy': 0.8}, Y, S)": "the call is as gate([{",
+    "dmfroc.gate('accuracy>=0.8', Y, S)": "is no file: write one of TOML, with a line [[rule]]",
+    "dmfroc.gate(['accuracy>=0.8'], Y, S)": "rules come first, gate([{",
+}
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_what_cannot_be_meant_is_answered_with_what_can(call):
+    with pytest.raises((TypeError, ValueError), match=re.escape(REFUSED[call])):
+        eval(call, globals() | KNOWN)
+
+
+def test_one_rule_is_a_dict():
+    rule = {"measure": "hand_till", "at_least": 0.7}
+    assert (
+        dmfroc.gate(rule, Y, S) == dmfroc.gate([rule], Y, S) == dmfroc.gate({"rule": [rule]}, Y, S)
+    )
+
+
+TRACED = {
+    "hand_till": lambda x: dmfroc.hand_till_score(Y, x),
+    "dmf_auc": lambda x: dmfroc.dmf_auc_score(Y, x),
+    "average_precision": lambda x: dmfroc.average_precision_score(Y > 0, x[:, 0]),
+    "multiclass_roc": lambda x: dmfroc.multiclass_roc(Y, x).auc,
+    "accuracy": lambda x: dmfroc.estimate("accuracy", Y, x).value,
+    "brier_score": lambda x: KNOWN["measures"].brier_score()(Y, x),
+    "log_loss": lambda x: dmfroc.estimate("log_loss", Y, S, sample_weight=x[:, 0]).value,
+    "informedness": lambda x: dmfroc.informedness_score(x[:, 0], Y),
+    "dmf": lambda x: dmfroc.dmf(x).deviance,
+    "hand_till_": lambda x: dmfroc.evaluate(Y, x)["hand_till"].value,
+    "hand_till__": lambda x: dmfroc.curves.roc_curve(Y > 0, x[:, 0]).area,
+    "hand_till___": lambda x: dmfroc.estimate("hand_till", Y, S, level=x[0, 0]).value,
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_programs_of_jax_are_told_which_function_can_be_traced(name):
+    call = TRACED[name]
+    known = f"call(, for example)? dmfroc.functional.{name.rstrip('_')}, or call"
+    runs = [jax.jit(call), jax.grad(call), lambda x: jax.lax.map(call, x[None])]
+    for run in [*runs, lambda x: jax.vmap(call)(x[None])]:
+        with pytest.raises(TypeError, match=f"^[a-z_]+ is traced by JAX.*{known}"):
+            run(np.float32(S))
 
 
 @pytest.mark.parametrize(

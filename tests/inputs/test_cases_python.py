@@ -284,7 +284,7 @@ def test_masked_items_are_missing(convert):
         ([[1, 0, 0], [0, 0, 1]], r"take argmax\(axis=1\) of one-hot rows$"),
         ([[1], [0]], r"take ravel\(\) of a single column$"),
         ([["a", "b"], ["a", "c"]], "pass one of the columns$"),
-        ([[0.2, 0.8], [0.5, 0.5]], "pass one of the columns$"),
+        ([[0.2, 0.8], [0.5, 0.5]], "of the columns; classes come first, scores second$"),
     ],
 )
 def test_several_labels_per_row_are_refused(labels, message):

@@ -2,6 +2,8 @@
 
 import dataclasses
 import inspect
+import json
+import re
 import warnings
 
 import numpy as np
@@ -436,3 +438,35 @@ def test_absent_classes_are_told_once_for_each_measure():
             warnings.simplefilter("always")
             make()(CLASSES[keep], SCORES[keep], labels=[0, 1, 2])
         assert len(caught) == 1
+
+
+@pytest.mark.parametrize("name", ["scaled_brier_score", "d2_brier_score", "Scaled Brier"])
+def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory):
+    folder = cases_directory / "third"
+    handed = json.loads((folder / "expected_handout.json").read_text(encoding="utf-8"))
+    [right] = [x["right"] for x in handed if "d2_brier_score" in x["call"]]
+    scores = ["P_early", "P_late", "P_none"]
+    read = Predictions.from_file(folder / "sas_score.csv", label="F_stage", scores=scores)
+    assert estimate(name, read).value == pytest.approx(right["brier_skill_score"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("micro_auc", "dmfroc.multilabel(one_hot, y_score, average='micro')"),
+        ("IDI", "useless markers can raise it: compare both models by 'brier_score'"),
+        ("net_reclassification_index", "useless markers"),
+        ("Krippendorff's alpha", "'cohen_kappa', 'scott_pi' and"),
+        ("gwet_ac1", "'cohen_kappa', 'scott_pi' and"),
+        ("hosmer_lemeshow_test", "dmfroc.calibration_tests"),
+        ("ndcg", "for ranked lists"),
+        ("ndcg@10", "for ranked lists"),
+        ("EER", "dmfroc.curves.det_curve"),
+        ("BEDROC", "'precision_at_k'"),
+        ("d2_log_loss_score", "'log_loss' orders classifiers alike"),
+        ("macro_precision", "per_class().loc['precision']"),
+    ],
+)
+def test_measures_that_are_not_here_are_answered_with_what_is(name, told):
+    with pytest.raises(ValueError, match=re.escape(told)):
+        get_measure(name)
