@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -14,24 +13,23 @@ from scipy.special import chdtrc, ndtri, stdtrit
 
 from dmfroc._kit.options import check_level, choice, positive
 from dmfroc._kit.remarks import warn
-from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.sites import Site, check_alike, sites_of
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.inference.limits import Scale, scale_of
 from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects, on_line
+from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects
+from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
-from dmfroc.results.receipts import Receipt, read_receipt
 from dmfroc.results.result import renderer
 from dmfroc.results.table import Column, Table, rounded
 
 PoolingMethod = Literal["reml", "bayes"]
 _FEW_SITES = 5
 _N_NODES = 2000  # values of tau in the posterior
-_NO_RANGE = (-np.inf, np.inf)
-Source = Evaluation | Comparison | str | PathLike[str]
+Source = Evaluation | Comparison | tuple[float, float] | str | PathLike[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +108,7 @@ class PooledSites(NamedEstimates):
     def tables(self) -> list[Table]:
         """Return the pooled values, the sites, and the groups of sites."""
         interval = f"{100 * self.level:g} % interval"
+        own = f"{100 * next(iter(self.estimates.values())).level:g} % interval"
         new = replace(self.mean, standard_error=np.nan, interval=self.prediction)
         rows = {"mean": self.mean, "fixed effect": self.fixed, "a new site": new}
         columns = [
@@ -119,7 +118,7 @@ class PooledSites(NamedEstimates):
         sites = [
             Column("site", "site", self.estimates, "name"),
             Column("n", "n" if any(self.sizes.values()) else "", self.sizes.values(), "count"),
-            Column("value", self.title, self.estimates.values(), "estimate", interval),
+            Column("value", self.title, self.estimates.values(), "estimate", own),
             Column("weight", "weight", self.weights.values(), "percent"),
         ]
         if self.without:
@@ -153,18 +152,10 @@ class PooledSites(NamedEstimates):
         return renderer(self, "plot_funnel")(self, ax=ax)
 
 
-class _Site(NamedTuple):
-    estimate: Estimate
-    point: OnLine
-    n: int | None
-    classes: tuple[str, ...]
-    bounds: tuple[float, float]
-
-
 def pool(
-    sites: Mapping[str, Source] | Sequence[Source] | SubgroupComparison,
+    sites: Mapping[str, Source] | Sequence[Source] | SubgroupComparison | Any,
     *,
-    measure: str | None = None,
+    measure: str | Measure | None = None,
     classifier: str | tuple[str, str] | None = None,
     by: Mapping[str, str] | None = None,
     method: PoolingMethod = "reml",
@@ -182,9 +173,11 @@ def pool(
     sites : sequence or dict of str to Evaluation, Comparison or path, or SubgroupComparison
         What each site found, or the file with its receipt, whose name is the name of the site. Or
         what `compare_subgroups` found of rows in one place, with ``by=`` their site; the result is
-        the same.
-    measure : str, optional
-        Which measure, if the sites have several.
+        the same. Or published values: a dict of (value, standard error) by site, or a table, or a
+        file of one, with a column of names, of values, and of errors such as ``"se"``.
+    measure : str or Measure, optional
+        Which measure, if the sites have several, or what published values are. By default their
+        column names it.
     classifier : str or tuple of two str, optional
         Of comparisons: the classifier whose value is pooled, or the two whose difference is. By
         default the difference of the two that there are.
@@ -207,13 +200,15 @@ def pool(
     Warns
     -----
     UserWarning
-        If a site is left out, sites have other classes than others, or there are fewer than five.
+        If a site is left out, sites have other classes or another version of dmfroc than others,
+        or the same counts, or there are fewer than five.
 
     Raises
     ------
     TypeError, ValueError
-        If fewer than two sites have a value with an error, a receipt was changed, a site lacks the
-        measure, or an option is out of its range.
+        If fewer than two sites have a value with an error, a receipt was changed, or a site lacks
+        the measure. Also if sites differ in the measure or the level, if one is there twice, or if
+        an option is out of its range.
 
     References
     ----------
@@ -223,6 +218,7 @@ def pool(
 
     Examples
     --------
+    >>> import warnings
     >>> import numpy as np
     >>> from dmfroc import evaluate
     >>> rng = np.random.default_rng(0)
@@ -234,28 +230,29 @@ def pool(
     >>> pooled = pool(found)
     >>> 0.7 < pooled.mean.value < 0.85, pooled.prediction[1] > pooled.mean.interval[1]
     (True, True)
+    >>> published = {"A": (0.81, 0.02), "B": (0.78, 0.04), "C": (0.68, 0.04)}
+    >>> with warnings.catch_warnings(action="ignore"):  # three sites are few
+    ...     print(f"{pool(published, measure='hand_till').mean:.2f}")
+    0.76
     """
     choice("method", method, get_args(PoolingMethod))
     both = classifier if isinstance(classifier, tuple) else (classifier,)
     for name, value, is_right, right in (
-        ("sites", sites, isinstance(sites, Sequence | Mapping | SubgroupComparison), "a list"),
-        ("measure", measure, isinstance(measure, str | None), "a name"),
+        ("measure", measure, isinstance(measure, str | Measure | None), "a name"),
         ("classifier", classifier, all(isinstance(x, str | None) for x in both), "a name or two"),
         ("by", by, isinstance(by, Mapping | None), "a dict of groups by site"),
     ):
         if not is_right:
             raise TypeError(f"{name} must be {right}, but it is a {type(value).__name__}")
     tau_scale, level = positive("tau_scale", tau_scale), check_level(level)
-    named = _sites(sites, measure, classifier)
+    named = sites_of(sites, measure, classifier, level)
+    remarks = check_alike(named)
     left_out = {
         name: "whose value has no standard error"
         for name, x in named.items()
         if not (np.isfinite(x.point).all() and x.point.error > 0)
     }
-    remarks = [f"left out: {name}, {why}" for name, why in left_out.items()]
-    if len({x.classes for x in named.values()} - {()}) > 1:
-        of_sites = {name: list(x.classes) for name, x in named.items()}
-        remarks.append(f"sites do not have the same classes: {of_sites}")
+    remarks += [f"left out: {name}, {why}" for name, why in left_out.items()]
     kept = {name: x for name, x in named.items() if name not in left_out}
     if len(kept) < 2:
         raise ValueError(
@@ -305,7 +302,7 @@ def pool(
     )
 
 
-def _model(sites: Mapping[str, _Site]) -> RandomEffects:
+def _model(sites: Mapping[str, Site]) -> RandomEffects:
     values, errors = np.array([x.point for x in sites.values()]).T
     return RandomEffects(values, np.diag(errors**2), np.ones((len(sites), 1)))
 
@@ -381,7 +378,7 @@ class _Line(NamedTuple):
         return taus
 
     def groups(
-        self, sites: Mapping[str, _Site], by: Mapping[str, str]
+        self, sites: Mapping[str, Site], by: Mapping[str, str]
     ) -> tuple[dict[str, Estimate], OmnibusTest]:
         """Return the means of groups of sites with one tau, and the test that they are equal."""
         if unknown := [name for name in sites if name not in by]:
@@ -404,69 +401,3 @@ class _Line(NamedTuple):
         return dict(zip(names.tolist(), estimates, strict=True)), OmnibusTest(
             f, freedom, p_value_of_f(f, freedom)
         )
-
-
-def _sites(sites: Any, measure: str | None, classifier: Any) -> dict[str, _Site]:
-    """Return the value of each site that is pooled."""
-    if isinstance(sites, SubgroupComparison):
-        bounds = _range(sites.measure)
-        return {
-            name: _Site(e, on_line(e, bounds), sites.sizes[name], (), bounds)
-            for name, e in sites.estimates.items()
-        }
-    if not isinstance(sites, Mapping):
-        paths = [x for x in sites if isinstance(x, str | PathLike)]
-        names = [Path(x).stem for x in paths] or [str(i) for i in range(1, len(sites) + 1)]
-        if 0 < len(paths) < len(sites) or len(set(names)) < len(names):
-            raise ValueError("sites need a name each: pass a dict by name of the site")
-        sites = dict(zip(names, sites, strict=True))
-    result = {}
-    for name, source in sites.items():
-        if isinstance(source, str | PathLike):
-            result[name] = _value_of(read_receipt(source), measure, classifier, name)
-        elif isinstance(source, Evaluation | Comparison):
-            result[name] = _value_of(source.receipt(), measure, classifier, name)
-        else:
-            raise TypeError(
-                f"sites must be evaluations, comparisons, or files with their receipts, but "
-                f"{name!r} is a {type(source).__name__}"
-            )
-    return result
-
-
-def _value_of(receipt: Receipt, measure: str | None, classifier: Any, site: str) -> _Site:
-    """Return a site's value, or the difference of two of its classifiers."""
-    measures = list(dict.fromkeys(m for m, _ in receipt.estimates))
-    if measure is None and len(measures) > 1:
-        raise ValueError(f"measure is missing: name one of {measures}, which {site!r} has")
-    measure = measures[0] if measure is None else measure
-    names = [c for m, c in receipt.estimates if m == measure]
-    if classifier is None and len(names) != 1:
-        classifier = tuple(names)
-    wanted = classifier if isinstance(classifier, tuple) else (classifier or "",)
-    if not names or len(wanted) > 2 or not set(wanted) <= set(names):
-        has = f"{measures} of {names}" if any(names) else str(measures)
-        of = f" of classifier {' and '.join(wanted)}" if any(wanted) else ""
-        raise ValueError(f"measure {measure!r}{of} is not in {site!r}, which has {has}")
-    places = [list(receipt.estimates).index((measure, x)) for x in wanted]
-    estimates = [receipt.estimates[measure, x] for x in wanted]
-    first, classes = estimates[0], tuple(receipt.counts)
-    if len(wanted) == 1:
-        bounds = _range(measure)
-        return _Site(first, on_line(first, bounds), receipt.n, classes, bounds)
-    value = first.value - estimates[1].value
-    square = np.array([1, -1]) @ receipt.covariance[np.ix_(places, places)] @ [1, -1]
-    error = float(np.sqrt(max(square, 0)))
-    half = float(ndtri((1 + first.level) / 2)) * error
-    ends, title = (value - half, value + half), f"{first.title}, {' - '.join(wanted)}"
-    estimate = replace(first, title=title, value=value, standard_error=error, interval=ends)
-    return _Site(estimate, OnLine(value, error), receipt.n, classes, _NO_RANGE)
-
-
-def _range(measure: str) -> tuple[float, float]:
-    """Return the range whose ends are infinitely far away on the scale of pooling."""
-    try:
-        known = get_measure(measure)
-    except ValueError:  # one of the user's own
-        return _NO_RANGE
-    return _NO_RANGE if known.interval.is_flat_at_ends else known.bounds

@@ -66,10 +66,14 @@ FILES = click.Argument(
     "compare or rank columns of one file with two classes, name them in --scores.",
 )
 RECEIPTS = click.Argument(
-    ["files"], type=_PATH, nargs=-1, required=True, help="A receipt of each site, see to_receipt."
+    ["files"],
+    type=_PATH,
+    nargs=-1,
+    required=True,
+    help="A receipt of each site, see to_receipt; or a table of published values and errors.",
 )
 POOLED = [
-    _option("--measure", "NAME", "Which measure, if the receipts have several."),
+    _option("--measure", "NAME", "Which measure, if there are several."),
     _option("--classifier", "NAMES", "Of comparisons: a classifier, or A,B for a difference."),
     _option("--method", "METHOD", "reml or bayes.", default="reml", type=_words("reml", "bayes")),
 ]

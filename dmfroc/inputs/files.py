@@ -102,15 +102,15 @@ def _read_rows(
     Also the names with that of the column of the true labels, if the first file has it, too.
     """
     if names.truth is None:
-        return _read_table(file, names.format, texts, numbers), names
+        return read_table(file, names.format, texts, numbers), names
     import pyarrow.compute as pc
 
     source = checked_path("truth", names.truth)
     if not source.is_file():
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
-    truth, label = _read_table(source, names.format, texts, numbers).table, names.columns["label"]
+    truth, label = read_table(source, names.format, texts, numbers).table, names.columns["label"]
     texts = [x for x in texts if x != label or label not in truth.column_names]
-    text = _read_table(file, names.format, texts, numbers)
+    text = read_table(file, names.format, texts, numbers)
     table = text.table
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
@@ -200,7 +200,7 @@ def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.nda
     return found
 
 
-def _read_table(
+def read_table(
     file: Path, given: Format, texts: Sequence[str], numbers: Collection[str] | None
 ) -> Text:
     """Return a file as a table of pyarrow, and how it was read."""

@@ -15,6 +15,7 @@ import dmfroc
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc.cli.commands import app
 from dmfroc.inference.random_effects import RandomEffects, on_line
+from dmfroc.results.receipts import _digest
 
 # Colditz et al. (1994), trials of a vaccine: cases and others, vaccinated and not
 BCG = np.array(
@@ -120,11 +121,13 @@ def test_receipt_holds_the_covariance_and_no_row(tmp_path):
     )
     comparison = compared(rows)
     comparison.to_receipt(path)
+    other = compared(SITE == 1)
     with pytest.warns(UserWarning, match="2 sites hardly show"):
-        pooled = dmfroc.pool({"x": comparison, "y": path}, measure="hand_till")
-    [difference] = comparison.differences
-    assert pooled["x"].value == pooled["y"].value == pytest.approx(difference.value)
-    assert pooled["x"].standard_error == pytest.approx(difference.standard_error, rel=1e-2)
+        pooled = dmfroc.pool({"x": other, "y": path}, measure="hand_till")
+    for name, found in (("x", other), ("y", comparison)):
+        [difference] = found.differences
+        assert pooled[name].value == pytest.approx(difference.value)
+        assert pooled[name].standard_error == pytest.approx(difference.standard_error, rel=1e-2)
     assert len(path.read_text()) < 2000
     few = dmfroc.evaluate(np.r_[Y[rows], [2] * 3], y_pred=np.r_[Y[rows], [2] * 3])
     few.to_receipt(path)
@@ -258,3 +261,166 @@ def test_what_is_refused(tmp_path):
     with pytest.warns(UserWarning, match="left out: c, whose value has no standard error"):
         pooled = dmfroc.pool(sites | {"c": constant}, measure="hand_till")
     assert list(pooled.left_out) == ["c"]
+
+
+SITES = at_sites(evaluated)
+FORGED = {
+    "level": (lambda x: x["estimates"][0].update(level=2), "level 2 is not between"),
+    "counts": (lambda x: x["counts"].update({"0": -5}), "class '0' has -5 observations"),
+    "text as count": (lambda x: x["counts"].update({"0": "many"}), "class '0' has 'many'"),
+    "error": (lambda x: x["estimates"][0].update(standard_error=-0.1), "is impossible"),
+    "ends": (lambda x: x["estimates"][0].update(interval=[0.9, 0.1]), "is impossible"),
+    "one end": (lambda x: x["estimates"][0].update(interval=[0.9]), "is no receipt"),
+    "text": (lambda x: x["estimates"][0].update(value="high"), "'high' in place of a number"),
+    "truth": (lambda x: x["estimates"][0].update(value=True), "True in place of a number"),
+    "no field": (lambda x: x["estimates"][0].pop("title"), "lacks 'title'"),
+    "no estimates": (lambda x: x.update(estimates=[]), "it has no estimates"),
+    "number": (lambda x: x.update(estimates=3), "is no receipt"),
+    "copy": (lambda x: x["estimates"].append(x["estimates"][0]), "one of them twice"),
+    "covariance": (lambda x: x.update(covariance=[[1.0]]), "covariance does not fit"),
+    "ragged": (lambda x: x.update(covariance=[[1.0, 2.0], [1.0]]), "is no receipt"),
+    "list": (lambda x: x.update(counts=[1, 2]), "is no receipt"),
+    "range": (
+        lambda x: x["estimates"][0].update(value=2.75),
+        r"'north' has hand_till = 2\.75, outside of its range, 0 to 1",
+    ),
+    "measure": (
+        lambda x: x["estimates"][0].update(measure="goodness", value=2.75),
+        "'north' has 'goodness', which is no measure of dmfroc",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_receipts_are_checked_like_any_foreign_file(what, tmp_path):
+    """They are changed and signed again, so that the sum of their content says nothing."""
+    (change, message), path = FORGED[what], tmp_path / "north.json"
+    SITES["s0"].to_receipt(path)
+    content = json.loads(path.read_text())
+    del content["sha256"]
+    change(content)
+    path.write_text(json.dumps(content | {"sha256": _digest(content)}))
+    measure = "goodness" if what == "measure" else "hand_till"
+    with pytest.raises(ValueError, match=message) as raised:
+        dmfroc.pool({"north": path, "b": SITES["s1"], "c": SITES["s2"]}, measure=measure)
+    assert "north" in str(raised.value)
+
+
+@pytest.mark.filterwarnings("ignore:3 sites hardly show")
+def test_merged_inputs_are_of_one_kind(tmp_path):
+    """Measure with options, level, classes, version and content."""
+    y, p = Y, 1 / (1 + np.exp(-SCORE))
+
+    def of(measure, rows, **options):
+        return dmfroc.evaluate(y[rows], p[rows], measures=[measure], **options)
+
+    parts = [k == SITE for k in range(5)]
+    brier = {"a": of("hand_till", parts[0]), "b": of("brier_score", parts[1])}
+    with pytest.raises(ValueError, match=r"different measures.*'hand_till'.*'brier_score'"):
+        dmfroc.pool(brier)
+    thresholds = (0.1, 0.5, 0.5)
+    several = [
+        of(dmfroc.measures.net_benefit(t), x) for t, x in zip(thresholds, parts[:3], strict=True)
+    ]
+    with pytest.raises(ValueError, match=r"different measures.*threshold=0\.1.*'net_benefit'"):
+        dmfroc.pool(several)
+    named = {"a": p, "b": p**2}
+    two = [
+        dmfroc.compare(y[x], {k: s[x] for k, s in named.items()}, measure=m)
+        for m, x in zip(map(dmfroc.measures.net_benefit, thresholds), parts[:3], strict=True)
+    ]
+    with pytest.raises(ValueError, match=r"different measures.*threshold=0\.1.*'net_benefit'"):
+        dmfroc.pool(two)
+    levels = [of("hand_till", parts[0]), of("hand_till", parts[1], level=0.9)]
+    with pytest.raises(ValueError, match=r"different levels.*0\.95.*0\.9"):
+        dmfroc.pool(levels)
+    turned = dmfroc.evaluate(y[parts[1]], 1 - p[parts[1]], measures=["hand_till"], labels=[1, 0])
+    with pytest.raises(ValueError, match="different positive classes"):
+        dmfroc.pool([levels[0], turned])
+    one = of("hand_till", parts[0])
+    for name in ("north.json", "copy.json"):
+        one.to_receipt(tmp_path / name)
+    files = [tmp_path / "north.json", tmp_path / "copy.json"]
+    for copies in (files, [one, one], [one, files[0]]):
+        named = dict(zip("ab", copies, strict=True)) | {"c": of("hand_till", parts[2])}
+        with pytest.raises(ValueError, match="'a' and 'b' have the same value and error"):
+            dmfroc.pool(named)
+    right = [counted(8, 2, 1, 9), counted(8, 2, 3, 7), counted(9, 1, 1, 9)]
+    with pytest.warns(UserWarning, match="'1' and '2' have the same value.*if they are the same"):
+        dmfroc.pool(right, measure="recall")
+    content = json.loads(files[0].read_text()) | {"version": "0.9"}
+    del content["sha256"]
+    files[0].write_text(json.dumps(content | {"sha256": _digest(content)}))
+    named = {"a": files[0], "b": of("hand_till", parts[1]), "c": of("hand_till", parts[2])}
+    with pytest.warns(UserWarning, match=r"different versions of dmfroc.*0\.9"):
+        dmfroc.pool(named)
+
+
+def test_intervals_of_sites_have_their_own_level():
+    pooled = dmfroc.pool(SITES, measure="hand_till", level=0.8)
+    text = str(pooled)
+    assert "80 % interval" in text.partition("site ")[0]
+    assert "95 % interval" in text.partition("site ")[2]
+
+
+def test_published_values_with_errors(cases_directory, tmp_path):
+    path = cases_directory / "third" / "published_auc.csv"
+    table = pd.read_csv(path)
+    sites = dict(zip(table.study, zip(table.auc, table.se, strict=True), strict=True))
+    others = table.assign(n=100).rename(columns={"auc": "value", "se": "Std. error"})
+    for found in (
+        dmfroc.pool(table),
+        dmfroc.pool(path),
+        dmfroc.pool(sites, measure="hand_till"),
+        dmfroc.pool(others, measure=dmfroc.measures.hand_till()),
+        dmfroc.pool(table.set_index("study"), measure="AUC"),
+    ):
+        assert found.mean.value == pytest.approx(0.7510635, abs=1e-6)
+        assert found.mean.interval == pytest.approx((0.7044656, 0.7924786), abs=1e-6)
+        assert found.tau == pytest.approx(0.1771538, abs=1e-6)
+        assert found.scale == "logit"
+        assert list(found) == [f"S{k}" for k in range(1, 8)]
+    done = CliRunner().invoke(app, ["pool", str(path), "--json"])
+    assert json.loads(done.stdout)["tau"] == pytest.approx(0.1771538, abs=1e-6)
+    logits = logit(found["S1"].interval)
+    assert logits.mean() == pytest.approx(logit(0.807))
+    for wrong, message in (
+        (table.rename(columns={"auc": "x"}), "measure is missing: say what is published"),
+        (table.drop(columns="se"), "of standard errors called 'se'"),
+        (table.assign(study="a"), "need a name each"),
+        (table.assign(auc=1.2), r"'S1' has auc = 1\.2"),
+        (table.assign(se=[0.1] * 6 + [np.nan]), "error of site 'S7' must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            dmfroc.pool(wrong)
+
+
+def test_bayesian_errors_are_those_of_the_posterior():
+    """By sums over a grid of the mean and of the standard deviation between sites."""
+    values, errors = np.array([0.1, 1.0, -0.6, 0.7]), np.array([0.2, 0.3, 0.4, 0.3])
+    share = 1 / (1 + np.exp(-values))
+    sites = zip("abcd", zip(share, errors * share * (1 - share), strict=True), strict=True)
+    with pytest.warns(UserWarning, match="4 sites"):
+        found = dmfroc.pool(dict(sites), measure="hand_till", method="bayes", tau_scale=0.8)
+    mean, tau = np.meshgrid(np.linspace(-4, 5, 1801), np.linspace(0.0005, 4, 1000))
+    logs = -((tau / 0.8) ** 2) / 2
+    for value, error in zip(values, errors, strict=True):
+        variance = error**2 + tau**2
+        logs -= np.log(variance) / 2 + (value - mean) ** 2 / variance / 2
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    middle = (weights * mean).sum()
+    spread = np.sqrt((weights * (mean - middle) ** 2).sum())
+    value = found.mean.value
+    assert logit(value) == pytest.approx(middle, abs=2e-3)
+    assert found.mean.standard_error == pytest.approx(spread * value * (1 - value), rel=2e-3)
+
+
+def test_tables_of_groups_have_their_means():
+    by = {name: "late" if name > "s3" else "early" for name in SITES}
+    pooled = dmfroc.pool(SITES, measure="hand_till", by=by)
+    frame = pooled.to_pandas("groups")
+    assert list(frame.index) == ["early", "late"]
+    for name, row in frame.iterrows():
+        assert row["value"] == pooled.groups[name].value
+        assert (row["low"], row["high"]) == pooled.groups[name].interval
