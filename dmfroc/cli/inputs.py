@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
 _SMALL_FILES = 10_000_000  # bytes
 
-_OF_FILES = (
-    *("label", "sample_weight", "frequency_weight", "y_pred", "id", "truth"),
-    *("separator", "decimal", "encoding"),
-)
+_COLUMNS = ("label", "sample_weight", "frequency_weight", "y_pred", "id")
+_OF_FILES = (*_COLUMNS, "truth", "separator", "decimal", "encoding")
 
 type PairWeights = str | list[list[float]]
 
@@ -44,6 +42,7 @@ class Columns:
     truth: Path | None = None
     drop_label: Sequence[str] = ()
     where: Sequence[str] = ()
+    drop_missing: bool | Sequence[str] = False
     threshold: float | None = None
     folds: Sequence[str] = ()
     groups: str | None = None
@@ -74,21 +73,32 @@ class Columns:
     @property
     def _where(self) -> dict[str, list[str]]:
         where: dict[str, list[str]] = {}
-        for item in split_all(self.where):
-            name, sign, value = item.partition("=")
-            if sign:
-                where.setdefault(name, []).append(value.removeprefix("="))
-            elif where:  # another value of the same column
-                where[[*where][-1]].append(item)
-            else:
+        for item in self.where:
+            name, sign, values = item.partition("=")
+            if not sign:
                 raise ValueError(f"--where must be COLUMN=VALUE, such as split=test, not {item!r}")
+            where.setdefault(name, []).extend(split_list(values))
         return where
+
+    @property
+    def _chosen(self) -> dict[str, Any]:
+        """Which columns and which rows."""
+        others = [*split_all(self.folds), *filter(None, (self.groups, self.time))]
+        return {
+            "scores": self._scores,
+            "labels": self._labels,
+            "other_columns": (*split_all(self.other_columns), *self.by, *others),
+            "drop_label": split_all(self.drop_label) or None,
+            "where": self._where,
+            "drop_missing": self.drop_missing,
+        }
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
         in_memory = ("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time")
-        for option in (*in_memory, "censored", "truth", "drop_label", "where", "threshold"):
-            if getattr(self, option) not in (None, ()):
+        in_memory += ("censored", "truth", "drop_label", "where", "drop_missing", "threshold")
+        for option in in_memory:
+            if getattr(self, option) not in (None, (), False):
                 raise ValueError(f"{option}= needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):
             if getattr(self, option) is not None:
@@ -106,22 +116,15 @@ class Columns:
 
     def read(self, file: Path) -> Predictions:
         """Read and check the predictions in a file."""
-        others = [*split_all(self.folds), *filter(None, (self.groups, self.time))]
-        labels = self._labels
-        if self.time and labels is None:
+        chosen = self._chosen
+        if self.time and self.labels is None:
             from dmfroc.inputs.horizon import labels_of_events
 
             events = self.read_others(file, {self.label: "label"})[self.label].tolist()
-            labels = [str(x) for x in labels_of_events(events, self.censored)[0]]
+            chosen["labels"] = [str(x) for x in labels_of_events(events, self.censored)[0]]
         with collected_remarks() as remarks:
             predictions = dmfroc.Predictions.from_file(
-                file,
-                scores=self._scores,
-                labels=labels,
-                other_columns=[*split_all(self.other_columns), *self.by, *others],
-                drop_label=split_all(self.drop_label) or None,
-                where=self._where,
-                **{name: getattr(self, name) for name in _OF_FILES},
+                file, **chosen, **{name: getattr(self, name) for name in _OF_FILES}
             )
         warn(remarks)
         predictions = replace(predictions, file=as_typed(str(file)))
@@ -142,9 +145,10 @@ class Columns:
         """Read scores, labels of a judge, and labels that are mostly missing."""
         from dmfroc.inputs.arrays import is_missing
 
-        if self.drop_label or self.truth or self.threshold is not None:
+        if self.drop_label or self.drop_missing or self.truth or self.threshold is not None:
             raise ValueError(
-                "--judge has labels of its own: leave --drop-label, --truth and --threshold out"
+                "--judge has labels of its own: leave --drop-label, --drop-missing, --truth and "
+                "--threshold out"
             )
         judge = self.judge or ""
         verified = self.read_others(file, {self.label: "label", judge: "judge"})[self.label]
@@ -183,7 +187,9 @@ class Columns:
                 "scores for each classifier"
             )
         quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
-        return {name: (replace(self, scores=[x]), files[0]) for name, x in quoted.items()}
+        of_all = self.drop_missing and [*names]
+        each = {name: replace(self, scores=[x], drop_missing=of_all) for name, x in quoted.items()}
+        return {name: (columns, files[0]) for name, columns in each.items()}
 
     def read_all_judged(
         self, each: Mapping[str, tuple[Columns, Path]]
@@ -257,11 +263,10 @@ class Columns:
         if not arguments:
             return {}
         try:
-            keys = {"label": self.label} if self.label else {}
-            keys |= {} if self.id is None else {"id": self.id}
+            named = {x: name for x in _COLUMNS if (name := getattr(self, x))}
             given = checked_format(self.separator, self.decimal, self.encoding)
-            rows = Names(keys, truth=self.truth, drop_label=split_all(self.drop_label) or None)
-            return read_columns(file, arguments, given, rows._replace(where=self._where))
+            names = Names(named, truth=self.truth, **self._chosen)
+            return read_columns(file, arguments, given, names)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
 

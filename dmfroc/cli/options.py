@@ -146,6 +146,7 @@ _COLUMNS = [
         "commas, or columns, by repeating the option.",
         multiple=True,
     ),
+    _flag("--drop-missing", "Leave out rows without a label or a score, and say which."),
     _option("--truth", "FILE", "Another file, with the labels; --id names the rows.", type=_PATH),
     _option(
         "--threshold",

@@ -347,12 +347,17 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
     )
 
 
-def check_length(what: str, length: int, n: int, source: Source, remedy: str = "") -> None:
+def check_length(what: str, length: int, n: int, source: Source) -> None:
     """Raise unless an input has as many rows as there are observed labels."""
     if length != n:
+        k, rest = divmod(length, n)
+        remedy = (
+            f". If these are the scores of {k} classes, pass {what}.reshape({n}, {k}) if row "
+            f"follows row, {what}.reshape({k}, {n}).T if class follows class"
+        )
         raise ValueError(
             f"{source.true} has {n} rows but {what} has {length}: both must describe the same "
-            f"observations, in the same order{remedy}"
+            f"observations, in the same order{remedy * (what == source.scores and k > 1 > rest)}"
         )
 
 

@@ -25,10 +25,12 @@ from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
-from dmfroc.inputs.messages import listing
+from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.tables import (
     Names,
     check_available,
+    columns_of_use,
+    lacks_value,
     listed_labels,
     matching,
     names_taken,
@@ -61,8 +63,8 @@ def read_columns(
         arrays = _kept_arrays(_read_arrays(file, chosen), names)
         return {name: arrays[name] for name, given in found.items() if given in arguments}
     columns = [*called]
-    (table, _), names = _read_rows(file, names, columns, ())
-    table = _kept_rows(_with_nested(table, columns), names)
+    (table, _), names = _read_rows(file, names, columns, None if names.drop_missing else ())
+    table = _kept_rows(file, _with_nested(table, columns), names)
     chosen(table.column_names, "column")
     return {
         name: spelled_labels([table[name]])[0].to_pandas().to_numpy()
@@ -76,17 +78,20 @@ def read(file: Path, names: Names) -> Inputs:
     check_readable(file)
     if file.name.lower().endswith(".npz"):
         _check_text(file, names.format)
+        if names.drop_missing:
+            raise ValueError("drop_missing= is for tables: save arrays without these rows")
         return _read_npz(file, names)
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
     weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
-    numbers = None if scores is None else [*scores, *map(names.columns.__getitem__, weights)]
+    numbers = None
+    if scores is not None and not any("*" in name for name in scores):
+        numbers = [*scores, *map(names.columns.__getitem__, weights)]
     texts = [x for argument, x in names.columns.items() if argument not in weights]
     texts += [*names.other_columns, *names.where]
     (table, as_read), names = _read_rows(file, names, texts, numbers)
-    if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
-        table = with_labels(_kept_rows(table, names), names)
-    else:
-        table = _kept_rows(_with_nested(table, [*texts, *(numbers or ())]), names)
+    if not _is_text(file):
+        table = _with_nested(table, [*texts, *(numbers or ())])
+    table = _kept_rows(file, table, names)
     try:
         inputs = table_inputs(table, names)
     except ValueError as error:
@@ -150,16 +155,33 @@ def _one_hot(table: Any, label: str) -> Any:
     return pyarrow.chunked_array([np.array([*flags])[ones]])
 
 
-def _kept_rows(table: Any, names: Names) -> Any:
-    """Return a table without the rows of other values, and of the labels to be dropped."""
+def _kept_rows(file: Path, table: Any, names: Names) -> Any:
+    """Return a table without the rows that the user leaves out, and labels of one kind."""
+    kept = np.ones(len(table), bool)
     for name, values in names.where.items():
         check_available(name, table.column_names, "where", "column")
-        table = table.filter(_has_one(_texts(table[name]), values, name))
-    if names.drop_label is None:
+        kept &= _has_one(_texts(table[name]), values, name)
+    if names.drop_label is not None:
+        label = names.columns["label"]
+        check_available(label, table.column_names, "label", "column")
+        kept &= ~_has_one(_texts(table[label]), names.drop_label)
+    table = table.filter(kept)
+    if _is_text(file):
+        table = with_labels(table, names)
+    if not names.drop_missing:
         return table
-    label = names.columns["label"]
-    check_available(label, table.column_names, "label", "column")
-    return table.filter(~_has_one(_texts(table[label]), names.drop_label))
+    lacks = {name: lacks_value(table[name]) for name in columns_of_use(table, names)}
+    is_left_out = np.logical_or.reduce([*lacks.values()])
+    if is_left_out.any():
+        rows = shortened([str(row + 1) for row in np.flatnonzero(kept)[is_left_out]])
+        columns = listing(sorted(name for name, x in lacks.items() if x.any()))
+        what = f"{is_left_out.sum()} of {len(table)} rows are left out, data rows {rows}"
+        warn([f"drop_missing: {what}: they have no value in column {columns}"])
+    return table.filter(~is_left_out)
+
+
+def _is_text(file: Path) -> bool:
+    return file.name.lower().removesuffix(".gz").endswith(_TEXTS)
 
 
 def _texts(column: Any) -> np.ndarray:

@@ -153,11 +153,14 @@ def _factorize_objects(items: list[Any], what: str, source: Source) -> Factor:
 
 
 def _missing_label(what: str, row: int, source: Source) -> ValueError:
-    remedy = "give it a label or drop the row, or pass the labels of a judge for all rows as judge="
+    dropped = " with drop_missing=True" * source.is_table_file
+    remedy = (
+        f"give it a label or drop the row{dropped}, or pass labels of a judge for all as judge="
+    )
     if what == source.predicted:
         remedy = (
             "fill such cells with a label of their own, such as 'none', which counts as wrong, or "
-            "drop their rows to judge the decided ones alone"
+            f"drop their rows{dropped} to judge the decided ones alone"
         )
     return ValueError(f"{what} has a missing label at {source.row(row)}: {remedy}")
 

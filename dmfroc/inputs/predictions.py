@@ -45,8 +45,7 @@ class Predictions:
     """Class scores of one classifier with the classes that were observed, checked and immutable.
 
     Build one with `from_arrays`, `from_labels`, `from_file` or `as_predictions`: the constructor
-    itself trusts its arguments. All arrays are read-only and share no memory with what they were
-    built from.
+    itself trusts its arguments. All arrays are read-only copies.
 
     Attributes
     ----------
@@ -206,8 +205,7 @@ class Predictions:
         y_true, y_pred : array-like of shape (n,)
             Observed and predicted classes, as in `from_arrays` and of the same kind.
         labels : array-like of shape (K,), optional
-            All classes in column order. Default: the labels of `y_true` and `y_pred`, in the order
-            that ordered categories state, else sorted.
+            All classes in order. Default: those that occur, as ordered categories state, or sorted.
         sample_weight, frequency_weight, id : array-like of shape (n,), optional
             As in `from_arrays`.
 
@@ -251,6 +249,7 @@ class Predictions:
         truth: str | os.PathLike[str] | None = None,
         drop_label: Any = None,
         where: Mapping[str, Any] | None = None,
+        drop_missing: bool | Sequence[str] = False,
         separator: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -292,10 +291,11 @@ class Predictions:
             file may have labels of shape (n, m) with scores of shape (n, m, K).
         where : dict, optional
             By column, the value or list of values of the rows to be kept: ``{"split": "test"}``.
+        drop_missing : bool or sequence of str
+            Whether to leave out rows without a label or a score, or a value in further columns.
         separator, decimal, encoding : str, optional
-            What separates the cells of a file of text (one character, or ``"tab"``), the decimal
-            mark of its numbers (``"."`` or ``","``), and its encoding. By default they are
-            detected. A warning gives a guessed encoding; whether 1,234 is a thousand is an error.
+            Of a file of text: what separates cells (one character, or ``"tab"``), the decimal mark
+            (``"."`` or ``","``), and the encoding. By default they are detected, or refused.
 
         Returns
         -------
@@ -307,9 +307,8 @@ class Predictions:
         FileNotFoundError
             If there is no such file.
         TypeError, ValueError
-            As in `from_arrays`; the message starts with the path and names columns and, counted
-            from 1, data rows. Also ValueError if the file cannot be read, is of an unsupported
-            kind, or lacks a column.
+            As in `from_arrays`, with the path, columns and data rows, counted from 1. Also
+            ValueError if the file cannot be read, is of an unsupported kind, or lacks a column.
 
         Examples
         --------
@@ -333,10 +332,11 @@ class Predictions:
             if scores is not None and not isinstance(scores, str):
                 scores = column_names("scores", scores, least=0)
             others = tuple(column_names("other_columns", other_columns, least=0))
+            if not isinstance(drop_missing, bool):
+                drop_missing = column_names("drop_missing", drop_missing, least=0)
             text = checked_format(separator, decimal, encoding)
-            kept = instance("where", {} if where is None else where, Mapping)
-            names = Names(columns, scores, labels, others, text, truth, drop_label, kept)
-            inputs = read(file, names)
+            kept = drop_label, instance("where", where or {}, Mapping), drop_missing
+            inputs = read(file, Names(columns, scores, labels, others, text, truth, *kept))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
             predictions = cls(**check(inputs), file=str(file))

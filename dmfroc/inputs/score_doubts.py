@@ -170,15 +170,13 @@ def outside_message(scores: Floats, source: Source) -> str | None:
 
 def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source) -> str | None:
     """Say that one column is always 1, or 100, and that the others of each row ascend to it."""
-    first = np.asarray(scores[0]) if len(scores) >= _MANY else np.zeros(1)
-    total = 100 if first.max() > 1 + ROUNDING else 1
-    tops = np.flatnonzero(first >= total * (1 - _EXACT))
-    if not any((np.abs(scores[:, top] / total - 1) <= _EXACT).all() for top in tops):
+    total = 100 if len(scores) and np.max(scores[0]) > 1 + _EXACT else 1
+    if len(scores) < _MANY or abs(np.max(scores[0]) / total - 1) > _EXACT:
         return None
     shares = np.asarray(scores) / total
     order = np.argsort(shares.mean(axis=0), kind="stable")
-    steps = np.diff(shares[:, order], axis=1, prepend=0)
-    if steps.min() < -_EXACT or shares.max() > 1 + _EXACT:
+    shares = shares[:, order]
+    if np.ptp(shares[:, -1]) > _EXACT or np.diff(shares, axis=1, prepend=0).min() < -_EXACT:
         return None
     if all(len(np.unique(column)) <= FEW for column in shares.T):
         return None

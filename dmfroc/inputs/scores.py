@@ -106,8 +106,7 @@ def class_scores(
             names = None
         columns = [_score_column(column, source) for column in series]
     if len(columns):
-        remedy = _remedy_for_flat(columns[0], n, source) if len(columns) == 1 else ""
-        check_length(source.scores, len(columns[0]), n, source, remedy)
+        check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, positive = single_score_classes(name, distinct, order, source)
@@ -164,20 +163,6 @@ def _as_scores(
         if source.is_table_file:
             remedy = "; name the score columns with scores=, or predicted classes with y_pred="
         raise TypeError(f"{error}{remedy}") from error
-
-
-def _remedy_for_flat(scores: NDArray[Any], n: int, source: Source) -> str:
-    """Say how scores of all classes in one dimension become a matrix, by what its rows sum to."""
-    k, rest = divmod(len(scores), n)
-    if k < 2 or rest:
-        return ""
-    by_row = f"if row follows row, pass {source.scores}.reshape({n}, {k})"
-    by_class = f"if class follows class, pass {source.scores}.reshape({k}, {n}).T"
-    sure = are_shares(scores.reshape(n, k).T), are_shares(scores.reshape(k, n))
-    ways = [
-        way for way, fits in zip((by_row, by_class), sure, strict=True) if fits or not any(sure)
-    ]
-    return f". If these are the scores of all classes: {'; '.join(ways)}"
 
 
 def _side_by_side(columns: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -428,7 +413,7 @@ def _checked(
 
 def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
     if missing.any(axis=1).mean() < NEARLY_ALL or missing.all(axis=1).any():
-        return "replace them or drop their rows"
+        return "replace them or drop their rows" + " with drop_missing=True" * source.is_table_file
     n_kept = (~missing).sum(axis=1)
     return (
         f"most rows have the scores of their top {n_kept.max()} classes only. These allow measures "

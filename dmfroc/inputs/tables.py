@@ -12,10 +12,11 @@ import numpy as np
 
 from dmfroc._kit.text import did_you_mean
 from dmfroc.inputs.checks import Inputs
+from dmfroc.inputs.columns import match_columns
 from dmfroc.inputs.delimited import MISSING, Format
 from dmfroc.inputs.labels import Factor, factorize
 from dmfroc.inputs.lists import holds_lists, table_of_lists
-from dmfroc.inputs.messages import Source, listing, repeated
+from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 from dmfroc.inputs.score_doubts import are_shares
 from dmfroc.inputs.scores import columns_without_scores
 
@@ -37,6 +38,7 @@ class Names(NamedTuple):
     truth: Any = None  # path of another file, with the labels of the same ids
     drop_label: Any = None  # of rows to be left out; a missing one if it is empty
     where: Mapping[str, Any] = {}  # by column: the values of the rows that are kept
+    drop_missing: bool | Sequence[str] = False  # or further columns that may lack a value
 
     def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
         """Return weights, hard labels, counts and ids by name; None for those without name."""
@@ -189,6 +191,41 @@ def _check_wide(table: Any, true: Any) -> None:
                     f"frame.pivot(index=[id, label], columns={name!r}, values={scores[-1]!r}) in "
                     "pandas"
                 )
+
+
+def columns_of_use(table: Any, names: Names) -> list[str]:
+    """Return the columns of labels, weights and scores, and those that the user adds to them."""
+    from pyarrow import types
+
+    taken = names_taken(names, table.column_names, "column")
+    free = [name for name in table.column_names if name not in taken]
+    scores: list[str] = []
+    if names.scores is not None:
+        scores = matching(np.ravel(names.scores).tolist(), free)
+    elif "label" in names.columns:
+        label = names.columns["label"]
+        classes = (
+            listed_labels(names.labels)
+            or labels_of_table(table.filter(~lacks_value(table[label])), label).distinct
+        )
+        match = match_columns(free, classes, IN_MEMORY)
+        scores = [x for x in free if types.is_floating(table[x].type)]
+        scores = scores if match is None else [free[place] for place in match.positions]
+    more = () if isinstance(names.drop_missing, bool) else names.drop_missing
+    for name in [*scores, *more]:
+        check_available(name, table.column_names, "scores", "column")
+    return [*names.columns.values(), *scores, *more]
+
+
+def lacks_value(column: Any) -> np.ndarray:
+    """Return which rows of a column have no value."""
+    import pyarrow
+    import pyarrow.compute as pc
+
+    missing = pc.is_null(column, nan_is_null=True).to_numpy()
+    if pyarrow.types.is_string(column.type):
+        missing |= np.isin(column.fill_null("").to_numpy().astype(str), MISSING)
+    return np.asarray(missing)
 
 
 def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:

@@ -709,7 +709,7 @@ CASES = {
     ),
     "flat scores, class after class": (
         lambda: dmfroc.hand_till_score(Y, S.T.ravel()),
-        (ValueError, "If class follows class, pass y_score.reshape(3, 30).T"),
+        (ValueError, "y_score.reshape(3, 30).T if class follows class"),
     ),
     "the scores of a forest of several labels": (
         lambda: dmfroc.hand_till_score(Y, [np.eye(2)[B], np.eye(2)[1 - B]]),

@@ -570,6 +570,8 @@ def test_repeats_of_folds(parsed):
     values, notes = parsed(line)
     assert values == pytest.approx({"hand_till": 0.7700}, abs=5e-5)
     assert "column 'rowIndex' has each of its 200 values in 10 rows" in notes
+    assert "name both" not in notes  # as the one column has repeats and folds
+    assert "name both, --fold rep,fold" in parsed(line.replace("Resample", "fold"))[1]
 
 
 # Kinds of arrays
@@ -587,7 +589,7 @@ TABLE = pl.from_pandas(SHARES)
         (CODES, np.stack([SHARES, SHARES], axis=1), "y_score.reshape(-1, 3) with y_true.ravel()"),
         (SHARES, SHARES, "take idxmax(axis=1) of soft labels"),
         (SHARES.to_numpy()[:, 0], SHARES, "of soft labels pass y_true >= 0.5"),
-        (CODES, SHARES.to_numpy().T.ravel(), "pass y_score.reshape(3, 60).T"),
+        (CODES, SHARES.to_numpy().T.ravel(), "y_score.reshape(3, 60).T if class follows class"),
         (CODES, TABLE.to_struct(), "pass y_score.struct.unnest()"),
         (CODES, TABLE.to_arrow().to_struct_array(), "pyarrow.Table.from_struct_array(y_score)"),
         (CODES, pl.Series(SHARES.to_numpy().tolist()), "pass np.stack(y_score.to_list())"),
@@ -686,3 +688,27 @@ def test_leave_one_out_is_told_from_the_shell(parsed, failure):
     assert "Do not turn them: cross-validate" in notes
     assert "--labels 1,0" not in notes
     assert "Take measures of single rows without --fold" in failure(f"{line} --fold fold")
+
+
+def test_the_command_leaves_out_rows_without_a_value(tmp_path):
+    table = pd.DataFrame({"y": CODES % 2, "new": SHARES.low, "old": SHARES.high, "g": CODES})
+    table["g"] = np.arange(60) // 4
+    table.loc[5, "new"] = table.loc[9, "old"] = np.nan
+    table.to_csv(tmp_path / "a.csv", index=False)
+    line = (
+        f"compare {tmp_path / 'a.csv'} --label y --scores new,old --labels 0,1 --measure hand_till"
+    )
+    line += " --groups g --json"
+    result = CliRunner().invoke(app, line.split())
+    assert "replace them or drop their rows with --drop-missing" in result.stderr
+    found = json.loads(CliRunner().invoke(app, [*line.split(), "--drop-missing"]).stdout)
+    kept = table.drop(index=[5, 9])
+    scores = {"new": kept.new.to_numpy(), "old": kept.old.to_numpy()}
+    expected = dmfroc.compare(
+        kept.y.to_numpy(), scores, measure="hand_till", groups=kept.g.to_numpy()
+    )
+    [difference] = found["differences"]
+    assert difference["value"] == pytest.approx(expected.differences[0].value)
+    assert difference["standard_error"] == pytest.approx(expected.differences[0].standard_error)
+    [told] = [x for x in found["warnings"] if "--drop-missing" in x]
+    assert "2 of 60 rows are left out, data rows 6, 10: they have no value in column 'new'" in told

@@ -486,3 +486,53 @@ def test_submissions_and_their_truth(cases_directory, file, truth, options, expe
     paths = (cases_directory / f"third/{x}.csv" for x in (file, truth))
     read = Predictions.from_file(next(paths), truth=next(paths), **options)
     assert dmfroc.hand_till_score(read) == pytest.approx(expected)
+
+
+# Rows that lack a value
+
+
+def lacking():
+    rng = np.random.default_rng(0)
+    labels = np.array(list("abc"))[np.arange(90) % 3].astype(object)
+    table = pd.DataFrame(rng.dirichlet([1, 1, 1], 90).round(6), columns=["p_a", "p_b", "p_c"])
+    table = table.assign(y=labels, age=rng.random(90).round(3), group=np.arange(90) // 3)
+    table.loc[[3, 50], "p_b"] = np.nan
+    table.loc[17, "y"] = None
+    table.loc[60:70, "age"] = np.nan  # which has no use
+    return table, table.drop(index=[3, 17, 50])
+
+
+@pytest.mark.filterwarnings("ignore:columns that match no class:UserWarning")
+@pytest.mark.parametrize("scores", [None, "p_*", ["p_a", "p_b", "p_c"]])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_rows_without_a_value_are_left_out(tmp_path, scores, suffix):
+    table, kept = lacking()
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        table.to_csv(path, index=False, na_rep="NA")
+    elif suffix == "parquet":
+        table.to_parquet(path)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    options = {"label": "y", "scores": scores, "other_columns": ["group"]}
+    with pytest.raises(ValueError, match="drop the row with drop_missing=True"):
+        Predictions.from_file(path, **options)
+    told = "drop_missing: 3 of 90 rows are left out, data rows 4, 18, 51: .* in column 'p_b', 'y'"
+    with pytest.warns(UserWarning, match=told):
+        read = Predictions.from_file(path, drop_missing=True, **options)
+    expected = as_predictions(kept.y.tolist(), kept[["p_a", "p_b", "p_c"]].to_numpy())
+    np.testing.assert_array_equal(read.true, expected.true)
+    np.testing.assert_array_equal(read.scores, expected.scores)
+    table[table.index != 17].to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ValueError, match="drop their rows with drop_missing=True"):
+        Predictions.from_file(tmp_path / "a.csv", **options)
+
+
+def test_a_column_that_lacks_nothing_drops_nothing(tmp_path):
+    _, kept = lacking()
+    kept[["y", "p_a", "p_b", "p_c"]].to_csv(tmp_path / "a.csv", index=False)
+    options = {"label": "y", "drop_missing": True}
+    assert Predictions.from_file(tmp_path / "a.csv", **options).n_observations == 87
+    np.savez(tmp_path / "a.npz", y=[0, 1], y_score=[0.1, 0.2])
+    with pytest.raises(ValueError, match="drop_missing= is for tables"):
+        Predictions.from_file(tmp_path / "a.npz", **options)
