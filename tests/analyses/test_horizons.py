@@ -544,3 +544,15 @@ def test_few_rows_with_much_weight_are_reported():
     died = np.append(np.arange(400) % 8 == 0, np.zeros(10, bool))
     with pytest.warns(UserWarning, match="few rows carry the weight"):
         dmfroc.estimate("brier_score", died, np.linspace(0.1, 0.9, 410), time=time, horizon=2)
+
+
+def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
+    y, time = np.array([0, 1] * 30), np.r_[np.arange(1.0, 31), np.arange(1.0, 31)]
+
+    def bind(predictions):
+        n_events = predictions.true.sum()
+        return lambda w: np.where(n_events < 20, np.nan, w @ predictions.true / w.sum())
+
+    odd = dmfroc.Measure(name="odd", bind=bind)
+    with pytest.raises(ValueError, match="odd is nan for 'odd', which cannot be compared"):
+        dmfroc.estimate(odd, y, np.linspace(0, 1, 60), time=time, horizon=[5, 25])

@@ -87,3 +87,17 @@ def test_prediction_powered_inference_names_judged_shares():
 def test_what_cannot_be_inverted_is_refused(y, judge, message):
     with pytest.raises(ValueError, match=message):
         dmfroc.judged_shares(y, judge)
+
+
+def test_a_judge_is_held_against_rates_whatever_the_numbers_of_rows():
+    """Of a million rows of one class and ten of the other it is right in 90 %."""
+    counts, others = np.array([[900_000, 100_000], [1, 9]]), np.array([5000, 5000])
+    y = np.concatenate([np.repeat([0.0, 1], counts.sum(axis=1)), np.full(others.sum(), np.nan)])
+    said = np.concatenate([*map(np.repeat, [[0, 1]] * 3, [*counts, others])])
+    found = dmfroc.judged_shares(y, said)
+    assert found[1].value == pytest.approx(0.5)
+    nearly_alike = np.array([[50_000, 50_000], [50_002, 49_998]])
+    y = np.concatenate([np.repeat([0.0, 1], nearly_alike.sum(axis=1)), [np.nan] * 10])
+    said = np.concatenate([*map(np.repeat, [[0, 1]] * 2, nearly_alike), [0, 1] * 5])
+    with pytest.raises(ValueError, match="does not tell the classes apart"):
+        dmfroc.judged_shares(y, said)

@@ -260,3 +260,18 @@ def test_probabilities_at_another_prevalence_are_adapted_or_warned_of(measure):
         assert found.value == pytest.approx(1, abs=0.05)
     # Ranks do not depend on it
     assert plan(own, measure="hand_till", half_width=0.05, prevalence=shares).warnings == ()
+
+
+def test_only_a_test_of_no_difference_has_the_power_of_sign_flips():
+    """With a margin, or in small classes, it is the noncentral t distribution's."""
+    few = plan(two_pilots(3000, (4.4, 3.8)), measure="hand_till", difference=0.016, power=0.8)
+    small = plan(two_pilots(32), measure="hand_till", difference=0.1, power=0.8)
+    for design, n, margin in ((few._design, few.n, 0.02), (small._design, 32, None)):
+        scale, freedom = design.planned(n).spread
+        assert freedom < 40
+        critical = stats.t.ppf(0.975, freedom)
+        shift = (0.01 + (margin or 0)) / scale
+        expected = stats.nct.sf(critical, freedom, shift)
+        if margin is None:
+            expected += stats.nct.cdf(-critical, freedom, shift)
+        assert design.power(n, 0.01, margin) == pytest.approx(expected, rel=1e-6)

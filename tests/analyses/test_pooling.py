@@ -397,7 +397,7 @@ def test_published_values_with_errors(cases_directory, tmp_path):
 
 def test_bayesian_errors_are_those_of_the_posterior():
     """By sums over a grid of the mean and of the standard deviation between sites."""
-    values, errors = np.array([0.1, 1.0, -0.6, 0.7]), np.array([0.2, 0.3, 0.4, 0.3])
+    values, errors = np.array([0.0, 1.5, 1.8, 1.2]), np.array([0.1, 0.5, 0.5, 0.5])
     share = 1 / (1 + np.exp(-values))
     sites = zip("abcd", zip(share, errors * share * (1 - share), strict=True), strict=True)
     with pytest.warns(UserWarning, match="4 sites"):

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dmfroc
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
@@ -207,3 +208,38 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         main()
     assert end.value.code == 0
     assert "Accuracy, mean over tasks" in capsys.readouterr().out
+
+
+def test_p_values_of_a_leaderboard_are_by_the_side_of_the_interval_where_the_null_is():
+    rng, rates = np.random.default_rng(9), {"a": 0.97, "b": 0.9, "c": 0.85}
+    tasks = {
+        task: dmfroc.items({x: (rng.random(40) < p) * 1.0 for x, p in rates.items()})
+        for task in ("law", "maths")
+    }
+    asymmetric = 0.0
+    for d in dmfroc.leaderboard(tasks).differences:
+        below, above = d.value - d.interval[0], d.interval[1] - d.value
+        side = below if d.value > 0 else above
+        assert d.p_value == pytest.approx(2 * stats.norm.sf(1.959964 * abs(d.value) / side))
+        asymmetric = max(asymmetric, abs(below / above - 1))
+    assert asymmetric > 0.05
+
+
+def test_tables_of_ranks_have_what_their_titles_say():
+    ranks = dmfroc.leaderboard(TASKS).ranks()
+    frame = ranks.to_pandas("ranks")
+    places = {name: place for place, tier in enumerate(ranks.tiers, 1) for name in tier}
+    assert frame["tier"].to_dict() == places
+    assert frame["rank"].tolist() == list(range(1, 7))
+    assert dict(
+        zip(frame.index, zip(frame.best_rank, frame.worst_rank, strict=True), strict=True)
+    ) == (ranks.intervals)
+    ranks = dmfroc.leaderboard(
+        {
+            "one": dmfroc.items({"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 0, 1]}),
+            "two": dmfroc.items({"a": [1, 0, 0, 0], "b": [1, 1, 1, 1], "c": [0, 0, 1, 0]}),
+        }
+    ).ranks()
+    frame = ranks.to_pandas("left_out")
+    assert frame["flipped"].tolist() == [0, pytest.approx(1 / 3)]
+    assert frame["largest_move"].tolist() == [0, 1]

@@ -156,3 +156,13 @@ def test_degrees_of_freedom_of_a_mean():
     assert freedom_of_mean(np.diag(variances), freedoms) == pytest.approx(expected)
     assert freedom_of_mean(np.full((3, 3), 2.0), np.full(3, 7.0)) == pytest.approx(7)
     assert freedom_of_mean(np.zeros((2, 2)), np.full(2, np.inf)) == np.inf
+
+
+@pytest.mark.parametrize(("still", "is_said"), [(0, False), (1, True), (2, True), (3, False)])
+def test_values_without_variation_in_a_mean_are_said_if_others_vary(still, is_said):
+    y = np.column_stack([np.arange(60) % 2] * 3)
+    wrong = np.arange(60)[:, None] < 5 * (np.arange(3) >= still)
+    [found] = dmfroc.multilabel(y, y_pred=y ^ wrong, measure="accuracy").estimates.values()
+    said = [x for x in found.warnings if "show no variation" in x]
+    assert len(said) == is_said
+    assert not is_said or said[0].startswith(f"{still} of the 3 values")
