@@ -250,7 +250,7 @@ def multilabel(
     y_pred : array-like or table of shape (n, L), or dict of str to such, optional
         Predicted labels, 0 or 1, for measures of hard labels.
     average : {"macro", "micro"}
-        The mean over the labels, or the value of all entries pooled.
+        The mean over the labels that have a value, or the value of all entries pooled.
     labels : list of str, optional
         Names of the labels, in the order of columns without names. By default those of the columns
         of y_true, else of the first other table, else their numbers.

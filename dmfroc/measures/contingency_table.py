@@ -45,8 +45,9 @@ class ContingencyTable(Result):
     Attributes
     ----------
     counts : numpy.ndarray of float64, shape (K, K)
-        Rows are predicted classes and columns observed classes, as in Powers (2011); the table of
-        scikit-learn is its transpose. Weighted data give sums of weights.
+        Rows are predicted classes and columns observed classes, as in Powers (2011). The tables of
+        scikit-learn and most others are the transpose, ``counts.T``. Weighted data give sums of
+        weights.
     labels : tuple of int, str or bool, length K
         The classes. Of two, the second is the positive one.
 

@@ -336,8 +336,9 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     ----------
     alpha, beta : float
         The cost c of a false positive, that of a miss being 1 - c, has a Beta(alpha, beta)
-        distribution. The default is Hand's; a severity ratio r (cost of a false positive over
-        that of a miss) at the mode is ``alpha=2, beta=1 + 1 / r``.
+        distribution. The default is Hand's of 2009; a severity ratio r (cost of a false positive
+        over that of a miss) at the mode is ``alpha=2, beta=1 + 1 / r``. The R package hmeasure
+        has r = n1 / n0 by default, of n1 positives and n0 negatives.
 
     Returns
     -------

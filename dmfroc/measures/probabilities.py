@@ -151,7 +151,7 @@ def brier_score() -> Measure:
     Measure
         In [0, 1]; 0 for certain and right forecasts. It is proper: no other forecast than the
         true probabilities is better on average. For two classes it is scikit-learn's
-        ``brier_score_loss``, for more that with ``scale_by_half=True``.
+        ``brier_score_loss``, for more half of it: that with ``scale_by_half=True``.
 
     Raises
     ------

@@ -556,3 +556,20 @@ def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
     odd = dmfroc.Measure(name="odd", bind=bind)
     with pytest.raises(ValueError, match="odd is nan for 'odd', which cannot be compared"):
         dmfroc.estimate(odd, y, np.linspace(0, 1, 60), time=time, horizon=[5, 25])
+
+
+def test_net_benefit_with_strata_is_that_of_dcurves(survival):
+    """Kaplan and Meier's share of events among those who are treated."""
+    table, _ = survival
+    risk, event, time = table.risk.to_numpy(), (table.status == 2).to_numpy(), table.months
+    for threshold in (0.2, 0.3, 0.5):
+        treated, survives = risk >= threshold, 1.0
+        of_treated, events = time[treated].to_numpy(), event[treated]
+        for at in np.unique(of_treated[events & (of_treated <= 36)]):
+            survives *= 1 - (events & (of_treated == at)).sum() / (of_treated >= at).sum()
+        expected = treated.mean() * (1 - survives - survives * threshold / (1 - threshold))
+        found = dmfroc.estimate(
+            *(dmfroc.measures.net_benefit(threshold), event.astype(int), risk),
+            **{"time": time, "horizon": 36, "censoring": "strata", "censoring_by": treated},
+        )
+        assert found.value == pytest.approx(expected)
