@@ -18,6 +18,8 @@ from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.row_doubts import pooled_message
+from dmfroc.inputs.subgroups import unit_of_rows
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.recalibration import BinaryFit
 
@@ -66,6 +68,10 @@ def in_population(
         warn([few_rows_message(predictions.sample_weight)])
     if folds is not None:
         predictions = predictions.in_folds(folds)
+        if options.groups is not None and predictions.folds is not None:
+            n, rows = predictions.n_given, predictions.given_rows
+            group = np.unique(unit_of_rows(options.groups, n, rows), return_inverse=True)[1]
+            warn([pooled_message("groups", group, predictions.folds)])
     if target_prevalence is None:
         return predictions, with_estimated(options, estimated)
     if options.stratify is False:

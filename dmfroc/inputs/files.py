@@ -209,8 +209,10 @@ def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.nda
     texts = column.astype(str)
     found = np.zeros(texts.shape, bool)
     for value in listed_labels(values) or ():
-        spelled = [str(value), str(value).lower()] if isinstance(value, bool) else [str(value)]
-        has_it = np.isin(texts, ["", *MISSING] if is_missing(value) or value == "" else spelled)
+        spelled = {str(value)}
+        if str(value).lower() in ("true", "false"):  # as other programs write them, too
+            spelled |= {str(value).lower(), str(value).capitalize(), str(value).upper()}
+        has_it = np.isin(texts, ["", *MISSING] if is_missing(value) or value == "" else [*spelled])
         if not has_it.any() and name is not None:
             others = listing(np.unique(texts).tolist())
             raise ValueError(

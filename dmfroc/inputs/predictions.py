@@ -335,7 +335,7 @@ class Predictions:
             if not isinstance(drop_missing, bool):
                 drop_missing = column_names("drop_missing", drop_missing, least=0)
             text = checked_format(separator, decimal, encoding)
-            kept = drop_label, instance("where", where or {}, Mapping), drop_missing
+            kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
             inputs = read(file, Names(columns, scores, labels, others, text, truth, *kept))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores

@@ -18,7 +18,14 @@ _FEWEST_CHANGES = 8  # from row to row, in a sequence of labels that is there se
 _LONGEST_CYCLE = 20  # rows
 _OF_FITTING = re.compile(r"(train|learn|fit|in.?sample)\w*", re.IGNORECASE)
 _OF_JUDGING = re.compile(r"(test|val|dev|eval|hold|held|out|external|oof)[\w .-]*", re.IGNORECASE)
+_OF_FLAGS = re.compile(
+    r"(is|in)?[_. ]?train\w*|(is|in)[_. ]?(test|valid|holdout)\w*", re.IGNORECASE
+)
+_FLAGS = {"0", "1"}, {"false", "true"}
 _OF_FITS = re.compile(r"fold|split|resampl|rep|iter|id|seed|run|boot", re.IGNORECASE)
+_OF_MODELS = re.compile(
+    r"model|learner|flow|algo|method|seed|run|trial|epoch|config", re.IGNORECASE
+)
 
 type _Codes = NDArray[np.int64]
 
@@ -43,7 +50,12 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
         if is_told or len(values) < 2 or np.bincount(codes).min() < _FEWEST_ROWS:
             continue
         judged = [x for x in values if not _OF_FITTING.fullmatch(str(x))]
-        if judged != values and judged and all(_OF_JUDGING.fullmatch(str(x)) for x in judged):
+        are_judged = judged and all(_OF_JUDGING.fullmatch(str(x)) for x in judged)
+        flags = {str(x).casefold(): x for x in values}
+        flag = _OF_FLAGS.fullmatch(name) if flags.keys() in _FLAGS else None
+        if flag:  # such as is_train
+            judged = [flags[min(flags) if "train" in flag[0].casefold() else max(flags)]]
+        if flag or (judged != values and are_judged):
             return (
                 f"column {name!r} has the values {listing(values)}: scores of rows on which a "
                 "model was fitted are too good. Keep the rows to be judged, as with "
@@ -53,7 +65,7 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
         named = [x for x in named if _n_pairs(codes, coded[x]) == n]
         folds = [x for x in coded if x != name and _OF_FITS.search(x)]
         folds = [x for x in folds if _cross_evenly(codes, coded[x])]
-        if named or (folds and _OF_FITS.search(name)) or _has_same_labels(codes, true):
+        if named or (folds and _OF_FITS.search(name)) or _has_same_labels(name, codes, true):
             what = f"all values of column {folds[0]!r}" if folds else "the same labels"
             what = f"the same rows by column {named[0]!r}" if named else what
             remedy = f"; if {named[0]!r} is a patient, pass groups={named[0]!r}" if named else ""
@@ -66,12 +78,8 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
             )
     for key in keys:
         sizes, cell = np.bincount(coded[key]), _cells(coded[x] for x in used if x != key)
-        if len(sizes) >= _FEWEST_CASES and len(sizes) < _n_pairs(coded[key], cell) < n:
-            return (
-                f"rows with the same {key!r} are in several of the folds or groups, and some "
-                "twice in one. If they are repeats of a cross-validation, name both the repeat and "
-                "the fold, such as folds=['repeat', 'fold']"
-            )
+        if len(sizes) >= _FEWEST_CASES and (pooled := pooled_message(key, coded[key], cell)):
+            return pooled
         if len(sizes) >= _FEWEST_CASES and key in columns:
             low, high = sizes.min(), sizes.max()
             rows = f"{low} rows" if low == high else f"{low} to {high} rows"
@@ -81,6 +89,17 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
                 "too small: pass groups= for it, or keep one row of each"
             )
     return None
+
+
+def pooled_message(what: str, unit: _Codes, fold: NDArray[np.integer]) -> str | None:
+    """Say that rows of one unit are in several folds, and several of them in one."""
+    if not unit.max() + 1 < _n_pairs(unit, fold) < len(unit):
+        return None
+    return (
+        f"rows with the same {what} are in several of the folds, and some together in one. If they "
+        "are one observation in repeats of a cross-validation, name both the repeat and the fold, "
+        "such as folds=['repeat', 'fold']"
+    )
 
 
 def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
@@ -122,11 +141,18 @@ def _cross_evenly(first: _Codes, second: _Codes) -> bool:
     return bool(cells.min() > 0 and np.ptp(cells) <= 2)
 
 
-def _has_same_labels(codes: _Codes, true: NDArray[np.int32]) -> bool:
-    """Whether the rows of each value have the same labels in a row, neither sorted nor a cycle."""
-    if np.ptp(np.bincount(codes)):
+def _has_same_labels(name: str, codes: _Codes, true: NDArray[np.int32]) -> bool:
+    """Whether the rows of each value have the same labels in a row, neither sorted nor a cycle.
+
+    Of columns that are named so, several values with the same number of labels suffice.
+    """
+    n_values = int(codes.max()) + 1
+    counts = np.bincount(true * n_values + codes, minlength=(true.max() + 1) * n_values)
+    if np.ptp(counts.reshape(-1, n_values), axis=1).any():
         return False
-    rows = true[np.argsort(codes, kind="stable")].reshape(codes.max() + 1, -1)
+    if n_values > 2 and _OF_MODELS.search(name):
+        return True
+    rows = true[np.argsort(codes, kind="stable")].reshape(n_values, -1)
     first, lags = rows[0], range(1, min(rows.shape[1] // 2, _LONGEST_CYCLE) + 1)
     is_cycle = any((first[lag:] == first[:-lag]).all() for lag in lags)
     n_changes = np.count_nonzero(np.diff(first))

@@ -173,7 +173,7 @@ def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source
     total = 100 if len(scores) and np.max(scores[0]) > 1 + _EXACT else 1
     if len(scores) < _MANY or abs(np.max(scores[0]) / total - 1) > _EXACT:
         return None
-    shares = np.asarray(scores) / total
+    shares: Floats = np.asarray(scores, float) / total
     order = np.argsort(shares.mean(axis=0), kind="stable")
     shares = shares[:, order]
     if np.ptp(shares[:, -1]) > _EXACT or np.diff(shares, axis=1, prepend=0).min() < -_EXACT:

@@ -357,6 +357,8 @@ def test_rows_of_several_models_are_told(tmp_path, values):
     ).replace("'", "")
     table = of_models(len(values), model=values).drop(columns="row")
     assert "each with the same labels" in warnings_of(table, path)
+    if len(values) > 2:
+        assert "each with the same labels" in warnings_of(table.sample(frac=1), path)
     kept = {"where": {"model": values[1]}}
     assert warnings_of(table, path, **kept) == ""
     read = Predictions.from_file(path, label="y", scores="score", **kept)
@@ -377,6 +379,12 @@ def test_rows_of_training_are_told(tmp_path, words):
     told = warnings_of(table, tmp_path / "a.csv")
     assert f"where={{'split': '{words[1]}'}}" in told
     assert "fitted are too good" in told
+    for name, kept in (("is_test", True), ("in_train", False)):
+        told = warnings_of(
+            table[["y", "score"]].assign(**{name: table.index < 60}), tmp_path / "a.csv"
+        )
+        assert f"where={{'{name}': '{kept}'}}" in told
+        assert warnings_of(table, tmp_path / "a.csv", where={"split": words[1]}) == ""
     table["split"] = np.repeat(["train", "elsewhere"], 60)
     assert warnings_of(table, tmp_path / "a.csv") == ""
 
@@ -398,7 +406,7 @@ def test_pooled_repeats_of_a_cross_validation_are_told(tmp_path, key, named):
     assert told == "" or "if these rows are of one observation" in told.casefold()
     if key:  # without a column of the repeats
         told = warnings_of(table.drop(columns="rep"), path, other_columns=["fold"])
-        assert "rows with the same 'row' are in several of the folds" in told
+        assert "rows with the same row are in several of the folds" in told
 
 
 def test_rows_that_are_not_one_test_set(cases_directory):

@@ -437,7 +437,7 @@ def test_rows_of_some_values_are_kept_in_every_kind_of_file(tmp_path):
             Predictions.from_file(path, label="y", scores="p", where={"split": "d"})
         with pytest.raises(ValueError, match="'splits', which where= names"):
             Predictions.from_file(path, label="y", scores="p", where={"splits": "b"})
-    with pytest.raises(TypeError, match="where must be of type Mapping"):
+    with pytest.raises(TypeError, match="where must be of type dict"):
         Predictions.from_file(path, label="y", scores="p", where="split=b")
 
 
