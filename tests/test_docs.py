@@ -4,16 +4,21 @@ import ast
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
+import click
 import pytest
 
 import dmfroc
+from dmfroc.cli.commands import app
 
+PACKAGE = Path(dmfroc.__file__).parent
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 ROOMS = ("curves", "decisions", "functional", "measures", "papers", "plots", "results")
 
@@ -140,6 +145,97 @@ def test_all_code_of_the_readme_runs_in_its_order(tmp_path, monkeypatch):
         done = subprocess.run([sys.executable, "-m", "dmfroc", *command.split()], check=False)
         assert done.returncode == 0, command
     assert {"report.html", "roc.png", "dmfroc-overview.png"} <= set(os.listdir())
+
+
+def printed_lines():
+    """Return the lines for a shell on all pages, with their pages."""
+    pages = [*DOCS.rglob("*.md"), DOCS.parent / "README.md"]
+    texts = {page: re.sub(r"\\\n", "", page.read_text(encoding="utf-8")) for page in pages}
+    return [(x, line) for x, text in texts.items() for line in re.findall(r"^\$ (.*)", text, re.M)]
+
+
+def test_lines_for_a_shell_have_commands_and_options_that_there_are():
+    lines = [line for _, line in printed_lines() if line.startswith("dmfroc ")]
+    assert len(lines) > 15
+    for line in lines:
+        name, *words = shlex.split(line, comments=True)[1:]
+        with click.Context(app):
+            assert app.commands[name].make_context(name, words)
+
+
+def test_what_is_printed_is_installed_from_a_clone():
+    texts = [line for _, line in printed_lines()]
+    texts += [x.read_text(encoding="utf-8") for x in [DOCS / "gates.md", *PACKAGE.rglob("*.py")]]
+    texts.append(files("dmfroc._kit").joinpath("habits.toml").read_text(encoding="utf-8"))
+    found = [x for text in texts for x in re.findall(r"pip install (?:-\S+ )*'?([^\s'\"]+)", text)]
+    assert {"./dmfroc", ".", ".[dask]"} <= set(found)
+    assert {x for x in found if not x.startswith((".", "./"))} <= {"statsmodels"}
+    assert not re.search("PATH/OF|git checkout v", "\n".join(texts))
+
+
+def recipes():
+    """Return the files and the lines of each workflow of the page on gates."""
+    page = (DOCS / "gates.md").read_text(encoding="utf-8")
+    for part in re.split(r"^### \d\. ", page, flags=re.M)[1:]:
+        title, blocks = (
+            part.split("\n", 1)[0],
+            re.findall(r"`([^`\s]+)`[^`]*:\n\n```\w+\n(.*?)```", part, re.S),
+        )
+        yaml = [text for name, text in blocks if name.endswith(".yml")]
+        lines = [
+            line
+            for text in yaml
+            for line in re.findall(r"^ *- (?:run: )?(p.*|dmfroc.*)", text, re.M)
+        ]
+        lines += [line for text in yaml for line in re.findall(r"^ +(dmfroc gate.*)", text, re.M)]
+        lines += [
+            line for name, text in blocks if name.endswith(".sh") for line in text.splitlines()
+        ]
+        yield title, {name: text for name, text in blocks if name.endswith(".toml")}, lines
+
+
+PREDICT = """
+import numpy as np
+import pandas as pd
+
+rng = np.random.default_rng(0)
+y = np.arange(600) % 3
+for name, effect in (("new", 2.5), ("old", 2.4)):
+    s = np.exp(rng.normal(size=(600, 3)) + effect * np.eye(3)[y])
+    frame = pd.DataFrame(s / s.sum(axis=1, keepdims=True), columns=list("abc"))
+    rows = np.arange(600) // 3
+    frame.assign(species=np.array(list("abc"))[y], site=rows % 2, patient=rows // 5).to_csv(
+        f"{name}.csv", index=False
+    )
+    answers = pd.DataFrame(rng.integers(2, size=(200, 3)), columns=["try_1", "try_2", "try_3"])
+    answers.assign(question=range(200)).to_csv(f"{name}_answers.csv", index=False)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("title", "rules", "lines"), [*recipes()], ids=lambda x: str(x)[:9])
+def test_recipes_run_as_they_are_printed(title, rules, lines, tmp_path):
+    """In a repository with a clone, the scripts of its owner, and `dmfroc` as installed from it."""
+    (tmp_path / "dmfroc").symlink_to(DOCS.parent)
+    (tmp_path / "predict.py").write_text(PREDICT)
+    for name, text in rules.items():
+        (tmp_path / name).write_text(text)
+    command = tmp_path / "bin" / "dmfroc"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m dmfroc "$@"\n')
+    command.chmod(0o755)
+    paths = os.pathsep.join([str(command.parent), str(Path(sys.executable).parent), os.defpath])
+    own = {"PATH": paths, "PYTHONPATH": str(DOCS.parent), "GITHUB_STEP_SUMMARY": "summary.md"}
+    assert [x for x in lines if x.startswith("dmfroc gate")]
+    for line in lines if "answers" not in str(rules) else ["python predict.py", *lines]:
+        if installed := re.fullmatch(r"python -m pip install (\S+)", line):
+            assert (tmp_path / installed[1] / "pyproject.toml").is_file()
+            continue
+        done = subprocess.run(
+            line, shell=True, cwd=tmp_path, env=os.environ | own, capture_output=True, text=True
+        )
+        is_gate = line.startswith("dmfroc gate")
+        assert done.returncode in ((0, 1, 3) if is_gate else (0,)), f"{line}: {done.stderr}"
 
 
 def test_tests_that_pages_name_are_there():

@@ -289,7 +289,6 @@ Run on {run}, with Python {python}, {versions}.
 From a clone, on a computer with Python 3.12 or newer, in less than an hour:
 
 ```console
-$ git checkout v1.0.0
 $ make validate
 ```
 
