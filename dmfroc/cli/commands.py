@@ -23,6 +23,9 @@ from dmfroc.cli.inputs import (
     check_either,
     classifier_names,
     compile_quickly,
+    horizon_of,
+    options_of_items,
+    read_all,
     read_pair_weights,
     read_shares,
     split_all,
@@ -112,7 +115,7 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     compile_quickly([file])
     columns = Columns.taken_from(options)
-    horizon = _horizon(options)
+    horizon = horizon_of(options)
     if plot and (columns.judge or columns.time):
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
@@ -149,18 +152,19 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns(*ROWS), *DIFFERENCES),
+        *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
     files: Sequence[Path],
+    answers: Sequence[str],
     pair_weights: str,
     plot: Path | None,
     receipt: Path | None,
     **options: Any,
 ) -> None:
-    """Compare classifiers on the same observations.
+    """Compare classifiers on the same observations, or models by their --answers to items.
 
     Prints their differences with intervals and p-values, and the probability of each order.
     """
@@ -168,8 +172,16 @@ def compare(
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
+        check_either(columns.label, answers)
+        if answers:
+            given, options = columns.read_items(files, answers), options_of_items(options)
+            result = dmfroc.items(given, groups=columns.read_units(*files)["groups"], **options)
+            if picture:
+                picture.draw_result(result)
+            show_result(result, remarks, {"files": list(map(str, files))})
+            return
         each = columns.of_each(files)
-        predictions, weights, units = _read_all(columns, each, pair_weights, options)
+        predictions, weights, units = read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
             result = _comparison(predictions, weights, units, **options)
             if picture:
@@ -185,7 +197,7 @@ def compare(
 
 @app.command(
     params=[
-        *(FILES, *columns(*ROWS), *DIFFERENCES),
+        *(FILES, *columns("models", *ROWS), *DIFFERENCES),
         *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
@@ -198,14 +210,15 @@ def report(
     """
     defaults = {"simultaneous": False, "alternative": "two-sided", "margin": None}
     for name, default in defaults.items():
-        if options[name] != default and len(files) == 1:
+        if options[name] != default and len(files) == 1 and not options["models"]:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
     with open_report(output) as write, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
-        each = columns.of_each(files) if len(files) > 1 else {stem(files[0]): (columns, files[0])}
-        predictions, weights, units = _read_all(columns, each, pair_weights, options)
+        is_one = len(files) == 1 and not columns.models
+        each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
+        predictions, weights, units = read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
-            if len(files) == 1:
+            if is_one:
                 from dmfroc.reports.page import measures_of_report
 
                 [(name, single)] = predictions.items()
@@ -223,40 +236,6 @@ def report(
             else:
                 write(_comparison(predictions, weights, units, **options), title=title)
     show("\n".join([*warning_lines(notes_of(remarks)), f"The report is in {printable(output)}"]))
-
-
-def _horizon(options: dict[str, Any]) -> Any:
-    several = options.pop("horizon")
-    return several if len(several) > 1 else next(iter(several), None)
-
-
-def _read_all(
-    columns: Columns,
-    each: Mapping[str, tuple[Columns, Path]],
-    pair_weights: str,
-    options: dict[str, Any],
-) -> tuple[dict[str, dmfroc.Predictions], Any, dict[str, Any]]:
-    """Read all classifiers by name, the weights of pairs, and what rows belong together."""
-    files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
-    compile_quickly(files)
-    if pair_weights != "equal" and not (
-        len(split_calls(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
-    ):
-        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
-    with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        units = columns.read_units(*files)
-        units["horizon"] = _horizon(options)
-        judged: dict[str, Any] = {}
-        if columns.judge:
-            predictions, judged = columns.read_all_judged(each)
-        else:
-            predictions = {name: own.read(file) for name, (own, file) in each.items()}
-        first = next(iter(predictions.values()))
-        weights = read_pair_weights(pair_weights, first)
-        units |= judged
-        if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
-            units["target_prevalence"] = shares
-        return predictions, weights, units
 
 
 def _comparison(
@@ -296,7 +275,7 @@ def subgroups(file: Path, **options: Any) -> None:
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        units = columns.read_units(file) | {"horizon": _horizon(options)}
+        units = columns.read_units(file) | {"horizon": horizon_of(options)}
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -326,9 +305,9 @@ def gate(
     if file.suffix.lower() == ".toml" != rules.suffix.lower():
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
     by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
-    columns = Columns.taken_from(options | {"label": options["label"] or "", "by": by})
+    columns = Columns.taken_from(options | {"by": by})
     options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
-        "horizon": _horizon(options)
+        "horizon": horizon_of(options)
     }
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
@@ -359,7 +338,8 @@ def gate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("threshold", "folds", "groups"), TASK, MEASURE, *INTERVALS),
+        *(FILES, *columns_of_either("models", "threshold", "folds", "groups"), TASK),
+        *(MEASURE, *INTERVALS),
         *(*FORMATS, PLOT),
     ]
 )
@@ -377,21 +357,18 @@ def leaderboard(
     """
     from dmfroc.inputs.rows import matched
 
-    options["label"] = options["label"] or ""
     columns = Columns.taken_from(options)
     columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
     compile_quickly(files)
-    if answers and len(files) > 1:
-        raise ValueError("--answers are columns of one file: leave the others out")
     opened = open_picture(plot), collected_warnings()
     with opened[0] as picture, opened[1] as remarks, progress("Computing ..."):
         units = columns.read_units(*files)
         shared = {x: units[x] for x in ("groups", "folds") if units[x] is not None}
         of_task = columns.read_others(files[0], {task: "task"})[task] if task else None
+        read: dict[str, Any]
         if answers:
-            read = columns.read_answers(files[0], answers).reset_index(drop=True)
-            options = {x: options[x] for x in ("level", "random_state")}
+            read, options = columns.read_items(files, answers), options_of_items(options)
             compared: Callable[..., Any] = dmfroc.items
         else:
             each = columns.of_each(files).items()
@@ -400,7 +377,11 @@ def leaderboard(
         found: dict[Any, Any] = {}
         for name in [None] if of_task is None else sorted({*of_task}):
             rows = slice(None) if of_task is None else of_task == name
-            part = read.loc[rows] if answers else {x: p.rows(rows) for x, p in read.items()}
+            if answers:
+                ids = next(iter(read.values())).index[rows]
+                part = {x: scores[scores.index.isin(ids)] for x, scores in read.items()}
+            else:
+                part = {x: p.rows(rows) for x, p in read.items()}
             own = {x: unit[rows] for x, unit in shared.items()}
             found[str(name)] = compared(part, **own, **options)
         result = dmfroc.leaderboard(found) if len(found) > 1 else found.popitem()[1]
@@ -516,7 +497,7 @@ def _show_of_one(
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             predictions, units = columns.read(file), columns.read_units(file)
-        units["horizon"] = _horizon(options)
+        units["horizon"] = horizon_of(options)
         options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)

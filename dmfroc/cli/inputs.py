@@ -6,12 +6,17 @@ import csv
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+from click.core import ParameterSource
+
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc.cli.outputs import as_typed
+from dmfroc._kit.text import split_calls
+from dmfroc.cli.outputs import as_typed, progress
 from dmfroc.inputs.messages import listing
 
 if TYPE_CHECKING:
@@ -32,6 +37,7 @@ class Columns:
 
     label: str
     scores: Sequence[str] = ()
+    models: Sequence[str] = ()
     labels: str | None = None
     pos_label: str | None = None
     sample_weight: str | None = None
@@ -58,7 +64,8 @@ class Columns:
     def taken_from(cls, options: dict[str, Any]) -> Columns:
         """Take the options of columns out of all that a command was given."""
         names = [x.name for x in fields(cls) if x.name in options]
-        return cls(**{name: options.pop(name) for name in names})
+        taken = {name: options.pop(name) for name in names}
+        return cls(**taken | {"label": taken["label"] or ""})
 
     @property
     def _scores(self) -> str | list[str] | None:
@@ -175,21 +182,28 @@ class Columns:
     def of_each(self, files: Sequence[Path]) -> dict[str, tuple[Columns, Path]]:
         """Return by name the columns and the file of each classifier.
 
-        Those of a single file are its columns of --scores, each a score of two classes.
+        Those of a single file have the columns of each of --models, or a column of --scores each,
+        which is a score of two classes.
         """
+        if self.models and (len(files) > 1 or self.scores or self.y_pred):
+            raise ValueError("--models are columns of one file: leave --scores and --y-pred out")
         if len(files) > 1:
-            each = ((self, file) for file in files)
+            each = [(self, file) for file in files]
             return dict(zip(classifier_names(files), each, strict=True))
-        names = self.read_others(files[0], dict.fromkeys(split_all(self.scores), "scores"))
-        if len(names) < 2 or self.y_pred:
+        called, given = "models" if self.models else "scores", split_all(self.models or self.scores)
+        columns = [*self.read_others(files[0], dict.fromkeys(given, called))]
+        if len(columns) < 2 or self.y_pred:
             raise ValueError(
                 "name two files or more, or one with two classes and, in --scores a,b, a column of "
-                "scores for each classifier"
+                "scores for each classifier; of more classes, --models 'a_*,b_*' names the columns "
+                "of each"
             )
-        quoted = {name: '"{}"'.format(name.replace('"', '""')) for name in names}
-        of_all = self.drop_missing and [*names]
-        each = {name: replace(self, scores=[x], drop_missing=of_all) for name, x in quoted.items()}
-        return {name: (columns, files[0]) for name, columns in each.items()}
+        texts = given if self.models else columns
+        names = [x.replace("*", "").strip(" _.:-([") if self.models else x for x in texts]
+        names = names if len({*names} - {""}) == len(names) else texts
+        own = {"models": (), "drop_missing": self.drop_missing and columns}
+        each = [(replace(self, scores=[_quoted(x)], **own), files[0]) for x in texts]
+        return dict(zip(names, each, strict=True))
 
     def read_all_judged(
         self, each: Mapping[str, tuple[Columns, Path]]
@@ -240,6 +254,15 @@ class Columns:
         first_class = self._labels[0] if self.time and self._labels else None
         return units | {"censored": self.censored or first_class}
 
+    def read_items(self, files: Sequence[Path], answers: Sequence[str]) -> dict[str, Any]:
+        """Read scores of items by model: a column each of a single file, or a file each."""
+        if len(files) == 1:
+            return dict(self.read_answers(files[0], answers).items())
+        if self.id is None:
+            raise ValueError("--answers of several files are matched by --id: name its column")
+        read = (self.read_answers(file, answers) for file in files)
+        return dict(zip(classifier_names(files), read, strict=True))
+
     def read_answers(self, file: Path, answers: Sequence[str]) -> Any:
         """Read scores of items: a table with the named columns, whose index is the id."""
         import pandas as pd
@@ -248,7 +271,8 @@ class Columns:
             {self.id: "id"} if self.id else {}
         )
         read = self.read_others(file, arguments)
-        index = read.pop(self.id) if self.id else None
+        # As texts, since numbers from 0 would only count the rows
+        index = [str(x) for x in read.pop(self.id)] if self.id else None
         try:
             return pd.DataFrame(read, index=index).astype(float)
         except (TypeError, ValueError) as error:
@@ -269,6 +293,50 @@ class Columns:
             return read_columns(file, arguments, given, names)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
+
+
+def horizon_of(options: dict[str, Any]) -> Any:
+    """Take one horizon, several, or none out of the options."""
+    several = options.pop("horizon")
+    return several if len(several) > 1 else next(iter(several), None)
+
+
+def read_all(
+    columns: Columns,
+    each: Mapping[str, tuple[Columns, Path]],
+    pair_weights: str,
+    options: dict[str, Any],
+) -> tuple[dict[str, Predictions], Any, dict[str, Any]]:
+    """Read all classifiers by name, the weights of pairs, and what rows belong together."""
+    files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
+    compile_quickly(files)
+    if pair_weights != "equal" and not (
+        len(split_calls(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
+    ):
+        raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
+    with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
+        units = columns.read_units(*files)
+        units["horizon"] = horizon_of(options)
+        judged: dict[str, Any] = {}
+        if columns.judge:
+            predictions, judged = columns.read_all_judged(each)
+        else:
+            predictions = {name: own.read(file) for name, (own, file) in each.items()}
+        first = next(iter(predictions.values()))
+        weights = read_pair_weights(pair_weights, first)
+        units |= judged
+        if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
+            units["target_prevalence"] = shares
+        return predictions, weights, units
+
+
+def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `dmfroc.items`; refuse others that were given."""
+    known, context = signature(dmfroc.items).parameters, click.get_current_context()
+    for name in options.keys() - known.keys():
+        if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise ValueError(f"{name}= is about classes: leave it or --answers out")
+    return {x: value for x, value in options.items() if x in known and value is not None}
 
 
 def check_either(label: str, answers: Sequence[str]) -> None:
@@ -295,6 +363,11 @@ def read_shares(text: str | None, predictions: Predictions | Scan) -> Any:
         return {_label_of(name.strip(), predictions): float(x) for name, _, x in pairs}
     except ValueError:
         raise wrong from None
+
+
+def _quoted(name: str) -> str:
+    """Return a name as one item of a list."""
+    return '"{}"'.format(name.replace('"', '""'))
 
 
 def split_all(texts: Sequence[str]) -> list[str]:

@@ -112,6 +112,13 @@ _COLUMNS = [
         multiple=True,
     ),
     _option(
+        "--models",
+        "PATTERNS",
+        "The score columns of each classifier in one file, such as 'rf_*,nb_*'; separated by "
+        "commas or by repeating the option.",
+        multiple=True,
+    ),
+    _option(
         "--labels",
         "A,B,...",
         "All classes, in the order of --scores; of two the positive one is the second. Default: "
@@ -231,7 +238,7 @@ def columns_of_either(*names: str) -> list[click.Option]:
 
 def columns(*names: str) -> list[click.Option]:
     """Return the options of columns; those of rows that belong together only if named."""
-    return [x for x in _COLUMNS if x.name in names or x.name not in ("by", *ROWS)]
+    return [x for x in _COLUMNS if x.name in names or x.name not in ("by", "models", *ROWS)]
 
 
 # What is computed, and how

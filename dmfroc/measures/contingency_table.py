@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerClass
+from dmfroc._kit.habits import names_alike
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import choice, nonnegative, numbers, proportion, refuse
 from dmfroc._kit.options import positive as check_positive
@@ -33,6 +34,24 @@ from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
 Rows = Literal["predicted", "true"]
+
+
+def _rows_of(table: Any) -> str:
+    """Return which classes are in the rows of a table, by the names of its index and columns."""
+    names = [str(x.name).casefold() for x in (table.index, table.columns)]
+    ways = {"true": ("y_true", "y_pred"), "predicted": ("y_pred", "y_true")}
+    found = [
+        way
+        for way, argument in ways.items()
+        if any(x in names_alike(of) for x, of in zip(names, argument, strict=True))
+    ]
+    if len(found) != 1:
+        raise ValueError(
+            f"the names of rows and columns, {table.index.name!r} and {table.columns.name!r}, do "
+            "not say which are predicted: call ContingencyTable.from_matrix(table, rows='true') if "
+            "the rows are the observed classes, else rows='predicted'"
+        )
+    return found[0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,23 +86,28 @@ class ContingencyTable(Result):
     json_names: ClassVar[tuple[str, ...]] = ("total",)
 
     counts: Float[np.ndarray, "k k"]
-    labels: tuple[Hashable, ...]
+    labels: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         if np.ndim(self.counts) != 2:
             raise TypeError("counts must be a matrix: of classes call ContingencyTable.from_labels")
+        if not self.labels:  # of a crosstab they are its own
+            vars(self).update(vars(type(self).from_matrix(self.counts)))
 
     @classmethod
-    def from_matrix(cls, matrix: Any, *, rows: Rows, labels: Any = None) -> ContingencyTable:
+    def from_matrix(
+        cls, matrix: Any, *, rows: Rows | None = None, labels: Any = None
+    ) -> ContingencyTable:
         """Check a matrix of counts.
 
         Parameters
         ----------
         matrix : array-like of shape (K, K)
-            Counts or weights, finite and >= 0. A data frame must have the same classes, in the
-            same order, as its index and columns.
-        rows : {"predicted", "true"}
-            Which classes are in the rows: ``"true"`` for the confusion matrix of scikit-learn.
+            Counts or weights, finite and >= 0. A data frame, such as a crosstab, has the classes as
+            its index and columns; one of both may lack classes, which never occur there.
+        rows : {"predicted", "true"}, optional
+            Which classes are in the rows: ``"true"`` for the confusion matrix of scikit-learn. By
+            default the names of the index and the columns of a data frame say so.
         labels : sequence of length K, optional
             The classes; by default those of the data frame, else 0 to K - 1.
 
@@ -109,15 +133,21 @@ class ContingencyTable(Result):
         [[0. 0.]
          [1. 2.]]
         """
-        choice("rows", rows, get_args(Rows))
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
-            if index != columns:
+            names = max(index, columns, key=len)
+            if not {*index, *columns} <= {*names} or len({*names}) < len(names):
                 raise ValueError(
                     f"matrix has the classes {index} in its rows and {columns} in its columns: "
-                    "reindex it to the same classes in the same order"
+                    "both must be of the same classes, each once"
                 )
-            labels = index if labels is None else labels
+            rows = _rows_of(matrix) if rows is None else rows
+            matrix = matrix.reindex(index=names, columns=names, fill_value=0)
+            labels = names if labels is None else labels
+            whole = matrix.to_numpy()
+            if names[-1] == "All" and whole[-1, -1] == whole[:-1, :-1].sum():
+                raise ValueError("matrix has sums in its last row and column: leave margins out")
+        choice("rows", rows, get_args(Rows))
         counts = numbers("matrix", matrix)
         if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:
             raise ValueError(

@@ -373,10 +373,88 @@ def test_answers_are_named_by_a_pattern(tmp_path):
         for given in ("[ab]", "a,b")
     ]
     assert found[0] == found[1]
-    assert (
-        "leave the others out"
-        in run("leaderboard", *[str(file)] * 2, "--answers", "a", code=2).stderr
-    )
+
+
+def test_models_have_a_file_of_answers_each(cases_directory, tmp_path):
+    folder = cases_directory / "third"
+    handed = json.loads((folder / "expected_handout.json").read_text(encoding="utf-8"))
+    [right] = [x["right"] for x in handed if x["name"] == "samples_*.jsonl"]
+    files = [str(folder / f"samples_model_{x}.jsonl") for x in "ab"]
+    line = (*files, "--answers", "acc", "--id", "doc_id", "--json")
+    found = json.loads(run("compare", *line).stdout)
+    assert [x["value"] for x in found["estimates"].values()] == pytest.approx(right["acc"])
+    [difference] = found["differences"]
+    assert difference["value"] == pytest.approx(right["difference"])
+    assert difference["standard_error"] == pytest.approx(right["se_paired"], rel=1e-4)
+    ranks = json.loads(run("leaderboard", *line).stdout)["ranks"]
+    assert [x["value"] for x in ranks.values()] == pytest.approx(right["acc"])
+    told = run("compare", *line, "--measure", "accuracy", code=2).stderr
+    assert "--measure is about classes: leave it or --answers out" in told
+    assert "give either --label" in run("compare", *files, code=2).stderr
+
+
+def test_answers_of_several_files_are_matched_by_id_in_each_task(tmp_path):
+    ids, task = np.arange(40), np.arange(40) % 2
+    scores = {x: RNG.integers(2, size=40) for x in ("first", "second", "third")}
+    for place, (name, score) in enumerate(scores.items()):
+        frame = pd.DataFrame({"item": ids, "task": task, "right": score, "also": 1 - score})
+        frame.sample(frac=1, random_state=place).to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [str(tmp_path / f"{name}.csv") for name in scores]
+    line = (*files, "--answers", "right", "--id", "item", "--json")
+    found = json.loads(run("compare", *line, "--simultaneous").stdout)
+    expected = dmfroc.items(scores, simultaneous=True).as_json()
+    for one, other in zip(found["differences"], expected["differences"], strict=True):
+        assert [one["first"], one["second"]] == [other["first"], other["second"]]
+        assert one["interval"] == pytest.approx(other["interval"])
+    found = json.loads(run("leaderboard", *line, "--task", "task").stdout)["ranks"]
+    expected = {str(t): dmfroc.items({x: s[task == t] for x, s in scores.items()}) for t in (0, 1)}
+    expected = dmfroc.leaderboard(expected).ranks().as_json()["ranks"]
+    values = {name: x["value"] for name, x in expected.items()}
+    assert {name: x["value"] for name, x in found.items()} == pytest.approx(values)
+    both = ("compare", *files, "--answers", "right,also", "--id", "item", "--json")
+    values = [x["value"] for x in json.loads(run(*both).stdout)["estimates"].values()]
+    assert values == pytest.approx([0.5] * 3)
+    frame = pd.DataFrame({"item": ids[1:], "right": 1})
+    frame.to_csv(files[2], index=False)
+    assert "do not name the same rows, each once" in run("compare", *line, code=2).stderr
+    told = run("compare", *files, "--answers", "right", code=2).stderr
+    assert "--answers of several files are matched by --id: name its column" in told
+
+
+def test_columns_of_one_file_are_classifiers_of_three_classes(cases_directory, tmp_path):
+    folder = cases_directory / "third"
+    handed = json.loads((folder / "expected_handout.json").read_text(encoding="utf-8"))
+    [right] = [x["right"] for x in handed if x["name"] == "orange.csv"]
+    line = (str(folder / "orange.csv"), "--label", "stage", "--measure", "hand_till")
+    models = ("--models", "Random Forest (*", "--models", "Naive Bayes (*", "--json")
+    found = json.loads(run("compare", *line, *models).stdout)
+    values = {name: x["value"] for name, x in found["estimates"].items()}
+    assert values == pytest.approx(right["M"], abs=1e-9)
+    assert found["differences"][0]["value"] == pytest.approx(right["difference"], abs=1e-9)
+    both = ("--models", "Random Forest (*,Naive Bayes (*", "--json")
+    ranks = json.loads(run("leaderboard", *line, *both).stdout)["ranks"]
+    assert list(ranks) == list(right["M"])
+    assert "--models 'a_*,b_*' names the columns of each" in run("compare", *line, code=2).stderr
+
+
+@pytest.mark.parametrize("form", ["{}_{}", "{1}_{0}", "{} [{}]", "P({1}|{0})"])
+def test_patterns_of_models_name_them(form, tmp_path):
+    y = np.arange(90) % 3
+    scores = {m: np.eye(3)[y] + RNG.random((90, 3)) for m in ("rf", "nb")}
+    columns = {form.format(m, c): s[:, k] for m, s in scores.items() for k, c in enumerate("xyz")}
+    file, page = tmp_path / "wide.csv", tmp_path / "x.html"
+    pd.DataFrame({"y": np.array(list("xyz"))[y], **columns}).to_csv(file, index=False)
+    patterns = [form.format(m, "*").replace("[", "[[]") for m in scores]
+    line = (str(file), "--label", "y", "--measure", "hand_till")
+    models = ("--models", patterns[0], "--models", patterns[1])
+    found = json.loads(run("compare", *line, *models, "--json").stdout)
+    expected = dmfroc.compare(y, scores, measure="hand_till")
+    values = [x["value"] for x in found["estimates"].values()]
+    assert values == pytest.approx([expected[m].value for m in scores])
+    run("report", *line, *models, "-o", str(page))
+    assert page.read_text(encoding="utf-8").startswith("<!")
+    told = run("compare", *line, *models, "--scores", "a", code=2).stderr
+    assert "--models are columns of one file: leave --scores and --y-pred out" in told
 
 
 def test_thresholds_of_a_decision_are_chosen(file):

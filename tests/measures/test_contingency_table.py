@@ -457,7 +457,7 @@ def test_weights_and_labels():
         ([[0, 0], [0, 0]], {}, "matrix is zero in every cell"),
         ([[1, 2], [3, 4]], {"labels": ["a"]}, "labels must name each of the 2 classes once"),
         ([[1, 2], [3, 4]], {"labels": ["a", "a"]}, "labels must name each of the 2 classes once"),
-        (pd.DataFrame([[1, 2], [3, 4]], index=[1, 0]), {}, r"classes \[1, 0\] in its rows"),
+        (pd.DataFrame([[1, 2], [3, 4]], index=[1, 2]), {}, r"classes \[1, 2\] in its rows"),
     ],
 )
 def test_bad_matrices_are_told(matrix, options, message):
@@ -545,3 +545,35 @@ def test_a_cell_that_cannot_be_is_named(name):
     cells = {"tp": 3, "fp": 1, "fn": 2, "tn": 4} | {name: -1}
     with pytest.raises(ValueError, match=f"^{name} "):
         ContingencyTable.from_cells(**cells)
+
+
+@pytest.mark.parametrize(
+    "names", [("y_true", "y_pred"), ("actual", "Predicted"), ("label", "pred")]
+)
+def test_crosstabs_say_by_their_names_what_is_in_their_rows(names):
+    true, predicted = (
+        pd.Series(list(x), name=name)
+        for x, name in zip(("aabbccab", "aabbabab"), names, strict=True)
+    )
+    expected = ContingencyTable.from_labels(true, predicted)
+    for table in (pd.crosstab(true, predicted), pd.crosstab(predicted, true)):
+        for found in (ContingencyTable(table), ContingencyTable.from_matrix(table)):
+            np.testing.assert_array_equal(found.counts, expected.counts)
+            assert found.labels == expected.labels
+    transposed = ContingencyTable.from_matrix(pd.crosstab(true, predicted), rows="predicted")
+    np.testing.assert_array_equal(transposed.counts, expected.counts.T)
+
+
+def test_crosstabs_that_do_not_say_so_are_refused():
+    true, predicted = np.array(list("aabb")), np.array(list("abbb"))
+    with pytest.raises(ValueError, match=r"'row_0' and 'col_0', do not say which are predicted"):
+        ContingencyTable(pd.crosstab(true, predicted))
+    named = pd.crosstab(true, predicted, rownames=["true"], colnames=["pred"])
+    assert ContingencyTable(named).counts.tolist() == [[1, 0], [1, 2]]
+    sums = pd.crosstab(true, predicted, rownames=["true"], colnames=["pred"], margins=True)
+    with pytest.raises(ValueError, match="leave margins out"):
+        ContingencyTable(sums)
+    swapped = ContingencyTable.from_matrix(named[["b", "a"]].reindex(["a", "b"]))
+    np.testing.assert_array_equal(swapped.counts, ContingencyTable(named).counts)
+    with pytest.raises(ValueError, match="both must be of the same classes, each once"):
+        ContingencyTable(named.rename(columns="predicted {}".format))
