@@ -175,10 +175,10 @@ def compare(
         check_either(columns.label, answers)
         if answers:
             given, options = columns.read_items(files, answers), options_of_items(options)
-            result = dmfroc.items(given, groups=columns.read_units(*files)["groups"], **options)
+            scored = dmfroc.items(given, groups=columns.read_units(*files)["groups"], **options)
             if picture:
-                picture.draw_result(result)
-            show_result(result, remarks, {"files": list(map(str, files))})
+                picture.draw_result(scored)
+            show_result(scored, remarks, {"files": list(map(str, files))})
             return
         each = columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
@@ -366,7 +366,7 @@ def leaderboard(
         units = columns.read_units(*files)
         shared = {x: units[x] for x in ("groups", "folds") if units[x] is not None}
         of_task = columns.read_others(files[0], {task: "task"})[task] if task else None
-        read: dict[str, Any]
+        read: Any
         if answers:
             read, options = columns.read_items(files, answers), options_of_items(options)
             compared: Callable[..., Any] = dmfroc.items
@@ -376,7 +376,7 @@ def leaderboard(
             compared = dmfroc.compare
         found: dict[Any, Any] = {}
         for name in [None] if of_task is None else sorted({*of_task}):
-            rows = slice(None) if of_task is None else of_task == name
+            rows: Any = slice(None) if of_task is None else of_task == name
             if answers:
                 ids = next(iter(read.values())).index[rows]
                 part = {x: scores[scores.index.isin(ids)] for x, scores in read.items()}

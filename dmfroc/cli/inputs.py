@@ -201,7 +201,7 @@ class Columns:
         texts = given if self.models else columns
         names = [x.replace("*", "").strip(" _.:-([") if self.models else x for x in texts]
         names = names if len({*names} - {""}) == len(names) else texts
-        own = {"models": (), "drop_missing": self.drop_missing and columns}
+        own: dict[str, Any] = {"models": (), "drop_missing": self.drop_missing and columns}
         each = [(replace(self, scores=[_quoted(x)], **own), files[0]) for x in texts]
         return dict(zip(names, each, strict=True))
 

@@ -36,9 +36,10 @@ from dmfroc.results.table import Column, Table
 Rows = Literal["predicted", "true"]
 
 
-def _rows_of(table: Any) -> str:
+def _rows_of(table: Any) -> Rows:
     """Return which classes are in the rows of a table, by the names of its index and columns."""
     names = [str(x.name).casefold() for x in (table.index, table.columns)]
+    ways: dict[Rows, tuple[str, str]]
     ways = {"true": ("y_true", "y_pred"), "predicted": ("y_pred", "y_true")}
     found = [
         way
@@ -135,17 +136,17 @@ class ContingencyTable(Result):
         """
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
-            names = max(index, columns, key=len)
-            if not {*index, *columns} <= {*names} or len({*names}) < len(names):
+            classes = max(index, columns, key=len)
+            if not {*index, *columns} <= {*classes} or len({*classes}) < len(classes):
                 raise ValueError(
                     f"matrix has the classes {index} in its rows and {columns} in its columns: "
                     "both must be of the same classes, each once"
                 )
             rows = _rows_of(matrix) if rows is None else rows
-            matrix = matrix.reindex(index=names, columns=names, fill_value=0)
-            labels = names if labels is None else labels
+            matrix = matrix.reindex(index=classes, columns=classes, fill_value=0)
+            labels = classes if labels is None else labels
             whole = matrix.to_numpy()
-            if names[-1] == "All" and whole[-1, -1] == whole[:-1, :-1].sum():
+            if classes[-1] == "All" and whole[-1, -1] == whole[:-1, :-1].sum():
                 raise ValueError("matrix has sums in its last row and column: leave margins out")
         choice("rows", rows, get_args(Rows))
         counts = numbers("matrix", matrix)
