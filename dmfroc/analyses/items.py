@@ -250,6 +250,7 @@ def items(
     label_probability: Any = None,
     groups: Any = None,
     by: Any = None,
+    id: Any = None,
     bounds: tuple[float | int, float | int] | None = None,
     alternative: Alternative = "two-sided",
     margin: float | int = 0.0,
@@ -276,6 +277,9 @@ def items(
         Items that belong together, such as questions about one text.
     by : array-like of shape (n,), dict or table of such, optional
         Subgroups of the items, whose means and differences are added.
+    id : dict of str to array-like of shape (n,), optional
+        Names of the items by name of the model, which match models with other orders of the
+        items. All else is in the order of the first model.
     bounds : tuple of float, optional
         Smallest and largest possible score; by default (0, 1) if all scores are in between.
         Infinite bounds are allowed: the intervals are then those of a t test.
@@ -293,8 +297,9 @@ def items(
     Raises
     ------
     TypeError, ValueError
-        If scores are missing without a judge, models have different items, scores are outside the
-        bounds, or there are fewer than two items.
+        If scores are missing without a judge, or models have different items. Also if they are
+        columns of different tables that do not name the items, if scores are outside the bounds,
+        or if there are fewer than two items.
 
     Notes
     -----
@@ -322,7 +327,7 @@ def items(
     check_level(level)
     hypothesis = Hypothesis(alternative, margin, rope)
     seed = seed_of(random_state)
-    given = scored_items(scores, judge, label_probability, groups, bounds)
+    given = scored_items(scores, judge, label_probability, groups, bounds, id)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
     joint = _joint(given, level, seed)
     subgroups, sizes, differences = _in_subgroups(given, by, level)

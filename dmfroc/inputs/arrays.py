@@ -451,14 +451,14 @@ class Rows:
             self.index, self._what = index, what
             return None
         order = positions(index, self.index)
-        if _counts_rows(self.index) or _counts_rows(index):
+        if counts_rows(self.index) or counts_rows(index):
             if order is not None:
                 raise self._mismatch(
                     index,
                     what,
                     "hold the same values in another order, and one of them only counts the rows",
                 )
-            if _counts_rows(self.index):
+            if counts_rows(self.index):
                 self.index, self._what = index, what
             return None
         if order is None:
@@ -481,7 +481,7 @@ class Rows:
         )
 
 
-def _counts_rows(index: Any) -> bool:
+def counts_rows(index: Any) -> bool:
     """Whether an index has the values 0, 1, ..., n - 1, as one has that nobody chose."""
     if index.nlevels > 1 or index.dtype.kind not in "iu":
         return False

@@ -12,8 +12,18 @@ from scipy.special import comb
 
 from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import integer, number
-from dmfroc.inputs.arrays import Rows, as_array, as_floats, columns_of
+from dmfroc.inputs.arrays import (
+    Rows,
+    as_array,
+    as_floats,
+    check_ids,
+    columns_of,
+    counts_rows,
+    row_index,
+)
 from dmfroc.inputs.judge import probabilities
+from dmfroc.inputs.messages import IN_MEMORY
+from dmfroc.inputs.rows import order_of_ids
 from dmfroc.inputs.subgroups import unit_of_rows
 
 FEWEST_ITEMS = 2
@@ -88,15 +98,13 @@ class ScoredItems:
 
 
 def scored_items(
-    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any
+    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any, id: Any
 ) -> ScoredItems:
     """Check what the user handed in."""
     if judge is None and label_probability is not None:
         raise TypeError("label_probability goes with judge=: without one, all items have scores")
-    rows = Rows(what="scores")
-    read = {
-        name: _matrix(values, f"scores[{name!r}]", rows) for name, values in _named(scores).items()
-    }
+    rows, of_models = Rows(what="scores"), _named(scores)
+    read = {name: _matrix(values, f"scores[{name!r}]", rows) for name, values in of_models.items()}
     n_items = {len(x) for x in read.values()}
     if len(n_items) > 1:
         sizes = ", ".join(f"{name!r} {len(x)}" for name, x in read.items())
@@ -110,7 +118,7 @@ def scored_items(
                 ": leave these items out for all models, or give a judge's scores of all items as "
                 "judge=",
             )
-        of_judge = None
+        named, of_judge = {}, None
     else:
         by_name = isinstance(judge, Mapping) or columns_of(judge, "judge") is not None
         if not by_name and len(read) > 1:
@@ -126,6 +134,12 @@ def scored_items(
             if len(x) != n:
                 raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
             _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
+    if id is None:
+        _check_one_table({"scores": of_models, "judge": named})
+    else:
+        places = _places(id, read)
+        read = {name: x[places[name]] for name, x in read.items()}
+        of_judge = of_judge and {name: x[places[name]] for name, x in of_judge.items()}
     given = ScoredItems(
         # An item that lacks one of its repeats has no mean
         {name: x.mean(axis=1) for name, x in read.items()},
@@ -154,6 +168,30 @@ def _named(scores: Any) -> dict[str, Any]:
         if not isinstance(name, str):
             raise TypeError(f"scores has the key {name!r}, but names of models must be strings")
     return dict(scores)
+
+
+def _check_one_table(scores: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse columns of different tables whose indexes do not name the items."""
+    of_all = {f"{what}[{name!r}]": x for what, of in scores.items() for name, x in of.items()}
+    indexes = {what: row_index(x) for what, x in of_all.items()}
+    counting = {what: x for what, x in indexes.items() if x is not None and counts_rows(x)}
+    first = next(iter(counting), "")
+    for what, index in counting.items():
+        if not index.is_(counting[first]):
+            raise ValueError(
+                f"{first} and {what} are of different tables, whose indexes only count the items: "
+                "match these by id=, a dict of ids by name of the model. If they match by "
+                "position, pass them with .to_numpy()"
+            )
+
+
+def _places(id: Any, scores: Mapping[str, PerRow]) -> dict[str, IntPerRow]:
+    """Return where each model has the items, in the order of the first one's."""
+    if not isinstance(id, Mapping) or set(id) != set(scores):
+        raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
+    first = next(iter(scores))
+    ids = {name: check_ids(id[name], len(x), IN_MEMORY) for name, x in scores.items()}
+    return {name: order_of_ids(first, ids[first], name, x) for name, x in ids.items()}
 
 
 def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:

@@ -33,15 +33,16 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
             _check_unused_columns(first_name, first, name, other)
             predictions[name] = other
         else:
-            rows = other.rows(_order(first_name, first.ids, name, other.ids))
+            assert other.ids is not None
+            rows = other.rows(order_of_ids(first_name, first.ids, name, other.ids))
             predictions[name] = replace(rows, index=first.index)
     return predictions
 
 
-def _order(
-    first_name: str, first: NDArray[Any], name: str, other: NDArray[Any] | None
+def order_of_ids(
+    first_name: str, first: NDArray[Any], name: str, other: NDArray[Any]
 ) -> NDArray[np.int64]:
-    assert other is not None
+    """Return the rows of another classifier, or model, that have the ids of the first."""
     wanted, row_of = first.tolist(), {item: row for row, item in enumerate(other.tolist())}
     for of_first, lacking in (
         (True, [item for item in wanted if item not in row_of]),

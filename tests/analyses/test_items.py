@@ -428,3 +428,54 @@ def test_equal_means_of_groups_have_no_rounding_as_error():
     assert all(e.standard_error == 0 for e in found.estimates.values())
     assert "0.6667   0.5134 to 0.7417" in str(found)
     assert not dmfroc.items({"a": np.ones(30)}, bounds=(0, 1)).warnings
+
+
+def test_items_of_two_tables_are_matched_by_id_or_refused():
+    rng = np.random.default_rng(5)
+    luck, ids = rng.random(80), [f"q{k}" for k in range(80)]
+    a = pd.DataFrame({"id": ids, "right": (luck < 0.7) * 1.0})
+    b = pd.DataFrame({"id": ids, "right": (luck < 0.55) * 1.0})
+    expected = dmfroc.items({"a": a.right.to_numpy(), "b": b.right.to_numpy()})
+    turned = b.sample(frac=1, random_state=0, ignore_index=True)
+    tables = {"a": a, "b": turned}
+    scores = {name: x.right for name, x in tables.items()}
+    arrays = {name: x.to_numpy() for name, x in scores.items()}
+    for of_models, judge in (
+        (scores, None),
+        ({name: x[["right"]] for name, x in tables.items()}, None),
+        (arrays, scores),
+        (arrays | {"a": a.right}, arrays | {"a": turned.right}),
+    ):
+        with pytest.raises(ValueError, match=r"\['a'\] and .* are of different tables.*id="):
+            dmfroc.items(of_models, judge=judge)
+    for found in (
+        dmfroc.items(scores, id={name: x.id for name, x in tables.items()}),
+        dmfroc.items(
+            {name: x.right.tolist() for name, x in tables.items()},
+            id={name: x.id.tolist() for name, x in tables.items()},
+            groups=np.arange(80),
+        ),
+        dmfroc.items({name: x.set_index("id").right for name, x in tables.items()}),
+    ):
+        assert found.differences[0].p_value == expected.differences[0].p_value
+    by_position = dmfroc.items(arrays)
+    assert by_position.differences[0].p_value > 2 * expected.differences[0].p_value
+    columns = a.assign(other=b.right)
+    dmfroc.items({"a": columns.right == 1, "b": columns.other.astype(float)})  # of one table
+    hidden = b.right.where(np.arange(80) % 2 == 0)
+    judged = [
+        dmfroc.items({"a": a.right, "b": s}, judge={"a": a.right, "b": j}, id=i)
+        for s, j, i in (
+            (hidden.to_numpy(), b.right.to_numpy(), None),
+            (hidden.to_numpy()[::-1], b.right.to_numpy()[::-1], {"a": ids, "b": ids[::-1]}),
+        )
+    ]
+    assert judged[0]["b"].interval == judged[1]["b"].interval
+    for wrong, error, message in (
+        ({"a": ids}, TypeError, "id must be a dict"),
+        (ids, TypeError, "id must be a dict"),
+        ({"a": ids, "b": [*ids[1:], "other"]}, ValueError, "1 ids of 'a' are none of 'b': 'q0'"),
+        ({"a": ids, "b": ids[:1] * 80}, ValueError, "an id must name one row"),
+    ):
+        with pytest.raises(error, match=message):
+            dmfroc.items(scores, id=wrong)
