@@ -28,6 +28,11 @@ _SMALL_FILES = 10_000_000  # bytes
 _COLUMNS = ("label", "sample_weight", "frequency_weight", "y_pred", "id")
 _OF_FILES = (*_COLUMNS, "truth", "separator", "decimal", "encoding")
 
+_IN_MEMORY = (
+    *("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time", "censored"),
+    *("truth", "drop_label", "where", "drop_missing", "threshold"),
+)
+
 type PairWeights = str | list[list[float]]
 
 
@@ -102,9 +107,7 @@ class Columns:
 
     def scan(self, files: Path, scheduler: str | None) -> Scan:
         """Return what is to be read in passes."""
-        in_memory = ("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time")
-        in_memory += ("censored", "truth", "drop_label", "where", "drop_missing", "threshold")
-        for option in in_memory:
+        for option in _IN_MEMORY:
             if getattr(self, option) not in (None, (), False):
                 raise ValueError(f"{option}= needs all scores in memory: leave --scan out")
         for option in ("separator", "decimal", "encoding"):

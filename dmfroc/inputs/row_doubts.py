@@ -110,8 +110,13 @@ def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
     coded = {}
     for name in table.column_names if len(table) else ():
         column = table[name]
-        is_real = types.is_floating(column.type) and pc.any(pc.not_equal(column, pc.floor(column)))
-        if not types.is_nested(column.type) and not (is_real and is_real.as_py()):
+        if types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        is_real = False
+        if types.is_floating(column.type):
+            column = column.cast("float64")
+            is_real = pc.any(pc.not_equal(column, pc.floor(column))).as_py()
+        if not types.is_nested(column.type) and not is_real:
             encoded = column.combine_chunks().dictionary_encode("encode")
             values = encoded.dictionary.to_pylist()
             values = [int(x) if isinstance(x, float) and x % 1 == 0 else x for x in values]

@@ -4,7 +4,9 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -364,6 +366,22 @@ def test_rows_of_several_models_are_told(tmp_path, values):
     read = Predictions.from_file(path, label="y", scores="score", **kept)
     np.testing.assert_array_equal(read.scores[:, 1], table.score[table.model == values[1]])
     assert warnings_of(table, path, other_columns=["model"]) == ""
+
+
+def test_columns_of_any_type_are_looked_at(tmp_path):
+    table = of_models(3, "other", model=[1, 2, 3]).drop(columns="row")
+    half = pa.array(table.model.to_numpy(np.float16))
+    for model in (table.model.astype(str).astype("category"), half, table.model.astype("Int8")):
+        columns = {
+            "y": table.y,
+            "score": table.score,
+            "model": pa.array(model),
+            "no": pa.nulls(360),
+        }
+        parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
+        options = {"label": "y", "scores": "score"}
+        told = told_by(Predictions.from_file, tmp_path / "a.parquet", **options)
+        assert "column 'model' has 3 values, each with the same labels" in told
 
 
 def test_subgroups_of_other_rows_are_no_models(tmp_path):
