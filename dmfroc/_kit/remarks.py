@@ -12,23 +12,20 @@ _PACKAGE = str(Path(__file__).parents[1])
 _collector: ContextVar[list[str] | None] = ContextVar("collector", default=None)
 
 
+class Note(str):
+    """What is shown with the warnings of a result, and no reason for a Python warning."""
+
+
 def warn(remarks: Iterable[str | None]) -> None:
     """Give each warning; its line is that of the first caller outside of the package."""
     collected = _collector.get()
     for remark in remarks:
-        if remark is None:
+        if remark is None or (collected is None and isinstance(remark, Note)):
             continue
         if collected is None:
             warnings.warn(remark, UserWarning, skip_file_prefixes=(_PACKAGE,))
         else:
             collected.append(remark)
-
-
-def note(text: str) -> None:
-    """Add what is no reason for a Python warning, where warnings are collected to be shown."""
-    collected = _collector.get()
-    if collected is not None:
-        collected.append(text)
 
 
 @contextmanager

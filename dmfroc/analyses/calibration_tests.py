@@ -228,7 +228,8 @@ def calibration_tests(
             for name, (title, _, freedom) in statistics.items()
         }
         remark = f"{refutation}: these probabilities are not calibrated, unless they are rounded"
-        return CalibrationTests(refuted, predictions, n_draws, seed, (remark,))
+        remarks = (*predictions.remarks, remark)
+        return CalibrationTests(refuted, predictions, n_draws, seed, remarks)
     observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
     n_extreme = dict.fromkeys(statistics, 0.0)
     generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
@@ -246,7 +247,7 @@ def calibration_tests(
         )
         for name, (title, _, freedom) in statistics.items()
     }
-    return CalibrationTests(tests, predictions, n_draws, seed)
+    return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
 
 
 def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:

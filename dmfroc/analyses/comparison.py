@@ -14,6 +14,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import choice, flag, listed
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
@@ -30,7 +31,7 @@ from dmfroc.inputs.arrays import columns_of
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import ContrastScale, Difference
-from dmfroc.results.result import ResultsByName
+from dmfroc.results.result import ResultsByName, attributed
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
@@ -97,6 +98,8 @@ def compare(
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class. Without ``y_score`` they alone are
         compared.
+    direction : {">=", "<="} or dict of str to one of them, optional
+        As for `Predictions.from_arrays`, of all classifiers or by name.
     pos_label, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     time, horizon, censored, censoring, censoring_by, at_horizon
@@ -157,10 +160,13 @@ def compare(
         same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
         same |= {"rope": rope, "simultaneous": simultaneous, **options}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
-        data = y_true, y_score, *surplus
-        return ResultsByName(
-            {name: compare(*data, measure=m, **same) for name, m in each.items()}, "measure"
-        )
+        found: dict[str, Any] = {}
+        told: dict[str, list[str]] = {}
+        for name, m in each.items():
+            with collected_remarks() as told[name]:
+                found[name] = compare(y_true, y_score, *surplus, measure=m, **same)
+        warn(attributed(told))
+        return ResultsByName(found, "measure")
     if measure is None:
         has_scores = y_score is not None or options.get("y_pred") is None
         measure = "dmf_auc" if has_scores else "informedness"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
@@ -12,7 +12,7 @@ import numpy as np
 from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import function_of, numbers, refuse
-from dmfroc._kit.remarks import warn
+from dmfroc._kit.text import printable
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
@@ -21,6 +21,7 @@ from dmfroc.inference.limits import without_variation
 from dmfroc.inference.options import DEFAULT_LEVEL, Options, with_options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.benefits import (
@@ -72,6 +73,9 @@ class DecisionCurve(Result):
         The class that is treated; None for costs of all classes.
     thresholds : numpy.ndarray of shape (t,)
         Threshold probabilities, or what the costs depend on.
+    direction : {">=", "<="}
+        ``"<="`` for probabilities of the other class: the class is treated if they are at most the
+        threshold, which stands for a threshold probability of 1 minus it.
     benefit : Bands
         Net benefit (expected utility) of the classifier.
     baselines : dict of str to numpy.ndarray of shape (t,)
@@ -85,7 +89,7 @@ class DecisionCurve(Result):
     """
 
     main_table: ClassVar[str] = "thresholds"
-    json_names: ClassVar[tuple[str, ...]] = ("level",)
+    json_names: ClassVar[tuple[str, ...]] = ("level", "direction")
 
     label: Hashable
     thresholds: PerThreshold
@@ -94,6 +98,7 @@ class DecisionCurve(Result):
     difference: Bands
     level: float
     warnings: tuple[str, ...] = ()
+    direction: Direction = ">="
 
     def better_range(self, *, simultaneous: bool = True) -> list[tuple[float, float]]:
         """Return the ranges of thresholds at which the classifier is better than both baselines.
@@ -136,6 +141,11 @@ class DecisionCurve(Result):
         ]
         return [Table("thresholds", "Decision curve", columns)]
 
+    def head(self) -> list[str]:
+        """Return which rows are treated if small scores speak for the class."""
+        rule = "is treated if the score is at most the threshold, 1 minus its threshold probability"
+        return [f"Class {printable(self.label)} {rule}."] * (self.direction == "<=")
+
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how certain that is."""
         ranges = self.better_text()
@@ -157,6 +167,7 @@ def decision_curve(
     sample_weight: Any = None,
     frequency_weight: Any = None,
     pos_label: Any = None,
+    direction: Direction | None = None,
     groups: Any = None,
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
@@ -171,7 +182,8 @@ def decision_curve(
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Probabilities of the classes.
     thresholds : array-like of shape (t,), optional
-        Threshold probabilities between 0 and 1; by default .01 to .99.
+        Threshold probabilities between 0 and 1; by default .01 to .99. With ``direction="<="``
+        those of the given scores, which are 1 minus the probability of the class.
     prevalence : float, optional
         Of the treated class where the classifier will be used, as for
         `dmfroc.measures.net_benefit`.
@@ -183,6 +195,8 @@ def decision_curve(
         As for `Predictions.from_arrays`.
     pos_label : hashable, optional
         The class to treat, by default the second of two.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if it is the probability of the other class.
     groups, stratify, level
         As for `dmfroc.estimate`.
     **follow_up
@@ -216,11 +230,12 @@ def decision_curve(
     """
     check_options(decision_curve, follow_up)
     given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
+    given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
     given |= {"needs": "probabilities", "by_fold": True, **follow_up}
-    predictions, weights = predictions_at(y_true, y_score, given, pos_label)
+    predictions, weights = predictions_at(y_true, y_score, given)
     options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
     refuse("decision_curve", no_probabilities(predictions))
-    warn([labels_message(predictions)])
+    predictions = predictions.warned(labels_message(predictions))
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)
     if at.ndim != 1 or not len(at) or (np.diff(at) <= 0).any():
         raise ValueError("thresholds must be one or more numbers in rising order")
@@ -231,17 +246,21 @@ def decision_curve(
         predictions = predictions.as_given
     sample = options.sample_of(predictions)
     if costs is not None:
-        return _curve([_point_of_costs(sample, costs(float(t))) for t in at], at, None, options)
+        points = [_point_of_costs(sample, costs(float(t))) for t in at]
+        return replace(_curve(points, at, None, options), warnings=predictions.remarks)
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
+    side = predictions.direction or ">="
+    risks = at if side == ">=" else 1 - at
     for label in classes:
-        first = net_benefit(float(at[0]), prevalence, label)
+        first = net_benefit(float(risks[0]), prevalence, label)
         refuse(first.name, first.obstacle(predictions))
         share = _share_of(sample, prevalence, label)
-        points = [_point_at(sample, float(t), prevalence, label, share) for t in at]
-        curves[label] = _curve(points, at, label, options)
+        points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
+        found = _curve(points, at, label, options)
+        curves[label] = replace(found, direction=side, warnings=predictions.remarks)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 

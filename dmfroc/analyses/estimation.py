@@ -11,7 +11,7 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import evaluate
-from dmfroc.analyses.evidence import evidence_of, warned_estimates
+from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
@@ -46,9 +46,12 @@ def estimate(
         was observed.
     pos_label : hashable, optional
         The positive one of two classes, by default the second of the labels: recall, average
-        precision and other measures of one class are about it. What is given in the order of the
-        labels, such as costs, keeps the order of ``labels=``, by default the sorted one. A
-        one-dimensional score is that of the second of these, whichever is positive.
+        precision and other measures of one class are about it. A one-dimensional score is that of
+        this class, as in scikit-learn. What is given in the order of the labels, such as costs,
+        keeps the order of ``labels=``, by default the sorted one.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if small values speak for the positive class, see
+        `Predictions.from_arrays`.
     folds : array-like of shape (n,), or several columns, optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
@@ -174,7 +177,8 @@ def estimate(
         several: Any = evaluate(y_true, y_score, measures=[measure], **options)
         return several
     evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)
-    [result] = warned_estimates(evidence, [measure])
+    [result] = remarked_estimates(evidence, [measure])
+    warn(result.caveats)
     return result
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import is_one_of, listed
+from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 from dmfroc.analyses.evidence import (
@@ -20,14 +21,13 @@ from dmfroc.analyses.evidence import (
     EvidenceInMemory,
     JudgedEvidence,
     evidence_of,
-    warned_estimates,
+    remarked_estimates,
 )
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.censoring import CensoringWeights
-from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -42,6 +42,7 @@ from dmfroc.results.estimate import (
     estimates_table,
     exact_limit_line,
     judge_table,
+    of_measures,
 )
 from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import sample_attributes
@@ -167,15 +168,7 @@ class Evaluation(NamedEstimates):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a careful reader has to know, each warning once for all measures that it names."""
-        named: dict[str, list[str]] = {}
-        for e in self.shown:
-            for warning in e.warnings:
-                own = warning.removeprefix(f"{e.measure} is ")
-                named.setdefault(own, []).extend([e.measure] * (own != warning))
-        return tuple(
-            f"{'each of ' * (len(x) > 1)}{shortened(x)} is {own}" if x else own
-            for own, x in named.items()
-        )
+        return of_measures((e.measure, e.warnings) for e in self.shown)
 
     @property
     def shown(self) -> list[Estimate]:
@@ -246,7 +239,7 @@ def evaluate(
         curve is that of the first such measure.
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
-    pos_label, folds, target, train_fraction, groups, stratify
+    pos_label, direction, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`.
@@ -321,15 +314,17 @@ def evaluation_of(
     chosen = _choose(measures, evidence.predictions, pair_weights, has_scores)
     if not isinstance(measures, list):
         chosen = evidence.possible(chosen)
-    estimates = {e.measure: e for e in warned_estimates(evidence, chosen)}
+    estimates = {e.measure: e for e in remarked_estimates(evidence, chosen)}
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
     area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
     shown = evidence.predictions
     if isinstance(evidence.sample.units.weights, CensoringWeights):
         shown = evidence.sample.predictions  # the rows whose class is known
-    return Evaluation(
+    found = Evaluation(
         shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen)
     )
+    warn(of_measures((e.measure, e.caveats) for e in found.shown))
+    return found
 
 
 def _choose(

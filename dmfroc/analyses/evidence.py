@@ -35,13 +35,13 @@ from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind, bind_in_groups, undefined_message
+from dmfroc.measures.measure import Measure, bind, bind_in_groups
 from dmfroc.multiclass.band import BandKind, CurveBand, band_around
 from dmfroc.multiclass.curve import MulticlassROC, curve_of
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PaperBootstrap
-from dmfroc.results.estimate import Estimate, JudgedLabels, caveats_of
+from dmfroc.results.estimate import Estimate, JudgedLabels, remarked
 
 METHODS: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
@@ -360,7 +360,9 @@ def joint_estimates_with_judge(
         facts, lambda influences: partial(first.gather, first.weigh(influences), units)
     )
     warn([first.selection_message])
-    return method.paired_estimates(joint, hypothesis)
+    found = method.paired_estimates(joint, hypothesis)
+    each = {name: remarked(e, of_each[name].remarks) for name, e in found.estimates.items()}
+    return found._replace(estimates=each)
 
 
 Evidence = EvidenceInMemory | CountedEvidence
@@ -482,38 +484,29 @@ def choose_methods(
     return [with_options[method] for method in chosen]
 
 
-def warned_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
-    """Estimate measures, and warn of what has to be known of the values."""
-    methods = evidence.methods(measures)
-    estimates = evidence.estimates(measures, methods)
-    if not methods[0].warns_itself:  # the same method for all, or methods that do not
-        values = {m: estimate.value for m, estimate in zip(measures, estimates, strict=True)}
-        below = below_chance_message(measures, [[estimate] for estimate in estimates])
-        undefined = undefined_message(values, evidence.predictions)
-        warn([*caveats_of(estimates), undefined, below])
-    return estimates
-
-
-def below_chance_message(
-    measures: Sequence[Measure], estimates: Sequence[Sequence[Estimate]]
-) -> str | None:
-    """Say which areas are below chance with their intervals, those of all classifiers.
-
-    Every measure has the estimates of one or several classifiers.
-    """
-    below = [
-        measure.name
-        for measure, of_measure in zip(measures, estimates, strict=True)
-        if measure.greater_is_better
-        and measure.chance == _CHANCE_OF_AREAS
-        and all(estimate.interval[1] < measure.chance for estimate in of_measure)
+def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
+    """Estimate measures, with the warnings of the inputs and all about the values."""
+    methods, of_inputs = evidence.methods(measures), evidence.predictions.remarks
+    found = [
+        remarked(e, of_inputs, below_chance_message(measure, [e]))
+        for measure, e in zip(measures, evidence.estimates(measures, methods), strict=True)
     ]
-    if not below:
+    # The same method for all, or methods that do not warn themselves
+    return [replace(e, caveats=()) for e in found] if methods[0].warns_itself else found
+
+
+def below_chance_message(measure: Measure, estimates: Sequence[Estimate]) -> str | None:
+    """Say that an area is below chance with its interval, that of each classifier."""
+    if not (
+        measure.greater_is_better
+        and measure.chance == _CHANCE_OF_AREAS
+        and all(e.interval[1] < measure.chance for e in estimates)
+    ):
         return None
     return (
-        f"{', '.join(below)} below chance with the whole interval: perhaps the scores are those of "
-        "other classes, or smaller ones mean that the class is more likely; check labels= and the "
-        "order of the score columns. If rows were left out of the fits one by one, do not turn them"
+        f"{measure.name} is below chance with the whole interval. Perhaps the scores are those of "
+        "other classes, or small ones speak for the class: check labels=, direction= and the order "
+        "of the score columns. If rows were left out of the fits one by one, do not turn them"
     )
 
 

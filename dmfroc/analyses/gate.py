@@ -17,7 +17,7 @@ from dmfroc._kit.options import flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.analyses.accumulation import Accumulator
-from dmfroc.analyses.evidence import EvidenceInMemory, evidence_of, warned_estimates
+from dmfroc.analyses.evidence import EvidenceInMemory, evidence_of, remarked_estimates
 from dmfroc.analyses.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.analyses.items import ItemScores
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence, joint_of_rows
@@ -30,7 +30,7 @@ from dmfroc.inputs.item_scores import ScoredItems, check_scored
 from dmfroc.inputs.predictions import Needs, Predictions
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.measures.measure import Measure
-from dmfroc.results.result import Result
+from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table, rounded
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
@@ -181,9 +181,11 @@ def gate(
         Columns that ``worst_of`` may name.
     paired : bool
         As for `compare`.
-    labels, sample_weight, frequency_weight, y_pred, pos_label, folds, target, train_fraction
+    labels, sample_weight, frequency_weight, y_pred, pos_label, direction, folds, target
         As for `estimate`.
-    groups, stratify, judge, label_probability, label_strata, target_prevalence, importance
+    train_fraction, groups, stratify, judge, label_probability, label_strata
+        As for `estimate`.
+    target_prevalence, importance
         As for `estimate`.
     time, horizon, censored, censoring, censoring_by, at_horizon
         As for `estimate`; there is one horizon.
@@ -240,8 +242,10 @@ def gate(
         if names:
             flags: Any = {"paired": paired, "simultaneous": False, "given": dict(given)}
             whole = joint_evidence(y_true, y_score, intervals, needs, **flags)
+            warn(attributed({name: p.remarks for name, p in whole.predictions.items()}))
         elif not isinstance(y_true, Accumulator):
             whole = evidence_of(y_true, y_score, intervals, needs=needs, **given)
+            warn(whole.predictions.remarks)
         return _Rows(whole, names, columns, paired, given)
 
     verdicts, remarks = [], []
@@ -398,7 +402,9 @@ class _Rows:
         @cache
         def estimate(error: float) -> Any:
             options = replace(whole.options, level=1 - error)
-            return warned_estimates(replace(whole, options=options), [measure])[0]
+            [found] = remarked_estimates(replace(whole, options=options), [measure])
+            warn(found.caveats)
+            return found
 
         return estimate(1 - DEFAULT_LEVEL).value, lambda error: Interval(*estimate(error).interval)
 

@@ -21,7 +21,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
@@ -135,7 +135,7 @@ def over_horizons(
         facts = [at[name] for at in over_time]
         for one in facts:
             check_finite(one.measure, {name: one.value})
-        points[name] = tuple(map(method.estimate, facts))
+        points[name] = tuple(remarked(method.estimate(x), x.predictions.remarks) for x in facts)
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
         tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
     families = [[name] for name in first]

@@ -37,8 +37,8 @@ from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
-from dmfroc.results.estimate import caveats_of
-from dmfroc.results.result import Result
+from dmfroc.results.estimate import remarked
+from dmfroc.results.result import Result, attributed
 
 
 class JointEvidence(NamedTuple):
@@ -201,17 +201,21 @@ def _estimates_in_memory(
             "groups cannot be given for independent samples (paired=False): put all rows in one "
             "sample, and use compare_subgroups with by= the sample of each row"
         )
-    if units is not None:
-        warn([_same_scores_message(predictions)])
     samples = {
         name: options.sample_of(p) if units is None else Sample(p.counted, units)
         for name, p in predictions.items()
     }
     joint = method.joint_estimates(measure, samples, hypothesis)
-    estimates = list(joint.estimates.values())
-    below_chance = below_chance_message([measure], [estimates])
-    warn([*caveats_of(estimates), below_chance, _target_message(measure)])
-    return joint
+    messages = [
+        None if units is None else _same_scores_message(predictions),
+        below_chance_message(measure, list(joint.estimates.values())),
+        _target_message(measure),
+    ]
+    estimates = {
+        x: remarked(e, predictions[x].remarks, *messages) for x, e in joint.estimates.items()
+    }
+    warn(attributed({name: e.caveats for name, e in estimates.items()}))
+    return joint._replace(estimates=estimates)
 
 
 def _judged(
@@ -225,15 +229,17 @@ def _judged(
         )
     scored, baselines = _without_baselines(y_score)
     named = _by_classifier(scored, y_pred)
-    rows = {
-        name: judged_rows(y_true, scores, y_pred=hard, **others)
-        for name, (scores, hard) in named.items()
-    }
+    with collected_remarks() as told:
+        rows = {
+            name: judged_rows(y_true, scores, y_pred=hard, **others)
+            for name, (scores, hard) in named.items()
+        }
     order = list(rows if y_score is None else y_score)
     parts = {
         part: _with_baselines({x: getattr(one, part) for x, one in rows.items()}, baselines, order)
         for part in ("verified", "judge_on_verified", "judge_on_all")
     }
+    _warn_of_inputs(parts["verified"], told)
     _check_names(parts["verified"], "y_score")
     parts["judge_on_all"] = checked_same_observations(parts["judge_on_all"])
     first = next(iter(rows.values()))
@@ -248,18 +254,23 @@ def _predictions(
     y_true: Any, y_score: Any, needs: Needs, given: Mapping[str, Any]
 ) -> dict[str, Predictions]:
     """Return the predictions of each classifier."""
-    others: dict[str, Any] = {"y_pred": None, "pos_label": None, **given}
-    y_pred, pos_label = (others.pop(name) for name in ("y_pred", "pos_label"))
+    others: dict[str, Any] = {"y_pred": None, **given}
+    y_pred = others.pop("y_pred")
     whose = y_true if y_score is None else y_score
     scored, baselines = _without_baselines(whose)
     y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
-    named = _named_predictions(y_true, y_score, y_pred, needs, others)
-    if pos_label is not None:
-        named = {name: p.with_positive_class(pos_label) for name, p in named.items()}
+    with collected_remarks() as told:
+        named = _named_predictions(y_true, y_score, y_pred, needs, others)
     if baselines:
         named = _with_baselines(named, baselines, list(whose))
+    _warn_of_inputs(named, told)
     _check_names(named, "y_true" if y_score is None else "y_score")
     return named
+
+
+def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> None:
+    """Give the warnings that were collected, with the classifiers that they concern."""
+    warn(attributed({name: [x for x in p.remarks if x in told] for name, p in named.items()}))
 
 
 def _check_importance_of_each(given: Any, names: Sequence[str]) -> None:
@@ -310,7 +321,7 @@ def _with_baselines(
         place = _class_of_baseline(name, baseline or name, first.labels)
         predicted = np.full(first.n_observations, place, np.int32)
         scores = np.eye(first.n_classes)[predicted]
-        named[name] = replace(first, scores=scores, predicted=predicted)
+        named[name] = replace(first, scores=scores, predicted=predicted, single=None, remarks=())
     return {name: named[name] for name in order}
 
 
@@ -351,17 +362,14 @@ def _named_predictions(
     named = _by_classifier(y_score, y_pred)
     if y_score is None:
         return _hard_evidence(y_true, y_pred, needs, others)
-    read, remarks = {}, {}
+    read, sides = {}, others.get("direction")
+    of_each = sides if isinstance(sides, Mapping) else dict.fromkeys(named, sides)
     for name, (scores, hard) in named.items():
         try:
-            with collected_remarks() as remarks[name]:
-                read[name] = Predictions.from_arrays(y_true, scores, y_pred=hard, **others)
+            own = {**others, "direction": of_each.get(name), "y_pred": hard}
+            read[name] = Predictions.from_arrays(y_true, scores, **own)
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
-    texts = dict.fromkeys(text for of_one in remarks.values() for text in of_one)
-    for text in texts:
-        concerned = [name for name, of_one in remarks.items() if text in of_one]
-        warn([text if len(concerned) == len(remarks) else f"{text} (of {listing(concerned)})"])
     return read
 
 

@@ -360,6 +360,7 @@ def plan(
     if folds is not None:
         pilots = [one.in_folds(folds) for one in pilots]
     first, shares = pilots[0], _shares(prevalence, pilots[0])
+    of_inputs = [remark for one in pilots for remark in one.remarks]  # given where they were read
     remarks = [remark for one in pilots for remark in caveats([measure], one)]
     remarks += filter(None, [_other_shares_message(measure, first, shares)])
     n_classifiers = 2 if figures and figures.correlation is not None else len(pilots)
@@ -386,8 +387,8 @@ def plan(
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
     if margin is not None and design.planned(n).spread.degrees_of_freedom < SYMMETRIC_FROM:
         remarks.append(_FEW_DECIDE)
-    warnings = tuple(dict.fromkeys(remarks))
-    warn(warnings)
+    warn(dict.fromkeys(remarks))
+    warnings = tuple(dict.fromkeys([*of_inputs, *remarks]))
     if n_optimal > n:  # if few cases of such a class decide the interval
         best, n_optimal = design, n
     return Plan(

@@ -9,7 +9,6 @@ import numpy as np
 
 from dmfroc._kit.arrays import PerClass, PerRow
 from dmfroc._kit.options import numbers
-from dmfroc._kit.remarks import warn
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights, Weights
 from dmfroc.inputs.arrays import Rows, from_library, is_table
@@ -52,7 +51,7 @@ def in_population(
                 "time and importance, or scores of a target, estimate other weights: leave one out"
             )
         predictions, estimated = follow_up.at(predictions)
-        warn([few_rows_message(predictions.sample_weight)])
+        predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if importance is not None:
         rows = predictions.given_rows
         if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
@@ -65,13 +64,14 @@ def in_population(
             weights /= weights.mean()
         weights = predictions.sample_weight * weights
         predictions = replace(predictions, sample_weight=weights, index=rows.index)
-        warn([few_rows_message(predictions.sample_weight)])
+        predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:
             n, rows = predictions.n_given, predictions.given_rows
             group = np.unique(unit_of_rows(options.groups, n, rows), return_inverse=True)[1]
-            warn([pooled_message("groups", group, predictions.folds)])
+            doubt = pooled_message("groups", group, predictions.folds)
+            predictions = predictions.warned(doubt)
     if target_prevalence is None:
         return predictions, with_estimated(options, estimated)
     if options.stratify is False:
@@ -82,7 +82,8 @@ def in_population(
                 "target_prevalence with scores of the target and importance both ask for its "
                 "population: leave one out"
             )
-        shares, estimated = _estimated_shares(target_prevalence, predictions)
+        shares, estimated, doubt = _estimated_shares(target_prevalence, predictions)
+        predictions = predictions.warned(doubt)
         options = replace(options, stratify=True if options.groups is None else None)
     else:
         shares = class_shares(target_prevalence, predictions)
@@ -107,8 +108,10 @@ def with_estimated(options: Options, weights: Weights | None) -> Options:
     return options if weights is None else replace(options, weights=weights)
 
 
-def _estimated_shares(given: Any, predictions: Predictions) -> tuple[PerClass, EstimatedWeights]:
-    """Return the class shares that explain the scores of rows without labels.
+def _estimated_shares(
+    given: Any, predictions: Predictions
+) -> tuple[PerClass, EstimatedWeights, str | None]:
+    """Return the class shares that explain the scores of rows without labels, and a warning.
 
     Within each class scores are taken to be as in the sample (label shift): the mean scores of the
     target are the means of the classes, mixed by the shares (Lipton, Wang and Smola 2018).
@@ -121,7 +124,8 @@ def _estimated_shares(given: Any, predictions: Predictions) -> tuple[PerClass, E
         )
     labels, weights = predictions.labels, predictions.sample_weight
     k, n_target = len(labels), len(given)
-    others = unlabelled(given, labels, _OF_TARGET, is_turned=predictions.is_turned)
+    turned, direction = predictions.is_turned, predictions.direction
+    others = unlabelled(given, labels, direction, _OF_TARGET, is_turned=turned)
     samples = (predictions, others)
     if not predictions.has_scores and not np.isin(others.scores, (0, 1)).all():
         raise ValueError(
@@ -152,6 +156,7 @@ def _estimated_shares(given: Any, predictions: Predictions) -> tuple[PerClass, E
     errors = np.sqrt((influences**2).sum(axis=0) + (of_others**2).sum(axis=0))
     least = errors / 2  # at 0 a class would have no weight, and most measures no value
     shares = np.maximum(shares, least) / np.maximum(shares, least).sum()
+    message = None
     if (errors > _LARGE_ERROR * shares).any():
         rows = zip(labels, shares, errors, strict=True)
         text = ", ".join(f"{label} {share:.3g} ({error:.2g})" for label, share, error in rows)
@@ -160,10 +165,10 @@ def _estimated_shares(given: Any, predictions: Predictions) -> tuple[PerClass, E
             "uncertain, and intervals of what depends on them may cover a few points less than "
             "they state. Take more rows"
         )
-        warn([message])
     # The class weights divide by the shares
     influences -= np.diag(shares)[true] * weight_in_class[:, None]
-    return shares, EstimatedWeights(np.diag(1 / shares)[true], influences, of_others)
+    weights = EstimatedWeights(np.diag(1 / shares)[true], influences, of_others)
+    return shares, weights, message
 
 
 def _estimated_importance(

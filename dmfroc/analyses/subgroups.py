@@ -188,7 +188,7 @@ def compare_subgroups(
         Whether to give better values of many small groups too, by random effects: each is drawn
         towards the sum of the effects of its columns. Also the largest gap between two groups and
         the smallest value, with intervals that account for the search; see `ShrunkenGroups`.
-    labels, sample_weight, frequency_weight, y_pred
+    labels, sample_weight, frequency_weight, y_pred, pos_label, direction
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
@@ -313,7 +313,9 @@ def compare_subgroups(
         method=chosen.name,
         seed=intervals.seed,
         greater_is_better=measure.greater_is_better,
-        warnings=attributed({x: [*remarks[x], *e.warnings] for x, e in estimates.items()}),
+        warnings=attributed(
+            {x: [*predictions.remarks, *remarks[x], *e.warnings] for x, e in estimates.items()}
+        ),
         shrunken=closer,
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.options import check_level, choice, flag
-from dmfroc._kit.remarks import warn
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.evidence import common_sums, in_sample, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_t
@@ -268,11 +268,13 @@ def compare_runs(
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
         for run, scores in enumerate(runs):
-            predictions = Predictions.from_arrays(
-                y_true, scores, labels=labels, sample_weight=sample_weight
-            )
+            with collected_remarks():  # given with all others
+                predictions = Predictions.from_arrays(
+                    y_true, scores, labels=labels, sample_weight=sample_weight
+                )
             rows.check_same(predictions, f"run {run} of {name!r}")
-            remarks[name] |= dict.fromkeys(caveats([measure], predictions))
+            own = [*predictions.remarks, *caveats([measure], predictions)]
+            remarks[name] |= dict.fromkeys(own)
             sample = sample_of(predictions, groups)
             bound = bind(measure, sample.predictions)
             [known] = in_sample([measure], bound, sample)

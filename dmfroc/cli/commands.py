@@ -225,17 +225,19 @@ def report(
                 wanted = split_calls(options["measure"])
                 if "y_score" in units:
                     units |= {x: units[x][name] for x in ("y_score", "y_pred")}
-                evaluation = dmfroc.evaluate(
+                result = dmfroc.evaluate(
                     measures=list(dict.fromkeys([*wanted, *measures_of_report(wanted[0], single)])),
                     pair_weights=weights,
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
-                named = [name] if isinstance(evaluation, dmfroc.Evaluation) else []
-                write(evaluation, *named, title=title)
+                named = [name] if isinstance(result, dmfroc.Evaluation) else []
+                write(result, *named, title=title)
             else:
-                write(_comparison(predictions, weights, units, **options), title=title)
-    show("\n".join([*warning_lines(notes_of(remarks)), f"The report is in {printable(output)}"]))
+                result = _comparison(predictions, weights, units, **options)
+                write(result, title=title)
+    notes = warning_lines(notes_of([*result.warnings, *remarks]))
+    show("\n".join([*notes, f"The report is in {printable(output)}"]))
 
 
 def _comparison(
@@ -527,7 +529,8 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
         with progress("Drawing ..."):
             assert picture is not None
             picture.draw_chart(kind, predictions)
-    show("\n".join([*warning_lines(notes_of(remarks)), f"The picture is in {printable(target)}"]))
+    notes = warning_lines(notes_of([*predictions.remarks, *remarks]))
+    show("\n".join([*notes, f"The picture is in {printable(target)}"]))
 
 
 @app.command(params=[PATTERNS, *FORMATS[:1]])

@@ -14,7 +14,7 @@ import click
 from click.core import ParameterSource
 
 import dmfroc
-from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc._kit.remarks import collected_remarks
 from dmfroc._kit.text import split_calls
 from dmfroc.cli.outputs import as_typed, progress
 from dmfroc.inputs.messages import listing
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 _SMALL_FILES = 10_000_000  # bytes
 
 _COLUMNS = ("label", "sample_weight", "frequency_weight", "y_pred", "id")
-_OF_FILES = (*_COLUMNS, "truth", "separator", "decimal", "encoding")
+_OF_FILES = (*_COLUMNS, "truth", "pos_label", "direction", "separator", "decimal", "encoding")
 
 _IN_MEMORY = (
     *("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time", "censored"),
-    *("truth", "drop_label", "where", "drop_missing", "threshold"),
+    *("truth", "drop_label", "where", "drop_missing", "threshold", "direction"),
 )
 
 type PairWeights = str | list[list[float]]
@@ -45,6 +45,7 @@ class Columns:
     models: Sequence[str] = ()
     labels: str | None = None
     pos_label: str | None = None
+    direction: Any = None
     sample_weight: str | None = None
     frequency_weight: str | None = None
     y_pred: str | None = None
@@ -132,23 +133,17 @@ class Columns:
 
             events = self.read_others(file, {self.label: "label"})[self.label].tolist()
             chosen["labels"] = [str(x) for x in labels_of_events(events, self.censored)[0]]
-        with collected_remarks() as remarks:
+        with collected_remarks():  # which all results of the predictions have
             predictions = dmfroc.Predictions.from_file(
                 file, **chosen, **{name: getattr(self, name) for name in _OF_FILES}
             )
-        warn(remarks)
         predictions = replace(predictions, file=as_typed(str(file)))
-        if self.pos_label is not None:
-            try:
-                label = _label_of(self.pos_label, predictions)
-                predictions = predictions.with_positive_class(label)
-            except ValueError as error:
-                raise ValueError(f"{file}: {error}") from error
         if self.threshold is None:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:
             raise ValueError("--threshold makes hard labels of one score: leave it or --y-pred out")
-        hard = (predictions.scores[:, 1] >= self.threshold).astype("int32")
+        threshold = -self.threshold if predictions.direction == "<=" else self.threshold
+        hard = (predictions.scores[:, 1] >= threshold).astype("int32")
         return replace(predictions, predicted=hard)
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
@@ -168,16 +163,17 @@ class Columns:
         verified = predictions.given_rows.arranged(verified, None, self.label)
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
-        names, scores, is_of_two = given.labels, given.scores, given.n_classes == 2
-        if is_of_two and (scores[:, 0] == -scores[:, 1]).all():
+        names, scores = given.labels, given.scores
+        if given.single is not None:
             scores = scores[:, given.single]
         hard = None if given.predicted is None else [names[c] for c in given.predicted]
         return predictions, {
             "y_true": known,
             "y_score": scores if given.has_scores else None,
             "y_pred": hard,
-            "labels": list(names if given.single else names[::-1]),
-            "pos_label": predictions.labels[1] if is_of_two else None,
+            "labels": list(names),
+            "pos_label": predictions.labels[1] if given.n_classes == 2 else None,
+            "direction": predictions.direction,
             "sample_weight": given.sample_weight if given.is_weighted else None,
             "judge": [names[c] for c in given.true],
         }

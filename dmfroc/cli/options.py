@@ -124,7 +124,17 @@ _COLUMNS = [
         "All classes, in the order of --scores; of two the positive one is the second. Default: "
         "sorted.",
     ),
-    _option("--pos-label", "CLASS", "The positive one of two classes. Default: the second."),
+    _option(
+        "--pos-label",
+        "CLASS",
+        "The positive one of two classes, which a single score is about. Default: the second.",
+    ),
+    _option(
+        "--direction",
+        "SIDE",
+        "'<=' if small values of a single score speak for the positive class. Default: '>='.",
+        type=_words(">=", "<="),
+    ),
     _option("--sample-weight", "COLUMN", "Weights."),
     _option(
         "--count frequency_weight", "COLUMN", "How often each row was observed: rows are repeated."
@@ -158,7 +168,8 @@ _COLUMNS = [
     _option(
         "--threshold",
         "T",
-        "The positive one of two classes is predicted if its score is at least this.",
+        "The positive one of two classes is predicted if its score is at least this, or, with "
+        "--direction '<=', at most.",
         type=float,
     ),
     _option("--id", "COLUMN", "Names of the rows, by which those of several files are matched."),

@@ -283,7 +283,7 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            classes, matrix, is_single, *_ = class_scores(
+            classes, matrix, _, single = class_scores(
                 inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)
@@ -292,7 +292,7 @@ class BatchReader:
                     f"the classifier {name!r} has the classes {listing(classes)}, but another has "
                     f"{listing(labels)}: name their score columns alike, or pass labels="
                 )
-            is_alone.append(is_single)
+            is_alone.append(single is not None)
             if true is None:
                 labels, true = classes, encode(observed, classes, source.true, source)
                 if inputs.sample_weight is not None:
@@ -306,7 +306,7 @@ class BatchReader:
                 codes = encode(hard, classes, source.predicted, source)
                 predicted[name] = rows.arranged(codes, inputs.y_pred, source.predicted)
             else:
-                predicted[name] = None if is_single else _largest(scores[name])
+                predicted[name] = _largest(scores[name]) if single is None else None
         assert labels is not None
         assert true is not None
         of_rows = _checked_groups(groups, len(true), rows)

@@ -33,7 +33,8 @@ from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate, caveats_of
+from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import attributed
 
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
 
@@ -116,7 +117,7 @@ def joint_estimates_of_counts(
         list(moments.values()),
     )
     joint = method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
-    warn(caveats_of(joint.estimates.values()))
+    warn(attributed({name: e.caveats for name, e in joint.estimates.items()}))
     return joint
 
 

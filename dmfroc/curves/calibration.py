@@ -111,7 +111,7 @@ def calibration_curve(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Probabilities, in [0, 1].
-    labels, sample_weight, pos_label, multi_class
+    labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
     n_bins : int or None
         Number of bins of equal width, closed on their right; the first includes 0. None for one
@@ -145,8 +145,8 @@ def calibration_curve(
     """
     n_bins = n_bins if n_bins is None else integer("n_bins", n_bins, 1, MOST_BINS)
     choice("axes", axes, get_args(Axes))
+    cases = _checked_probabilities(cases)
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
-    _check_probabilities(cases)
     if n_bins is None:
         values, group = np.unique(probabilities, return_inverse=True)
         n_groups = len(values)
@@ -179,7 +179,7 @@ def loess_calibration_curve(
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class, axes
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction, axes
         As for `calibration_curve`.
     at : array-like of shape (m,), optional
         Probabilities at which to fit; by default 41 evenly over the range of the predictions.
@@ -210,7 +210,7 @@ def loess_calibration_curve(
     array([0.286, 0.5  ])
     """
     choice("axes", axes, get_args(Axes))
-    _check_probabilities(cases)
+    cases = _checked_probabilities(cases)
     lowest, highest = cases.scores.min(), cases.scores.max()
     grid = lowest + (highest - lowest) * _GRID if at is None else numbers("at", at)
     outcomes = cases.is_positive.astype(np.float64)
@@ -226,7 +226,7 @@ def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curv
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`: the scores need not be probabilities.
     axes : {"standard", "vuk_curk"}
         As for `calibration_curve`.
@@ -351,8 +351,10 @@ def _place(
     return shared | dict(zip(("x", "x_name", "y", "y_name"), x + y, strict=True))
 
 
-def _check_probabilities(cases: Cases) -> None:
+def _checked_probabilities(cases: Cases) -> Cases:
+    cases = cases.of_probabilities
     _check_in_unit_interval(f"the probabilities of class {cases.label!r}", cases.scores, "case")
+    return cases
 
 
 def _check_in_unit_interval(name: str, values: Float[np.ndarray, " n"], item: str) -> None:

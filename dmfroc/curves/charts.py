@@ -131,7 +131,7 @@ def pn_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -166,7 +166,7 @@ def delta_pn_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -205,7 +205,7 @@ def roc_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -244,7 +244,7 @@ def boc_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -278,7 +278,7 @@ def det_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -311,7 +311,7 @@ def accuracy_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -346,7 +346,7 @@ def lift_curve(cases: Cases, *, scale: LiftScale = "recall") -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
     scale : {"recall", "counts", "factor"}
         The y axis: true positives as a rate (Powers), as a count (Vuk and Curk), or relative to
@@ -388,7 +388,7 @@ def cumulative_gains_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -427,7 +427,7 @@ def bift_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -463,7 +463,7 @@ def bprd_curve(cases: Cases, *, s: Number = 1.0) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
     s : float
         Laplace constant, >= 0: the drift is (s + TP + FP)/(s + P). Powers' sidebar has 1, his
@@ -504,7 +504,7 @@ def bird_curve(cases: Cases, *, s: Number = 1.0, smoothing: Smoothing = "laplace
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
     s : float
         Smoothing constant, >= 0. Without smoothing, points with FP = 0 are at minus infinity

@@ -47,7 +47,8 @@ class Curve(AttributeTables):
         Coordinates, exact, with one point per distinct score: collinear points are kept.
         Coordinates that do not exist are NaN, such as the precision of no prediction.
     thresholds : numpy.ndarray, shape (t,)
-        A case is predicted positive if its score is at least the threshold. The first is infinite.
+        A case is predicted positive if its score is at least the threshold, or at most, see
+        `direction`. The first is infinite.
     x_name, y_name : str
         Names of the axes.
     area : float or None
@@ -74,6 +75,11 @@ class Curve(AttributeTables):
     points: OperatingPoints | None = None
     projection: Projection | None = None
 
+    @property
+    def direction(self) -> str | None:
+        """Whether a score must be at least (>=) or at most (<=) the threshold; None without."""
+        return None if self.points is None else self.points.direction
+
     def integral(self, rule: Rule = "trapezoid") -> float:
         """Return the area between the points that exist and the x axis.
 
@@ -92,7 +98,7 @@ class Curve(AttributeTables):
         return integrate(self.x, self.y, rule)
 
     def maximum(self) -> Maximum:
-        """Return the largest y and all thresholds that attain it, in falling order."""
+        """Return the largest y and all thresholds that attain it, the fewest positives first."""
         return Maximum.of(self.y, self.thresholds)
 
     def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:

@@ -220,7 +220,7 @@ def prg_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns

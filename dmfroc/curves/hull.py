@@ -75,8 +75,9 @@ class Hull(AttributeTables):
         >>> hull.calibrate([0.7, 0.5, 0.1]).round(3)
         array([1.   , 0.333, 0.   ])
         """
-        scores = numbers("y_score", y_score)
-        n_above = len(self.thresholds) - np.searchsorted(self.thresholds[::-1], scores, "right")
+        sign, scores = self.points.sign, numbers("y_score", y_score)
+        rising = sign * self.thresholds[::-1]
+        n_above = len(rising) - np.searchsorted(rising, sign * scores, "right")
         return np.append(1.0, self.scores)[np.minimum(n_above, len(self.scores))]
 
     def __repr__(self) -> str:
@@ -235,7 +236,7 @@ def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
     repaired, thresholds = scores.copy(), curve.points.thresholds
     vertices = curve.points.hull_vertices()
     for start, end in pairwise(vertices):
-        high, low = thresholds[start + 1], thresholds[end]
+        low, high = sorted(thresholds[[start + 1, end]].tolist())
         inside = (scores >= low) & (scores <= high)
         repaired[inside] = low + high - scores[inside]
     return repaired
@@ -247,7 +248,7 @@ def cost_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns

@@ -21,12 +21,13 @@ from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
+from dmfroc.inputs.columns import Direction
+from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.cells import Cells
 from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
-from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.result import AttributeTables
 
 MultiClass = Literal["ovr", "ovo"]
@@ -48,12 +49,20 @@ class Cases:
         Larger for a more likely positive class.
     weights : numpy.ndarray of float64, shape (n,)
         Weights of the observations, all > 0.
+    direction : {">=", "<="}
+        Whether the scores are those that were given, or minus those.
     """
 
     label: Hashable
     is_positive: Bool[np.ndarray, " n"]
     scores: Float[np.ndarray, " n"]
     weights: Float[np.ndarray, " n"]
+    direction: Direction = ">="
+
+    @property
+    def of_probabilities(self) -> Cases:
+        """The cases with the probability of the positive class if that of the other was given."""
+        return replace(self, scores=self.scores + (self.direction == "<="), direction=">=")
 
     def __post_init__(self) -> None:
         counted = self.weights > 0
@@ -89,10 +98,13 @@ def compute_by_class[T](compute: Callable[..., T]) -> ByClass[T]:
         sample_weight: Any = None,
         pos_label: Any = None,
         multi_class: Any = None,
+        direction: Direction | None = None,
         **options: Any,
     ) -> Any:
         check_options(compute_for_classes, options)
-        predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        given: Any = {"pos_label": pos_label, "direction": direction, "against_rest": True}
+        given |= {"labels": labels, "sample_weight": sample_weight}
+        predictions = as_predictions(y_true, y_score, **given)
         return for_each_class(partial(compute, **options), predictions, pos_label, multi_class)
 
     # Not `functools.wraps`: it would show the signature of `compute`
@@ -138,11 +150,7 @@ def one_class[T](compute: Callable[[Cases], T], predictions: Predictions, pos_la
             "pos_label= to choose the positive one, or multi_class='ovr' or 'ovo' for a dictionary "
             "by class or by pair of classes"
         )
-    if not predictions.has_class(pos_label):
-        raise ValueError(
-            f"pos_label must be one of the classes {listing(labels)}, but it is {pos_label!r}"
-        )
-    position = labels.index(pos_label)
+    position = place_of_class(pos_label, labels)
     if position not in predictions.present:
         raise ValueError(
             f"pos_label is {pos_label!r}, a class without observations: no curve can be drawn of it"
@@ -159,13 +167,14 @@ def _select_cases(predictions: Predictions, positive: int, negative: int | None 
     return Cases(
         label=label,
         is_positive=predictions.true[rows] == positive,
-        scores=scores_of_class(predictions, positive)[rows],
+        scores=predictions.scores[rows, positive].astype(np.float64),
         weights=predictions.sample_weight[rows],
+        direction=">=" if predictions.single in (None, positive) else "<=",
     )
 
 
 class Maximum(NamedTuple):
-    """A largest value and every threshold that attains it, in falling order."""
+    """A largest value and every threshold that attains it, the fewest positives first."""
 
     value: float
     thresholds: PerThreshold
@@ -181,21 +190,23 @@ class Maximum(NamedTuple):
 class OperatingPoints(AttributeTables):
     """Counts of a two-class problem at every threshold; the exact data behind all curves.
 
-    A case is predicted positive if its score is at least the threshold. There is one point per
-    distinct score, so that ties move together, and before them the point of threshold infinity
-    where nothing is predicted positive.
+    A case is predicted positive if its score is at least the threshold, or at most where small
+    scores speak for the class. There is one point per distinct score, so that ties move together,
+    and before them the point of an infinite threshold where nothing is predicted positive.
 
     Attributes
     ----------
     label : Hashable
         The positive class, or the pair (positive class, negative class).
     thresholds : numpy.ndarray, shape (t,)
-        Falling, the first is infinite.
+        Falling, or rising where small scores speak for the class; the first is infinite.
     true_positives, false_positives : numpy.ndarray, shape (t,)
         Total weight of the cases of each class that are predicted positive. Rising from 0;
         integers where all weights are whole numbers, as they are without weights.
     positives, negatives : float
         Total weight of each class, both > 0.
+    direction : {">=", "<="}
+        Whether a case is predicted positive if its score is at least, or at most, the threshold.
 
     Examples
     --------
@@ -212,6 +223,12 @@ class OperatingPoints(AttributeTables):
     false_positives: Num[np.ndarray, " t"]
     positives: float
     negatives: float
+    direction: Direction = ">="
+
+    @property
+    def sign(self) -> int:
+        """Of the thresholds, by which the class is more likely the larger they are."""
+        return 1 if self.direction == ">=" else -1
 
     @property
     def total(self) -> float:
@@ -338,8 +355,9 @@ def count_points(cases: Cases) -> OperatingPoints:
     points = curve.ends(0)
     last = curve.rows[0, points[1:] - 1]  # the last of the cases that a point counts
     thresholds, (tp, fp) = np.append(np.inf, cases.scores[last]), (counts.tp[0], counts.fp[0])
-    sizes = float(tp[-1]), float(fp[-1])
-    return OperatingPoints(cases.label, thresholds, tp[points], fp[points], *sizes)
+    sizes, side = (float(tp[-1]), float(fp[-1])), cases.direction
+    found = OperatingPoints(cases.label, thresholds, tp[points], fp[points], *sizes, side)
+    return replace(found, thresholds=found.sign * thresholds)
 
 
 @compute_by_class
@@ -351,19 +369,22 @@ def operating_points(cases: Cases) -> OperatingPoints:
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
-        Scores, larger for a more likely class; a one-dimensional score is that of the second
+        Scores, larger for a more likely class; a one-dimensional score is that of the positive
         class.
     labels : array-like of shape (K,), optional
         The classes in column order; by default sorted.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations; those of weight 0 are left out.
     pos_label : optional
-        The class to consider, against the rest. By default the second of two classes; of more
-        there is none.
+        The positive class, against the rest. By default the second of two classes; of more there
+        is none.
     multi_class : {"ovr", "ovo"}, optional
         Instead of `pos_label`, asks for all classes: each against the rest, by its column, or each
         ordered pair of classes (i, j). There column i tells the cases of class i from those of
         class j.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if small values speak for the positive class. The
+        thresholds are still values of this score.
 
     Returns
     -------

@@ -36,7 +36,7 @@ def precision_recall_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -75,7 +75,7 @@ def reciprocal_precision_recall_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns
@@ -113,7 +113,7 @@ def log_precision_recall_curve(cases: Cases) -> Curve:
 
     Parameters
     ----------
-    y_true, y_score, labels, sample_weight, pos_label, multi_class
+    y_true, y_score, labels, sample_weight, pos_label, multi_class, direction
         As for `operating_points`.
 
     Returns

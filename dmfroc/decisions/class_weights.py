@@ -17,6 +17,7 @@ from jaxtyping import Float, Integer, Shaped
 from dmfroc._kit.arrays import PerClass, PerRow, Scores
 from dmfroc._kit.options import RandomState, generator_of, integer, numbers, positive
 from dmfroc.inputs.class_shares import unlabelled
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import probabilities_of
@@ -41,12 +42,15 @@ class ClassWeights(AttributeTables):
         optimistic, see `dmfroc.decisions.nested_class_weights`.
     unweighted_cost : float
         The same with equal weights.
+    direction : {">=", "<="} or None
+        Of a single score: whether large or small values speak for the second class.
     """
 
     labels: tuple[Hashable, ...]
     weights: PerClass
     expected_cost: float
     unweighted_cost: float
+    direction: Direction | None = None
 
     def predict(self, y_score: Any) -> Shaped[np.ndarray, " n"]:
         """Predict the class with the largest weighted score, the first of equals.
@@ -66,7 +70,7 @@ class ClassWeights(AttributeTables):
         TypeError, ValueError
             If the scores are not what `Predictions.from_arrays` accepts, or negative.
         """
-        scores = probabilities_of(unlabelled(y_score, self.labels))
+        scores = probabilities_of(unlabelled(y_score, self.labels, self.direction))
         return np.array(self.labels)[weighted_choice(scores, self.weights)]
 
 
@@ -152,7 +156,7 @@ def select_class_weights(
         n_starts,
         generator_of(random_state),
     )
-    return ClassWeights(predictions.labels, weights, cost, unweighted)
+    return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
 
 
 def log_scores(scores: Scores) -> Scores:

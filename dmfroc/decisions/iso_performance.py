@@ -1,7 +1,8 @@
 """Operating points of a binary classifier: which thresholds are optimal, and points in between.
 
-An observation is predicted positive if its score is at least the threshold. The positive class is
-the second of the two labels; of scores with two columns, its column counts.
+An observation is predicted positive if its score is at least the threshold, or at most if small
+scores speak for the positive class. That is the second of the two labels; of scores with two
+columns, its column counts.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from jaxtyping import Float, Shaped
 from dmfroc._kit.options import RandomState, choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.points import OperatingPoints, count_points, one_class
 from dmfroc.inputs.class_shares import unlabelled
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.hull import ROUNDING
-from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.result import AttributeTables
 
 TieBreak = Literal["highest", "lowest"]
@@ -33,8 +34,8 @@ class OperatingPoint(AttributeTables):
     Attributes
     ----------
     threshold : float
-        An observation is predicted positive if its score is at least this; infinity predicts
-        no positives.
+        An observation is predicted positive if its score is at least this, or at most, see
+        `direction`; an infinite one predicts no positives.
     fpr, tpr : float
         False and true positive rate, in [0, 1].
     bias : float
@@ -44,6 +45,8 @@ class OperatingPoint(AttributeTables):
     expected_cost : float
         Expected cost of one prediction,
         (1 - prevalence) * fpr * cost_fp + prevalence * (1 - tpr) * cost_fn.
+    direction : {">=", "<="}
+        Whether the score must be at least or at most the threshold.
     """
 
     threshold: float
@@ -52,6 +55,7 @@ class OperatingPoint(AttributeTables):
     bias: float
     accuracy: float
     expected_cost: float
+    direction: Direction = ">="
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,12 +65,12 @@ class OptimalOperatingPoints(AttributeTables):
     Attributes
     ----------
     points : tuple of OperatingPoint
-        All optima, from the highest threshold (fewest positive predictions) down. They share
+        All optima, that of the fewest positive predictions first. They share
         their expected cost; a vertex of the convex hull is always among them.
     midpoints : tuple of float
-        For each optimum the middle between its threshold and the next lower score, which makes
-        the same predictions in this sample. An infinite threshold and the lowest score have no
-        gap to lie in and stay as they are.
+        For each optimum the middle between its threshold and the next score, which makes the
+        same predictions in this sample. An infinite threshold and the last score have no gap to
+        lie in and stay as they are.
     slope : float
         Slope of the tangent in the ROC plane,
         (1 - prevalence) * cost_fp / (prevalence * cost_fn), in [0, inf].
@@ -85,7 +89,7 @@ class OptimalOperatingPoints(AttributeTables):
 
     @property
     def thresholds(self) -> Float[np.ndarray, " m"]:
-        """The optimal thresholds, highest first."""
+        """The optimal thresholds, that of the fewest positive predictions first."""
         return np.array([point.threshold for point in self.points])
 
     @property
@@ -99,9 +103,9 @@ class OptimalOperatingPoints(AttributeTables):
         Parameters
         ----------
         tie_break : {"highest", "lowest"}
-            Which of several optima.
+            Which of several optima: that of the fewest, or of the most, positive predictions.
         placement : {"score", "midpoint"}
-            At the lowest score that is predicted positive, or in the middle of the gap below it.
+            At the last score that is predicted positive, or in the middle of the gap beyond it.
 
         Returns
         -------
@@ -157,6 +161,7 @@ class Economy:
             bias=predicted / self._total,
             accuracy=right / self._total,
             expected_cost=math.ldexp(cost / self._total, self._exponent),
+            direction=points.direction,
         )
 
     def optima(self) -> OptimalOperatingPoints:
@@ -169,7 +174,7 @@ class Economy:
         thresholds = points.thresholds.tolist()
         return OptimalOperatingPoints(
             points=tuple(self.point(index, thresholds[index]) for index in best.tolist()),
-            midpoints=tuple(_midpoint(thresholds, index) for index in best.tolist()),
+            midpoints=tuple(_midpoint(points, index) for index in best.tolist()),
             slope=largest_loss / largest_gain if largest_gain else np.inf,
             lift_slope=self._total * self.loss_fp / (self.gain_tp + self.loss_fp),
             expected_utility=math.ldexp(gains.max() / self._total, self._exponent),
@@ -204,13 +209,13 @@ def binary_points(predictions: Predictions) -> OperatingPoints:
     return one_class(count_points, predictions, None)
 
 
-def _midpoint(thresholds: list[float], index: int) -> float:
-    upper = thresholds[index]
-    if np.isinf(upper) or index + 1 == len(thresholds):
-        return upper
-    lower = thresholds[index + 1]
-    middle = lower + (upper - lower) / 2
-    return middle if middle > lower else upper  # nothing lies between neighbouring floats
+def _midpoint(points: OperatingPoints, index: int) -> float:
+    own = float(points.thresholds[index])
+    if np.isinf(own) or index + 1 == len(points.thresholds):
+        return own
+    beyond = float(points.thresholds[index + 1])
+    middle = beyond + (own - beyond) / 2
+    return middle if middle != beyond else own  # nothing lies between neighbouring floats
 
 
 def _check_order(y_score: Any, labels: Any, pos_label: Any) -> None:
@@ -237,6 +242,7 @@ def operating_point(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OperatingPoint:
     """Describe what a classifier achieves with a given threshold.
@@ -249,14 +255,17 @@ def operating_point(
     y_score : array-like of shape (n,) or (n, 2), optional
         Scores of the positive class, or of both classes.
     threshold : float
-        Scores at or above it are predicted positive; may be infinite.
+        Scores at or above it are predicted positive, with ``direction="<="`` those at or below it;
+        may be infinite.
     prevalence, cost_fp, cost_fn
         As in `optimal_operating_points`.
     labels : array-like of shape (2,), optional
         Both classes in the order of the columns. In another order than the sorted one, two columns
         without names need `pos_label`, which says that it is meant.
     pos_label : hashable, optional
-        The positive class. A one-dimensional score is that of the second of the labels.
+        The positive class, whose score a one-dimensional one is.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if small values speak for the positive class.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations.
 
@@ -280,11 +289,13 @@ def operating_point(
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
     _check_order(y_score, labels, pos_label)
+    given: Any = {"pos_label": pos_label, "direction": direction}
     predictions = as_predictions(
-        y_true, y_score, labels=labels, sample_weight=sample_weight, pos_label=pos_label
+        y_true, y_score, labels=labels, sample_weight=sample_weight, **given
     )
     points = binary_points(predictions)
-    index = int(np.searchsorted(-points.thresholds, -threshold, side="right")) - 1
+    falling = -points.sign * points.thresholds
+    index = int(np.searchsorted(falling, -points.sign * threshold, side="right")) - 1
     return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
 
 
@@ -297,6 +308,7 @@ def optimal_operating_points(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OptimalOperatingPoints:
     r"""Find all thresholds of least expected cost: where the iso-performance tangent touches.
@@ -323,14 +335,16 @@ def optimal_operating_points(
         Both classes in the order of the columns. In another order than the sorted one, two columns
         without names need `pos_label`, which says that it is meant.
     pos_label : hashable, optional
-        The positive class. A one-dimensional score is that of the second of the labels.
+        The positive class, whose score a one-dimensional one is.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if small values speak for the positive class.
     sample_weight : array-like of shape (n,), optional
         Weights of the observations. Observations of weight 0 make no threshold.
 
     Returns
     -------
     OptimalOperatingPoints
-        All optima, highest threshold first, with the slope of the tangent. Costs that differ by
+        All optima, fewest positives first, with the slope of the tangent. Costs that differ by
         less than a 1e-12th of the largest count as equal; with the sample's prevalence, whole
         weights and whole costs the comparison is exact in effect.
 
@@ -360,8 +374,9 @@ def optimal_operating_points(
     0.25
     """
     _check_order(y_score, labels, pos_label)
+    given: Any = {"pos_label": pos_label, "direction": direction}
     predictions = as_predictions(
-        y_true, y_score, labels=labels, sample_weight=sample_weight, pos_label=pos_label
+        y_true, y_score, labels=labels, sample_weight=sample_weight, **given
     )
     return Economy(binary_points(predictions), prevalence, cost_fp, cost_fn).optima()
 
@@ -375,7 +390,8 @@ class RandomizedThreshold(AttributeTables):
     labels : tuple, length 2
         The negative and the positive class.
     strict, lenient : float
-        The higher and the lower threshold; equal if the target is met without mixing.
+        The thresholds of fewer and of more positive predictions; equal if the target is met
+        without mixing.
     probability : float
         Probability of the lenient threshold, in [0, 1).
     fpr, tpr, bias : float
@@ -383,6 +399,8 @@ class RandomizedThreshold(AttributeTables):
         thresholds were found on.
     is_turned : bool
         Whether columns of scores without names are in the reverse order of `labels`.
+    direction : {">=", "<="}
+        Whether a score must be at least or at most the threshold to be predicted positive.
     """
 
     labels: tuple[Hashable, ...]
@@ -393,6 +411,7 @@ class RandomizedThreshold(AttributeTables):
     tpr: float
     bias: float
     is_turned: bool = False
+    direction: Direction = ">="
 
     def predict(
         self, y_score: Any, *, random_state: RandomState = None
@@ -416,10 +435,11 @@ class RandomizedThreshold(AttributeTables):
         TypeError, ValueError
             If the scores are not what `Predictions.from_arrays` accepts.
         """
-        given = unlabelled(y_score, self.labels, is_turned=self.is_turned)
-        scores = scores_of_class(given, 1)
+        given = unlabelled(y_score, self.labels, self.direction, is_turned=self.is_turned)
+        scores = given.scores[:, 1]
         is_lenient = generator_of(random_state).random(len(scores)) < self.probability
-        thresholds = np.where(is_lenient, self.lenient, self.strict)
+        sign = 1 if self.direction == ">=" else -1
+        thresholds = sign * np.where(is_lenient, self.lenient, self.strict)
         return np.array(self.labels)[(scores >= thresholds).astype(int)]
 
 
@@ -509,8 +529,8 @@ def randomized_threshold(
         for key, values in rates.items()
     }
     high, low = hull.thresholds[[strict, lenient]].tolist()
-    known, turned = predictions.labels, predictions.is_turned
-    return RandomizedThreshold(known, high, low, float(probability), **expected, is_turned=turned)
+    expected |= {"is_turned": predictions.is_turned, "direction": points.direction}
+    return RandomizedThreshold(predictions.labels, high, low, float(probability), **expected)
 
 
 def _segment(rates: Float[np.ndarray, " v"], target: float, *, lowest: bool) -> tuple[int, int]:

@@ -22,18 +22,20 @@ from dmfroc._kit.options import (
     proportion,
     seed_of,
 )
+from dmfroc._kit.text import printable
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.interval import Interval
 from dmfroc.inference.options import Options, with_options
 from dmfroc.inference.units import Sample, Units, kish_sizes
 from dmfroc.inputs.class_shares import class_shares, in_class_shares
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures it registers
 from dmfroc.measures.benefits import expected_utility
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.registry import FACTORIES
-from dmfroc.measures.statistics.forecasts import scores_of_class
 from dmfroc.results.result import Result, ResultsByName
 from dmfroc.results.table import Column, Table
 
@@ -78,11 +80,13 @@ class ThresholdChoice(Result):
     by : str
         The criterion.
     label : hashable
-        The positive class: an observation is predicted positive if its score is at least the
-        threshold.
+        The positive class.
+    direction : {">=", "<="}
+        Whether an observation is predicted positive if its score is at least the threshold, or if
+        it is at most the threshold.
     threshold : ValueWithInterval
-        The threshold, the lowest score that is predicted positive. Its interval is by a bootstrap
-        of m = n^0.9 out of n observations if it maximises a criterion. For a given specificity or
+        The threshold, the last score that is predicted positive. Its interval is by a bootstrap of
+        m = n^0.9 out of n observations if it maximises a criterion. For a given specificity or
         sensitivity it lies between two scores of that class, by binomial limits (Woodruff 1952).
         They are infinite if the class has too few observations.
     value : ValueWithInterval
@@ -97,7 +101,8 @@ class ThresholdChoice(Result):
         Mean value of a drawn sample at its own threshold, and of the observations that were not
         drawn at this threshold.
     curve : numpy.ndarray of shape (2, m)
-        All thresholds, falling, and the criterion at each; NaN where ``at_least`` is not met.
+        All thresholds, those of the fewest positive predictions first, and the criterion at each;
+        NaN where ``at_least`` is not met.
     level : float
         Nominal coverage of the intervals.
     n_draws, seed : int
@@ -109,7 +114,7 @@ class ThresholdChoice(Result):
     """
 
     main_table: ClassVar[str] = "choice"
-    json_names: ClassVar[tuple[str, ...]] = ("by", "level", "n_draws", "seed")
+    json_names: ClassVar[tuple[str, ...]] = ("by", "direction", "level", "n_draws", "seed")
 
     by: Criterion
     label: Hashable
@@ -125,6 +130,7 @@ class ThresholdChoice(Result):
     seed: int
     warnings: tuple[str, ...] = ()
     at_least: float | None = None
+    direction: Direction = ">="
 
     @property
     def maximized(self) -> str:
@@ -144,6 +150,22 @@ class ThresholdChoice(Result):
         ]
         return [Table("choice", "Chosen threshold", columns, is_by_name=True)]
 
+    def head(self) -> list[str]:
+        """Return which scores are predicted positive."""
+        return [f"Class {printable(self.label)} is predicted if {self.rule_text}."]
+
+    @property
+    def rule_text(self) -> str:
+        """When an observation is predicted positive, in words."""
+        side = "least" if self.direction == ">=" else "most"
+        return f"the score is at {side} the threshold"
+
+    def of_small_scores(self) -> ThresholdChoice:
+        """Return the choice for the given scores if they were negated before."""
+        (threshold, (low, high)), curve = self.threshold, self.curve * [[-1], [1]]
+        turned = ValueWithInterval(-threshold, (-high, -low))
+        return replace(self, threshold=turned, curve=curve, direction="<=")
+
 
 @with_options(FollowUpOptions)
 def choose_threshold(
@@ -158,6 +180,7 @@ def choose_threshold(
     labels: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
+    direction: Direction | None = None,
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: RandomState = 0,
@@ -189,6 +212,9 @@ def choose_threshold(
         As for `Predictions.from_arrays`. Weights may be those of another population.
     pos_label : hashable, optional
         The positive class; by default the second of two, or each class against the rest.
+    direction : {">=", "<="}, optional
+        Of a one-dimensional score: ``"<="`` if small values speak for the class. The threshold is
+        then the largest score that is predicted positive.
     level : float
         Nominal coverage of the intervals.
     n_draws : int
@@ -202,7 +228,8 @@ def choose_threshold(
     -------
     ThresholdChoice or ResultsByName
         Of more than two classes without ``pos_label`` one for each class. Of several best
-        thresholds it is the highest. ``plot()`` draws the criterion at all thresholds.
+        thresholds it is that of the fewest positive predictions. ``plot()`` draws the criterion at
+        all thresholds.
 
     Raises
     ------
@@ -240,12 +267,9 @@ def choose_threshold(
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "sample_weight": sample_weight, **follow_up}
-    predictions, censoring = predictions_at(y_true, y_score, given, pos_label)
+    given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
+    predictions, censoring = predictions_at(y_true, y_score, given)
     shares = None
-    if pos_label is not None and not predictions.has_class(pos_label):
-        raise ValueError(f"pos_label={pos_label!r} is none of the classes {[*predictions.labels]}")
-    if pos_label is not None and predictions.n_classes == 2:
-        predictions = predictions.with_positive_class(pos_label)
     if target_prevalence is not None:
         shares = class_shares(target_prevalence, predictions)
         predictions = in_class_shares(predictions, shares)
@@ -256,11 +280,11 @@ def choose_threshold(
         classes = [known[k] for k in predictions.present]
     choices: dict[Hashable, ThresholdChoice] = {}
     for label in classes:
-        place = known.index(label)
+        place = place_of_class(label, known)
         is_positive = predictions.true == place
         if is_positive.all() or not is_positive.any():
             raise ValueError(f"class {label!r} needs observations of its own and of the rest")
-        scores = scores_of_class(predictions, place)
+        scores = predictions.scores[:, place].astype(np.float64)
         of_label = (whole.true == place).astype(np.int32)
         two_classes = replace(whole, labels=(False, True), true=of_label)
         units = Options(weights=censoring).sample_of(two_classes).units
@@ -268,7 +292,9 @@ def choose_threshold(
         sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
-        choices[label] = _choice(sample, criterion, by, label, level, n_draws, seed)
+        found = _choice(sample, criterion, by, label, level, n_draws, seed)
+        found = found if predictions.direction != "<=" else found.of_small_scores()
+        choices[label] = replace(found, warnings=(*predictions.remarks, *found.warnings))
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 

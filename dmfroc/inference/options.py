@@ -13,6 +13,7 @@ from dmfroc._kit.options import RandomState, check_level, choice, flag, found, n
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.horizon import FollowUpOptions
 from dmfroc.inputs.predictions import Predictions
 
@@ -49,6 +50,8 @@ class InputOptions(TypedDict, total=False):
     sample_weight: Any
     frequency_weight: Any
     y_pred: Any
+    pos_label: Any
+    direction: Direction | None
 
 
 class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=False):
@@ -60,7 +63,6 @@ class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=Fals
 class _PopulationOptions(TypedDict, total=False):
     """Folds, a judge of rows that nobody verified, and another population than the sample's."""
 
-    pos_label: Any
     folds: Any
     target: Target
     train_fraction: float | None

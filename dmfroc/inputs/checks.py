@@ -19,6 +19,7 @@ from dmfroc.inputs.arrays import (
     check_ids,
     check_length,
 )
+from dmfroc.inputs.columns import NOTHING_SAID, Positive
 from dmfroc.inputs.labels import (
     Factor,
     Label,
@@ -63,6 +64,7 @@ class Inputs(NamedTuple):
     source: Source = IN_MEMORY
     copy: bool = True  # scores that need no conversion
     others: Any = None  # columns of a file that the user names for another use
+    positive: Positive = NOTHING_SAID
 
 
 def check_table(inputs: Inputs) -> dict[str, Any]:
@@ -81,37 +83,43 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
+    positive = inputs.positive
     stated = [] if order is not None else stated_order(inputs, observed)
     if len(observed.distinct) < 2:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:
-        labels, scores, is_single, names, single = class_scores(
-            inputs.y_score, n, observed.distinct, order, source, stated=stated, copy=inputs.copy
+        given: Any = {"positive": positive, "stated": stated, "copy": inputs.copy}
+        labels, scores, names, single = class_scores(
+            inputs.y_score, n, observed.distinct, order, source, **given
         )
     except ValueError as error:
         hint = odd_labels(observed, source) if source.is_table_file and order is None else None
         if hint is None:
             raise
         raise ValueError(f"{error}. Note: {hint}") from error
+    if single is None and positive.direction is not None:
+        raise ValueError(f"direction= concerns a single score, but there are {len(labels)} columns")
     rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    own = [single] if is_single else range(len(labels))
+    own = range(len(labels)) if single is None else [single]
     warn([left_out := left_out_message(scores, true, own, source)])
     predicted = None
     if inputs.y_pred is not None:
         predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
-    elif not is_single:
+    elif single is None:
         predicted = scores.argmax(axis=1).astype(np.int32)
         if len(labels) > 2 and names is None and not left_out:
             warn([exchanged_message(true, predicted, labels, source)])
-    if is_single:
-        warn(single_score_messages(scores[:, 1], labels, predicted, source))
+    if single is not None:
+        is_of_class = None if predicted is None else predicted == single
+        pair = labels[1 - single], labels[single]
+        warn(single_score_messages(scores[:, single], pair, is_of_class, source))
     elif inputs.y_pred is not None:
         warn([hard_label_message(scores, predicted, source)])
-    if names is not None and not (is_single or source.has_chosen_scores):
+    if names is not None and single is None and not source.has_chosen_scores:
         doubt = numbered_message(scores, true, names, labels, source)
         if doubt and source.is_table_file:
             raise ValueError(doubt)
@@ -122,17 +130,20 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
     if len(labels) == 2:
-        is_positive, of_second = fields["true"] == 1, fields["scores"][:, 1]
-        if not is_single:
+        if single is None:
             warn([two_classifiers_message(fields["scores"], labels, names, source)])
+        place = 1 if single is None else single
+        of_class = fields["scores"][:, place], fields["true"] == place
         if not left_out:
-            warn([reversed_message(of_second, is_positive, labels, is_single, source)])
+            warn([reversed_message(*of_class, labels, single, positive, source)])
     return fields
 
 
 def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
+    if inputs.positive.direction is not None:
+        raise ValueError("direction= concerns a single score, but there are hard labels alone")
     observed, labels = _observed(inputs)
     rows = Rows(inputs.y_true, source.true)
     hard = _hard(inputs, len(observed.codes), rows)

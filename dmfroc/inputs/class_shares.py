@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import number, numbers
+from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
@@ -75,14 +76,20 @@ def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"
 
 
 def unlabelled(
-    y_score: Any, labels: Sequence[Any], source: Source = IN_MEMORY, *, is_turned: bool = False
+    y_score: Any,
+    labels: Sequence[Any],
+    direction: Direction | None,
+    source: Source = IN_MEMORY,
+    *,
+    is_turned: bool = False,
 ) -> Predictions:
     """Return predictions of the classes ``labels`` with scores, and one class everywhere.
 
     If the classes are turned, see `Predictions`, columns without names are in the order before.
     """
     order, n = list(labels[::-1] if is_turned else labels), len(y_score)
-    _, scores, *_, single = class_scores(y_score, n, order, order, source)
+    positive = Positive(labels[1], direction)
+    _, scores, _, single = class_scores(y_score, n, order, order, source, positive=positive)
     rows = np.zeros(n, np.int32), scores, np.ones(n)
     predictions = Predictions(tuple(order), *rows, None, single=single)
     return predictions.with_positive_class(labels[1]) if is_turned else predictions

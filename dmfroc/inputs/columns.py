@@ -6,19 +6,44 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from dmfroc.inputs.labels import Label, check_order, natural_order, spelled_label
+from dmfroc._kit.options import choice
+from dmfroc._kit.remarks import warn
+from dmfroc.inputs.labels import (
+    Label,
+    check_order,
+    natural_order,
+    place_of_class,
+    spelled_label,
+)
 from dmfroc.inputs.messages import Source, listing, repeated
 
 _FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
 _MOST_TRIED = 30  # classes from which a message guesses the text around them all
 
+Direction = Literal[">=", "<="]
+"""Whether large or small values of a single score speak for the positive class."""
+
+
+class Positive(NamedTuple):
+    """What the user says of a single score: the class that it is about, and its direction."""
+
+    label: Any = None
+    direction: Direction | None = None
+
+
+NOTHING_SAID = Positive()
+
 
 def single_score_classes(
-    name: Hashable | None, distinct: list[Label], order: list[Label] | None, source: Source
+    name: Hashable | None,
+    distinct: list[Label],
+    order: list[Label] | None,
+    positive: Positive,
+    source: Source,
 ) -> tuple[list[Label], int]:
-    """Find the two classes, and the position of the one that a single score speaks for."""
+    """Find the two classes, and the position of the one that large values speak for."""
     labels = distinct if order is None else order
     if len(labels) != 2:
         raise ValueError(
@@ -26,34 +51,44 @@ def single_score_classes(
             f"are {len(labels)} ({listing(labels)}): give one column per class, or predicted "
             "classes as y_pred="
         )
-    if name is None:
-        if order is None:
-            check_order(labels, natural_order(labels), "numbers", source)
-        return labels, 1
-    named = named_class(name, labels)
+    is_stated = order is not None or positive.label is not None
+    if name is None and not is_stated:
+        check_order(labels, natural_order(labels), "numbers", source)
+    place = 1 if positive.label is None else place_of_class(positive.label, labels)
+    if positive.direction is not None:
+        side = choice("direction", positive.direction, get_args(Direction))
+        return labels, place if side == ">=" else 1 - place
+    named = None if name is None else named_class(name, labels)
     if source.is_table_file:
         if named == 0 and _may_count(name, labels):
-            if order is None:
+            if not is_stated:
                 raise ValueError(
                     f"{source.scores} column {name!r} may be named after class {labels[0]!r}, or "
                     f"be the first of its kind: pass labels={labels} if its larger scores mean "
                     f"class {labels[1]!r}, labels={labels[::-1]} if they mean class {labels[0]!r}"
                 )
-            named = 1
-        if named is None and order is None and set(labels) != {0, 1}:
+            named = None
+        if named is None and not is_stated and set(labels) != {0, 1}:
             raise ValueError(
                 f"{source.scores} column {name!r} names neither {labels[0]!r} nor {labels[1]!r}: "
                 "name it after the class with the larger scores, or pass the negative class "
                 f"followed by the positive one, such as labels={labels}"
             )
-        return labels, 1 if named is None else named
-    if named == 0:
+    elif named not in (None, place):
+        remedy = f"labels=({labels[1]!r}, {labels[0]!r})"
         raise ValueError(
-            f"{source.scores} is named {name!r}, but a single score is that of the second "
-            f"class, {labels[1]!r}: pass labels=({labels[1]!r}, {labels[0]!r}) if the name is "
-            "right, an array without a name if not"
+            f"{source.scores} is named {name!r}, but a single score is that of the positive class, "
+            f"{labels[place]!r}: pass {remedy if positive.label is None else "direction='<='"} if "
+            "the name is right, an array without a name if not"
         )
-    return labels, 1
+    if named is None and place == 0:
+        remark = (
+            f"{source.scores} is taken for the score of class {labels[0]!r}, which pos_label= "
+            f"names, as in scikit-learn. It used to be that of class {labels[1]!r}. Pass "
+            "direction='<=' if small values speak for the class, direction='>=' if large ones do"
+        )
+        warn([remark])
+    return labels, place if named is None else named
 
 
 def _may_count(name: Hashable, labels: Sequence[Label]) -> bool:

@@ -20,7 +20,7 @@ import numpy as np
 
 from dmfroc._kit.files import check_readable, checked_path
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.remarks import note, warn
+from dmfroc._kit.remarks import Note, warn
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.checks import Inputs
@@ -150,7 +150,7 @@ def _one_hot(table: Any, label: str) -> Any:
     flags = {x: y for x, y in columns.items() if {0, 1}.issuperset(y.unique().to_pylist())}
     if label not in flags or (np.sum([x.to_numpy() for x in flags.values()], axis=0) != 1).any():
         return None
-    note(f"the true class is the one of the columns {listing([*flags])} that is 1")
+    warn([Note(f"the true class is the one of the columns {listing([*flags])} that is 1")])
     ones = np.argmax([x.to_numpy() for x in flags.values()], axis=0)
     return pyarrow.chunked_array([np.array([*flags])[ones]])
 

@@ -61,12 +61,12 @@ class FollowUp:
     ended: Any = None
 
     def classes_of_events(
-        self, y_true: Any, y_score: Any, given: Any, kind: Any = None, paired: bool = True
+        self, y_true: Any, y_score: Any, given: Any, paired: bool = True
     ) -> tuple[Any, Any, FollowUp]:
         """Return kinds of events as classes, the first without event, and scores of all of them.
 
         ``y_score`` may be a dict by name of the classifier. Sets the labels in ``given``. A single
-        score of several kinds of events is about ``kind``, or the given ``pos_label``.
+        score of several kinds of events is about the given ``pos_label``.
         """
         if not paired:
             raise ValueError("time is that of one sample: leave paired=True")
@@ -83,7 +83,7 @@ class FollowUp:
             raise ValueError("y_true has no event: all rows are censored")
         scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]
         if len(labels) > 2 and any(x and x[1:] in ((), (1,)) for x in map(np.shape, scores)):
-            kind = given.get("pos_label", kind)
+            kind = given.get("pos_label")
             if kind not in labels[1:]:
                 raise ValueError(
                     "y_score is a single score, a marker for one kind of event: name it by "
@@ -202,12 +202,12 @@ def _check_first(labels: Sequence[Any], wanted: Sequence[Any]) -> None:
 
 
 def predictions_at(
-    y_true: Any, y_score: Any, given: dict[str, Any], kind: Any = None
+    y_true: Any, y_score: Any, given: dict[str, Any]
 ) -> tuple[Predictions, CensoringWeights | None]:
     """Return predictions, at a horizon if one is given, and how its weights are estimated."""
     if (follow_up := take_follow_up(given)) is None:
         return as_predictions(y_true, y_score, **given), None
-    y_true, y_score, follow_up = follow_up.classes_of_events(y_true, y_score, given, kind)
+    y_true, y_score, follow_up = follow_up.classes_of_events(y_true, y_score, given)
     return follow_up.at(as_predictions(y_true, y_score, **given))
 
 

@@ -193,6 +193,18 @@ def label_order(labels: Any, kind: type, source: Source) -> list[Label]:
     return [label if value is None else value for label, value in zip(order, spelled, strict=True)]
 
 
+def place_of_class(pos_label: Any, labels: Sequence[Hashable]) -> int:
+    """Return the position of the class ``pos_label``, or that it spells; refuse what is none."""
+    if isinstance(pos_label, str):
+        pos_label = spelled_label(pos_label, type(labels[0]))
+    # A set compares hashes first: NA is equal to nothing, and says so by an error
+    if not (isinstance(pos_label, Hashable) and pos_label in set(labels)):
+        raise ValueError(
+            f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
+        )
+    return list(labels).index(pos_label)
+
+
 def spelled_label(text: str, kind: type) -> Label | None:
     """Return the label of a kind that a text spells, None if it spells none."""
     if kind is bool:

@@ -8,7 +8,7 @@ pandas objects wherever several inputs have one.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
-from dmfroc._kit.remarks import note, warn
+from dmfroc._kit.remarks import Note, collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
 from dmfroc.inputs.checks import (
@@ -28,9 +28,11 @@ from dmfroc.inputs.checks import (
     check_table,
     one_class_message,
 )
+from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
-from dmfroc.inputs.messages import listing, shortened
+from dmfroc.inputs.labels import place_of_class
+from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.inputs.subgroups import check_folds, crossed
 from dmfroc.inputs.tables import Names
@@ -54,8 +56,9 @@ class Predictions:
     true : numpy.ndarray of int32, shape (n,)
         The observed class of each observation, as a position in `labels`.
     scores : numpy.ndarray of float32 or float64, shape (n, K)
-        Finite scores, larger for a more likely class; rows need not sum to one. Of a single score s
-        of one of two classes, that class's column is s and the other column is -s.
+        Finite scores, larger for a more likely class; rows need not sum to one. A single score s
+        of two classes is in the column of the class that its large values speak for; the other
+        column is -s.
     sample_weight : numpy.ndarray of float64, shape (n,)
         Weights >= 0, positive in total within each observed class; ones where none were given.
     predicted : numpy.ndarray of int32, shape (n,), or None
@@ -75,14 +78,17 @@ class Predictions:
         Columns of the file that had no use; they tell whether rows are in another order.
     has_scores : bool
         False if there are hard labels alone, whose scores are one-hot.
-    single : int
-        Of a one-dimensional score: the position in `labels` of the class that it belongs to.
+    single : int or None
+        Of a one-dimensional score: the position in `labels` of the class that its large values
+        speak for; None for a column per class.
     is_turned : bool
         Whether `with_positive_class` has reversed the order of the classes.
     drawn_from : int or None
         Of a sample that a scan has drawn: from how many rows.
     file : str or None
         The file that it was read from, as `from_file` was given it.
+    remarks : tuple of str
+        The warnings of the checks, which are those of every result of the predictions, too.
 
     Examples
     --------
@@ -105,11 +111,12 @@ class Predictions:
     ids: NDArray[Any] | None = None
     unused: Any = None
     has_scores: bool = True
-    single: int = 1
+    single: int | None = None
     is_turned: bool = False
     frequency: NDArray[np.int64] | None = None
     drawn_from: int | None = None
     file: str | None = None
+    remarks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -127,6 +134,8 @@ class Predictions:
         y_pred: Any = None,
         frequency_weight: Any = None,
         id: Any = None,
+        pos_label: Any = None,
+        direction: Direction | None = None,
     ) -> Predictions:
         """Check labels and scores held in memory.
 
@@ -147,8 +156,8 @@ class Predictions:
             the class, or the class after a prefix that all columns share, as in ``score_setosa``.
             Columns without names are taken in the order of `labels`, and so are those of a table
             with the default names 0, 1, ... of pandas or ``column_0``, ``column_1``, ... of
-            polars. A single column is the score of the second of two classes, and so must not bear
-            the name of the first. Scores of 32 bits or fewer become float32, others float64.
+            polars. A single column is the score of the positive class, and so must not bear the
+            name of the other. Scores of 32 bits or fewer become float32, others float64.
         labels : array-like of shape (K,), optional
             The classes in column order. Default: in the order that ordered categories of `y_true`
             or `y_pred` state (pandas, Enum of polars), else sorted. They are taken from the column
@@ -165,6 +174,15 @@ class Predictions:
             is that of so many copies. Further arguments, such as groups, have one entry per row.
         id : array-like of shape (n,), optional
             Names of the rows, all different, by which those of several classifiers are matched.
+        pos_label : hashable, optional
+            The positive one of two classes, by default the second of the labels. As in
+            scikit-learn, a single column is the score of this class, whichever it is: `labels`
+            states an order, and not whose score it is.
+        direction : {">=", "<="}, optional
+            Of a single column: whether large values speak for the positive class, the default, or
+            small ones. Thresholds stay those of the given values: a row is predicted positive if
+            its score is at least, or at most, the threshold. Values between 0 and 1 that are
+            small for the positive class are taken for the probability of the other class.
 
         Returns
         -------
@@ -185,7 +203,8 @@ class Predictions:
         Predictions(3 observations, 3 classes: 0 1, 2 2; absent: 1)
         """
         inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, id)
-        return cls(**check_scores(inputs))
+        inputs = inputs._replace(positive=Positive(pos_label, direction))
+        return cls._checked(check_scores, inputs)._with_positive(pos_label)
 
     @classmethod
     def from_labels(
@@ -231,7 +250,15 @@ class Predictions:
                [0., 0., 1.]])
         """
         inputs = Inputs(y_true, None, labels, sample_weight, y_pred, frequency_weight, id)
-        return cls(**check_hard_labels(inputs))
+        return cls._checked(check_hard_labels, inputs)
+
+    @classmethod
+    def _checked(cls, check: Callable[[Inputs], dict[str, Any]], inputs: Inputs) -> Predictions:
+        """Check the inputs, and keep the warnings."""
+        with collected_remarks() as remarks:
+            fields = check(inputs)
+        warn(remarks)
+        return cls(**fields, remarks=tuple(remarks))
 
     @classmethod
     def from_file(
@@ -250,6 +277,8 @@ class Predictions:
         drop_label: Any = None,
         where: Mapping[str, Any] | None = None,
         drop_missing: bool | Sequence[str] = False,
+        pos_label: Any = None,
+        direction: Direction | None = None,
         separator: str | None = None,
         decimal: str | None = None,
         encoding: str | None = None,
@@ -274,8 +303,9 @@ class Predictions:
             unless they may be those of classes without observations, which is an error. If no name
             matches, columns and `labels` belong together in the order given. Without scores but
             `y_pred`, hard labels are judged. For ``.npz`` the name of the score array, by default
-            ``y_score``. A single score column belongs to the class it is named after. If it names
-            none, it belongs to the second of `labels`, by default to the larger of 0 and 1.
+            ``y_score``. A single score column belongs to the class it is named after: if that is
+            not the positive one, small values speak for the positive class. If it names none, it
+            belongs to `pos_label`, by default the second of `labels`, or the larger of 0 and 1.
         labels : array-like of shape (K,), optional
             The classes in column order, as in `from_arrays`. Where the file's labels are numbers
             or booleans, text stands for the label it spells.
@@ -293,6 +323,8 @@ class Predictions:
             By column, the value or list of values of the rows to be kept: ``{"split": "test"}``.
         drop_missing : bool or sequence of str
             Whether to leave out rows without a label or a score, or a value in further columns.
+        pos_label, direction
+            As in `from_arrays`; text stands for the label it spells, as for `labels`.
         separator, decimal, encoding : str, optional
             Of a file of text: what separates cells (one character, or ``"tab"``), the decimal mark
             (``"."`` or ``","``), and the encoding. By default they are detected, or refused.
@@ -336,16 +368,19 @@ class Predictions:
                 drop_missing = column_names("drop_missing", drop_missing, least=0)
             text = checked_format(separator, decimal, encoding)
             kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
-            inputs = read(file, Names(columns, scores, labels, others, text, truth, *kept))
-            as_read = inputs.source.note
-            check = check_table if inputs.source.is_table_file else check_scores
-            predictions = cls(**check(inputs), file=str(file))
+            names = Names(columns, scores, labels, others, text, truth, *kept)
+            with collected_remarks() as remarks:
+                inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
+                as_read = inputs.source.note
+                check = check_table if inputs.source.is_table_file else check_scores
+                predictions = cls(**check(inputs), file=str(file))
+                predictions = predictions._with_positive(pos_label)
+                warn([Note(f"{file}: {as_read}") if as_read else None])
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
-        if as_read:
-            note(f"{file}: {as_read}")
-        return predictions
+        warn(remarks)
+        return replace(predictions, remarks=tuple(remarks))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""
@@ -371,6 +406,11 @@ class Predictions:
         """Whether this is one of the labels; it may be anything."""
         # A set compares hashes first: NA is equal to nothing, and says so by an error
         return isinstance(label, Hashable) and label in set(self.labels)
+
+    @property
+    def direction(self) -> Direction | None:
+        """Whether large or small values of a single score speak for the positive class."""
+        return None if self.single is None else ">=" if self.single == 1 else "<="
 
     @property
     def has_all_scores(self) -> bool:
@@ -464,11 +504,7 @@ class Predictions:
             raise ValueError(
                 f"pos_label= chooses the positive one of two classes, but there are {len(labels)}"
             )
-        if not self.has_class(pos_label):
-            raise ValueError(
-                f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
-            )
-        if labels.index(pos_label) == 1:
+        if place_of_class(pos_label, labels) == 1:
             return self
         return replace(
             self,
@@ -476,9 +512,18 @@ class Predictions:
             true=1 - self.true,
             scores=self.scores[:, ::-1].copy(order="C"),
             predicted=None if self.predicted is None else 1 - self.predicted,
-            single=1 - self.single,
+            single=None if self.single is None else 1 - self.single,
             is_turned=not self.is_turned,
         )
+
+    def warned(self, *messages: str | None) -> Predictions:
+        """Give warnings, and return the predictions with them."""
+        told = tuple(x for x in messages if x is not None)
+        warn(told)
+        return replace(self, remarks=(*self.remarks, *told)) if told else self
+
+    def _with_positive(self, pos_label: Any) -> Predictions:
+        return self if pos_label is None else self.with_positive_class(pos_label)
 
     @cached_property
     def as_given(self) -> Predictions:
@@ -509,7 +554,8 @@ class Predictions:
             f"{printable(self.labels[code])} {self.class_counts[code]}" for code in self.present
         ]
         if self.n_classes == 2 and 1 in self.present:
-            counts[-1] += " (positive)"
+            of_score = "" if self.single in (None, 1) else ", the class of small scores"
+            counts[-1] += f" (positive{of_score})"
         absent = [printable(label) for label in self.absent_labels]
         return (
             f"Predictions({self.n_observations} observations, {self.n_classes} classes: "
@@ -528,9 +574,11 @@ def as_predictions(
     y_pred: Any = None,
     frequency_weight: Any = None,
     pos_label: Any = None,
+    direction: Direction | None = None,
     needs: Needs = "scores",
     copy: bool = True,
     by_fold: bool = False,
+    against_rest: bool = False,
 ) -> Predictions:
     """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
 
@@ -538,10 +586,11 @@ def as_predictions(
     ----------
     y_true : Predictions or array-like of shape (n,)
         Finished predictions, or the observed classes.
-    y_score, labels, sample_weight, y_pred, frequency_weight : optional
+    y_score, labels, sample_weight, y_pred, frequency_weight, direction : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
     pos_label : hashable, optional
-        The positive one of two classes, see `Predictions.with_positive_class`.
+        The positive one of two classes. The score of a `Predictions` keeps its meaning, see
+        `Predictions.with_positive_class`.
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have one observed class only.
     copy : bool
@@ -549,6 +598,8 @@ def as_predictions(
     by_fold : bool
         Whether the caller treats each fold by itself, and says in its result what is doubtful.
         Otherwise predictions in folds are refused, and doubts about scores are warnings.
+    against_rest : bool
+        Whether `pos_label` may be one of more than two classes.
 
     Returns
     -------
@@ -567,6 +618,7 @@ def as_predictions(
     True
     """
     inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy)
+    inputs = inputs._replace(positive=Positive(pos_label, direction))
     if not isinstance(y_true, Predictions):
         if y_score is None and y_pred is None:
             ways = {"predictions": "such as y_true.predictions()", "update": "or y_true.compute()"}
@@ -575,14 +627,18 @@ def as_predictions(
                 ", ".join(what + [x for name, x in ways.items() if hasattr(y_true, name)])
             )
         check = check_hard_labels if y_score is None else check_scores
-        predictions = Predictions(**check(inputs))
+        predictions = Predictions._checked(check, inputs)
     else:
-        if given := [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]:
+        given = [name for name in _BESIDE_TRUE if getattr(inputs, name) is not None]
+        if given := given + ["direction"] * (direction is not None):
             raise TypeError(
                 f"{', '.join(given)} cannot be given together with a Predictions, which has its "
                 "own; build a new one with Predictions.from_arrays"
             )
         predictions = y_true
+        if predictions.single is not None and pos_label is not None:
+            place = place_of_class(pos_label, predictions.labels)
+            predictions = predictions.warned(_kept_meaning(predictions, place))
     if predictions.folds is not None and not by_fold:
         raise ValueError(
             "the predictions have folds, whose scores come from different fits and are not "
@@ -590,11 +646,26 @@ def as_predictions(
             "pass Predictions without in_folds"
         )
     if needs == "scores" and not by_fold:
-        warn([labels_message(predictions)])
+        predictions = predictions.warned(labels_message(predictions))
     if needs != "labels" and len(predictions.present) < 2:
         [only] = predictions.present
         raise ValueError(
             one_class_message("y_true", predictions.labels[only]) + ", except for measures of hard "
             "labels"
         )
-    return predictions if pos_label is None else predictions.with_positive_class(pos_label)
+    if against_rest and predictions.n_classes > 2 and pos_label is not None:
+        place_of_class(pos_label, predictions.labels)
+        return predictions
+    return predictions._with_positive(pos_label)
+
+
+def _kept_meaning(predictions: Predictions, place: int) -> str | None:
+    """Say that the single score of finished predictions is not that of the positive class."""
+    if place == predictions.single:
+        return None
+    chosen, other = (predictions.labels[x] for x in (place, 1 - place))
+    return (
+        f"the score of the Predictions is that of class {other!r}, so that small values speak for "
+        f"class {chosen!r}, which pos_label= names. If it is the score of class {chosen!r}, pass "
+        "pos_label= to Predictions.from_arrays as well"
+    )

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Floats
+from dmfroc.inputs.columns import Positive
 from dmfroc.inputs.labels import Label
-from dmfroc.inputs.messages import Source, argument, listing
+from dmfroc.inputs.messages import IN_MEMORY, Source, argument, listing
 
 NEARLY_ALL = 0.9  # rows
 _EXACT = 1e-6  # of a probability
@@ -194,7 +195,8 @@ def labels_message(predictions: Any) -> str | None:
     if not (predictions.has_scores and predictions.has_all_scores) or len(predictions.true) < _MANY:
         return None
     scores, is_single = predictions.scores, predictions.predicted is None
-    columns = slice(predictions.single, predictions.single + 1) if is_single else slice(None)
+    place = predictions.single or 0
+    columns = slice(place, place + 1) if is_single else slice(None)
     if len(np.unique(scores[:_MANY, columns])) > 2:  # which spares most the look at all
         return None
     values = np.unique(scores := np.asarray(scores[:, columns]))
@@ -227,12 +229,15 @@ def hard_label_message(
 
 def single_score_messages(
     score: NDArray[Any],
-    labels: Sequence[Label],
-    predicted: NDArray[np.int32] | None,
+    labels: tuple[Label, Label],
+    is_predicted: NDArray[np.bool_] | None,
     source: Source,
 ) -> list[str]:
-    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
-    share = 0.0 if predicted is None else _wrong_side(score, predicted == 1)
+    """Say that a score seems to be that of the predicted class, or which hard labels it belies.
+
+    The score is that of the second of the labels.
+    """
+    share = 0.0 if is_predicted is None else _wrong_side(score, is_predicted)
     remarks = []
     if share:
         remarks.append(
@@ -240,7 +245,7 @@ def single_score_messages(
             f"{share:.1%} of the rows; check that both are of the same classifier"
         )
     is_of_prediction = score.min() >= 0.5 and score.max() <= 1
-    if is_of_prediction and (share or (predicted is None and len(score) >= _MANY)):
+    if is_of_prediction and (share or (is_predicted is None and len(score) >= _MANY)):
         remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
             f"class is predicted. Measures take it for that of class {labels[1]!r}; if it is "
@@ -308,27 +313,31 @@ def _is_of_others(score: NDArray[Any], is_inside: NDArray[np.bool_]) -> bool:
 
 def reversed_message(
     score: NDArray[np.floating],
-    is_positive: NDArray[np.bool_],
+    is_of_class: NDArray[np.bool_],
     labels: Sequence[Label],
-    is_single: bool,
+    single: int | None,
+    positive: Positive,
     source: Source,
 ) -> str | None:
-    """Say that the score of the second of two classes is larger in the first."""
-    if not is_positive.any() or is_positive.all():
+    """Say that the score of one of two classes, by default the second, is larger in the other."""
+    if not is_of_class.any() or is_of_class.all():
         return None
-    if np.median(score[is_positive]) > np.median(score[~is_positive]):
+    if np.median(score[is_of_class]) > np.median(score[~is_of_class]):
         return None
-    if _rank_z(score, is_positive) >= _REVERSED:
+    if _rank_z(score, is_of_class) >= _REVERSED:
         return None
-    first, second = labels
-    remedy = (
-        f"pass labels={[second, first]} if larger ones mean class {first!r}, or "
-        f"labels={[second, first]}, pos_label={second!r} if smaller ones mean class {second!r}"
-        if is_single
-        else "check labels= and the order of the score columns"
-    )
+    own, other = labels if single == 0 else labels[::-1]
+    remedy = "check labels= and the order of the score columns"
+    if single is not None:
+        chosen = labels[1] if positive.label is None else positive.label
+        direction, size = ("<=", "smaller") if chosen == own else (">=", "larger")
+        where = ", if need be to Predictions.from_arrays," if source is IN_MEMORY else ""
+        remedy = f"pass direction={direction!r}{where} if {size} ones mean class {chosen!r}"
+        if chosen == own and positive.direction is None:
+            turned = f"labels={[own, other]}" if positive.label is None else f"pos_label={other!r}"
+            remedy += f", or {turned} if larger ones mean class {other!r}"
     return (
-        f"{source.scores} of class {second!r} is larger in class {first!r}, so that thresholds and "
+        f"{source.scores} of class {own!r} is larger in class {other!r}, so that thresholds and "
         f"curves do worse than chance: {remedy}. Scores of leave-one-out do so by themselves"
     )
 

@@ -26,6 +26,8 @@ from dmfroc.inputs.arrays import (
     series_values,
 )
 from dmfroc.inputs.columns import (
+    NOTHING_SAID,
+    Positive,
     check_positions,
     counts_rows,
     match_columns,
@@ -53,13 +55,12 @@ _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
 class ClassScores(NamedTuple):
-    """Classes in column order, their scores, and whether one column had to serve both classes."""
+    """Classes in column order and their scores, also those that one column gives to both."""
 
     labels: list[Label]
     scores: Floats
-    is_single: bool
     names: list[Hashable] | None  # of the columns; None for columns without names
-    single: int = 1  # the place of the class that a single score belongs to
+    single: int | None = None  # of a single score: the place of the class of its large values
 
 
 def class_scores(
@@ -69,11 +70,14 @@ def class_scores(
     order: list[Label] | None,
     source: Source,
     *,
+    positive: Positive = NOTHING_SAID,
     stated: Sequence[Label] = (),
     copy: bool = True,
     has_all: bool = True,
 ) -> ClassScores:
     """Return the scores of all classes, those of a table in the stated order of the categories.
+
+    What is said of a ``positive`` class concerns a single score.
 
     Minus infinity, and the least float that stands for it, become a number below all others:
     one that these decide, or, unless these are all scores, the least float.
@@ -83,7 +87,7 @@ def class_scores(
         check_length(source.scores, len(there), n, source)
         classes = positional_classes(there.shape[1], distinct, order, source)
         _check_stated(classes, stated, source)
-        return ClassScores(classes, there, False, None)
+        return ClassScores(classes, there, None)
     is_of_objects = getattr(getattr(y_score, "dtype", None), "kind", "") == "O"
     by_class = y_score.tolist() if is_of_objects else y_score
     if isinstance(by_class, list | tuple) and by_class and isinstance(by_class[0], Mapping):
@@ -109,7 +113,7 @@ def class_scores(
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
-        labels, positive = single_score_classes(name, distinct, order, source)
+        labels, place = single_score_classes(name, distinct, order, positive, source)
         _check_stated(labels, stated, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
             raise ValueError(
@@ -117,11 +121,11 @@ def class_scores(
                 "its values are whole numbers and different, as those of an identifier: pass "
                 f"scores={[name]} if these are the scores"
             )
-        single = _checked(columns[0][:, np.newaxis], names, [labels[positive]], source, has_all)
+        single = _checked(columns[0][:, np.newaxis], names, [labels[place]], source, has_all)
         scores = np.empty((n, 2), single.dtype)
-        scores[:, [positive]] = single
-        scores[:, [1 - positive]] = -single
-        return ClassScores(labels, scores, True, names, positive)
+        scores[:, [place]] = single
+        scores[:, [1 - place]] = -single
+        return ClassScores(labels, scores, names, place)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         _check_stated(labels, stated, source)
@@ -130,7 +134,7 @@ def class_scores(
     scores = _checked(scores, names, labels, source, has_all)
     doubts = [x(scores, names or labels, source) for x in (same_values_message, cumulative_message)]
     warn([*doubts, outside_message(scores, source)])
-    return ClassScores(labels, scores, False, names)
+    return ClassScores(labels, scores, names)
 
 
 def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:

@@ -82,7 +82,8 @@ def lc_index(
     hulls, named = [], {}
     for name, score in (("first_score", first_score), ("second_score", second_score)):
         try:
-            named[name] = as_predictions(y_true, score, sample_weight=sample_weight)
+            given: Any = {"sample_weight": sample_weight, "pos_label": pos_label}
+            named[name] = as_predictions(y_true, score, against_rest=True, **given)
             curve = roc_curve(named[name], pos_label=pos_label)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} and y_true make no ROC curve: {error}") from error

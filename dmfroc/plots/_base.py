@@ -15,6 +15,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.estimators import held_out
 from dmfroc.inputs.predictions import Predictions, as_predictions
 from dmfroc.measures.contingency_table import ContingencyTable
@@ -114,6 +115,7 @@ class CurveDisplay(ClassifierDisplay):
         sample_weight: Any = None,
         pos_label: Any = None,
         multi_class: Literal["ovr", "ovo"] | None = None,
+        direction: Direction | None = None,
         name: str | None = None,
         ax: Axes | None = None,
         **options: Any,
@@ -126,7 +128,7 @@ class CurveDisplay(ClassifierDisplay):
             Observed classes.
         y_score : array-like or table of shape (n, K), or (n,) for K = 2
             Scores.
-        labels, sample_weight, pos_label, multi_class
+        labels, sample_weight, pos_label, multi_class, direction
             As for `operating_points`; but of more than two classes, all are drawn against
             the rest by default.
         name : str, optional
@@ -148,7 +150,9 @@ class CurveDisplay(ClassifierDisplay):
             As for the function that computes the curves.
         """
         own = cls.look.taken_from(options)
-        predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
+        given: Any = {"pos_label": pos_label, "direction": direction, "against_rest": True}
+        given |= {"labels": labels, "sample_weight": sample_weight}
+        predictions = as_predictions(y_true, y_score, **given)
         if multi_class is None and pos_label is None and predictions.n_classes > 2:
             multi_class = "ovr"
         display = cls._compute(

@@ -155,10 +155,9 @@ class ROCDisplay(_WithGrid):
 
 def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
-    predictions = Predictions.from_arrays(
-        cases.is_positive.astype(int), cases.scores, sample_weight=cases.weights
-    )
-    return curve_band(predictions, level=level)
+    both = np.column_stack([-cases.scores, cases.scores])
+    true = cases.is_positive.astype(np.int32)
+    return curve_band(Predictions((0, 1), true, both, cases.weights, None, single=1), level=level)
 
 
 class PNDisplay(CurveDisplay):

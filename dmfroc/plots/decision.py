@@ -293,6 +293,6 @@ class ThresholdDisplay(Display):
         )
         criterion = choice.maximized[0].upper() + choice.maximized[1:]
         criterion = legend_text(f"{criterion} of class {choice.label}")
-        axes.set(xlabel="Threshold", ylabel=criterion)
+        axes.set(xlabel=f"Threshold (score {choice.direction})", ylabel=criterion)
         draw_legend(axes, "lower left")
         return self

@@ -146,6 +146,7 @@ def _of_class(sample: Sample, position: int, level: float) -> OfClass:
         weights,
         predicted=None,
         folds=predictions.folds,
+        single=1,
     )
     units = sample_of(against_rest, sample.units.groups)
     [area] = estimates_of([hand_till()], [Jackknife(level)], units)
@@ -154,7 +155,7 @@ def _of_class(sample: Sample, position: int, level: float) -> OfClass:
         label=predictions.labels[position],
         area=area,
         curve=_roc(against_rest),
-        calibration=calibration_curve(is_class, scores, sample_weight=weights)
+        calibration=calibration_curve(replace(against_rest, folds=None))
         if is_probability
         else None,
     )
@@ -162,10 +163,7 @@ def _of_class(sample: Sample, position: int, level: float) -> OfClass:
 
 def _roc(against_rest: Predictions) -> Line:
     """Return the ROC curve of two classes, of folds the mean of their curves."""
-    curves = [
-        roc_curve(part.true, part.scores[:, 1], sample_weight=part.sample_weight)
-        for part in _by_fold(against_rest)
-    ]
+    curves = [roc_curve(part) for part in _by_fold(against_rest)]
     if len(curves) == 1:
         return Line(curves[0].x, curves[0].y)
     return Line(*vertical_mean([(curve.x, curve.y) for curve in curves]))

@@ -18,7 +18,6 @@ from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import caveats
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.forest import difference_rows, rank_rows, value_rows
 from dmfroc.reports import figures
@@ -73,7 +72,6 @@ def evaluation_page(
     evaluation: Evaluation, name: str = "classifier", title: str | None = None
 ) -> str:
     """Return the report of one classifier."""
-    known = [MEASURES[measure] for measure in evaluation.estimates if measure in MEASURES]
     area = None if evaluation.area is None else evaluation.estimates[evaluation.area]
     return _page(
         evaluation,
@@ -85,7 +83,6 @@ def evaluation_page(
         curve_options=evaluation.curve_options,
         areas={name: area},
         measures=[e.measure for e in evaluation.shown],
-        remarks=caveats(known, evaluation.predictions),
     )
 
 
@@ -100,7 +97,8 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         provenance = [("Data", line) for line in comparison.head()] + versions()
         return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
-    own = [MEASURES[comparison.measure]] if comparison.measure in MEASURES else []
+    shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]
+    beside = {name: {x: others[x] for x in shared} for name, others in beside.items()}
     areas = {name: others.get("dmf_auc") for name, others in beside.items()}
     return _page(
         comparison,
@@ -112,7 +110,6 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         curve_options=comparison.curve_options or CurveOptions(),
         areas=areas if comparison.curve_options is None else comparison.estimates,
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
-        remarks=caveats(own, *comparison.predictions.values()),
         attributes=sample_attributes(comparison.predictions[names[0]]),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
@@ -160,7 +157,6 @@ def _page(
     curve_options: CurveOptions,
     areas: Mapping[str, Estimate | None],
     measures: Sequence[str],
-    remarks: Sequence[str],
     attributes: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> str:
@@ -203,7 +199,7 @@ def _page(
         parts,
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
-        [*remarks, *of_curves],
+        of_curves,
         {**(attributes or {}), **result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)
         | {

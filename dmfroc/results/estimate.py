@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from jaxtyping import Float, Shaped
 
 from dmfroc._kit.later import DataTree
 from dmfroc._kit.text import did_you_mean, printable
+from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import format_interval, warning_lines
@@ -170,9 +172,26 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
         return len(self.estimates)
 
 
-def caveats_of(estimates: Iterable[Estimate]) -> list[str]:
-    """Return what limits any of the values, once each."""
-    return list(dict.fromkeys(caveat for e in estimates for caveat in e.caveats))
+def remarked(e: Estimate, of_inputs: Sequence[str], *of_value: str | None) -> Estimate:
+    """Return an estimate that has the warnings of its inputs, and others about its value, too."""
+    own = e.caveats if math.isfinite(e.value) else e.warnings
+    caveats = tuple(dict.fromkeys(filter(None, [*own, *of_value])))
+    return replace(
+        e, caveats=caveats, warnings=tuple(dict.fromkeys([*of_inputs, *e.warnings, *caveats]))
+    )
+
+
+def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+    """Return each warning once, for all measures that it names; each measure has its warnings."""
+    named: dict[str, list[str]] = {}
+    for measure, of_measure in warnings:
+        for warning in of_measure:
+            own = warning.removeprefix(f"{measure} is ")
+            named.setdefault(own, []).extend([measure] * (own != warning))
+    return tuple(
+        f"{'each of ' * (len(x) > 1)}{shortened(x)} is {own}" if x else own
+        for own, x in named.items()
+    )
 
 
 def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:

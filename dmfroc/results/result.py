@@ -69,15 +69,16 @@ def renderer(result: Any, purpose: str) -> Callable[..., Any]:
 
 
 def sample_attributes(predictions: Predictions) -> dict[str, Any]:
-    """Return the number of observations, in all and by class."""
+    """Return the number of observations, in all and by class, and what a single score means."""
     counts = predictions.class_counts.tolist()
+    direction = {} if predictions.direction is None else {"direction": predictions.direction}
     return {
         "n_observations": predictions.n_observations,
         "classes": [
             {"label": label, "count": count}
             for label, count in zip(predictions.labels, counts, strict=True)
         ],
-    }
+    } | direction
 
 
 def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

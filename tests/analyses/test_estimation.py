@@ -164,7 +164,8 @@ COMMON = [
 def test_common_options_have_one_order_and_one_default():
     functions = evaluate, estimate, compare
     for function in functions:
-        names = [name for name in option_names(function) if name != "pos_label"]  # of one class
+        of_one_class = "pos_label", "direction"
+        names = [name for name in option_names(function) if name not in of_one_class]
         assert names[-len(COMMON) :] == COMMON
     signatures = [inspect.signature(function).parameters for function in functions]
     for name in [name for name in COMMON if name in signatures[0]]:
@@ -178,11 +179,12 @@ def test_interval_options_have_the_documented_defaults():
     names = ["target", "groups", "stratify", "method", "level", "interval_type", "random_state"]
     defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
     defaults |= {"train_fraction": None, "n_draws": None}
-    names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label", "folds"]
+    names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label"]
+    names += ["direction", "folds"]
     names += ["judge", "label_probability", "label_strata", "target_prevalence", "importance"]
     names += FOLLOW_UP
     defaults |= dict.fromkeys(names)
-    of_folds = {"target", "train_fraction", "pos_label", *names[6:11]}
+    of_folds = {"target", "train_fraction", *names[7:12]}
     for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
         assert set(option_names(function)) >= set(defaults) - without
         shown = inspect.signature(function).parameters

@@ -3,11 +3,14 @@
 import inspect
 import json
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from sklearn import metrics
+from sklearn.metrics import average_precision_score
 
 import dmfroc
 from dmfroc import Predictions, compare, curves, decisions, estimate, evaluate, measures, plan
@@ -201,12 +204,16 @@ def test_rows_of_the_target_have_the_order_of_the_labels():
     for scores, new in ((both(P), both(NEW)), (P, NEW)):
         given = Predictions.from_arrays(Y, scores).with_positive_class(0)
         found = decisions.randomized_threshold(given, tpr=0.7)
-        assert (found.strict, found.lenient) == (by_hand.strict, by_hand.lenient)
+        thresholds = np.array([found.strict, found.lenient])
+        if scores is P:  # thresholds are those of the given score
+            thresholds = 1 - thresholds
+        np.testing.assert_allclose(thresholds, [by_hand.strict, by_hand.lenient])
         np.testing.assert_array_equal(found.predict(new, random_state=1), expected)
         weights = decisions.select_class_weights(given, cost_matrix=COSTS)
         assert weights.labels == (0, 1)
         np.testing.assert_array_equal(weights.predict(new), weights.predict(both(NEW)))
-    single = estimate("accuracy", Y, both(P), target_prevalence=NEW[:, None], pos_label=0)
+    new = 1 - NEW[:, None]  # of the positive class
+    single = estimate("accuracy", Y, both(P), target_prevalence=new, pos_label=0)
     two = estimate("accuracy", Y, both(P), target_prevalence=both(NEW), pos_label=0)
     assert single.value == pytest.approx(two.value, abs=1e-12)
 
@@ -222,7 +229,8 @@ def test_one_probability_does_for_both_classes(tmp_path):
     pd.DataFrame({"y": np.array(["ill", "well"])[Y], "p_ill": 1 - P}).to_csv(file, index=False)
     of_file = Predictions.from_file(file, label="y")
     for single in (
-        evaluate(Y, P, measures="all", pos_label=0).estimates,
+        evaluate(Y, P, measures="all", pos_label=0, direction="<=").estimates,
+        evaluate(Y, 1 - P, measures="all", pos_label=0).estimates,
         evaluate(of_file, measures="all", pos_label="ill").estimates,
     ):
         assert len(single) == len(evaluate(Y, P, measures="all").estimates)
@@ -231,20 +239,32 @@ def test_one_probability_does_for_both_classes(tmp_path):
             assert found == pytest.approx(expected, abs=1e-8, nan_ok=True), name
 
 
+def first(p):
+    """Make the first class positive; a single column is of the second."""
+    return {"pos_label": 0} | ({"direction": "<="} if p.ndim == 1 else {})
+
+
+def on_scale(p, thresholds):
+    return np.where(np.isinf(thresholds), np.inf, 1 - thresholds if p.ndim == 1 else thresholds)
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_one_probability_in_all_functions():
     for call in (
         lambda p, q: compare(
-            Y, {"a": p, "b": q}, measure=measures.net_benefit(0.4), pos_label=0
+            Y, {"a": p, "b": q}, measure=measures.net_benefit(0.4), **first(p)
         ).to_pandas(),
-        lambda p, q: estimate("log_loss", Y, p, pos_label=0, judge=Y).interval,
-        lambda p, q: decisions.choose_threshold(Y, p, pos_label=0, n_draws=100).curve,
-        lambda p, q: curves.decision_curve(Y, p, pos_label=0).difference,
-        lambda p, q: curves.calibration_curve(Y, p, pos_label=0).y,
-        lambda p, q: curves.roc_curve(Y, p, multi_class="ovr")[0].points.thresholds,
-        lambda p, q: decisions.operating_point(Y, p, 0.5, pos_label=0).tpr,
-        lambda p, q: decisions.optimal_operating_points(Y, p, pos_label=0).thresholds,
+        lambda p, q: estimate("log_loss", Y, p, judge=Y, **first(p)).interval,
+        lambda p, q: on_scale(
+            p, decisions.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
+        ),
+        # Thresholds of the given score rise as those of the probability fall
+        lambda p, q: curves.decision_curve(Y, p, **first(p)).benefit.value[:: 2 * p.ndim - 3],
+        lambda p, q: curves.calibration_curve(Y, p, **first(p)).y,
+        lambda p, q: on_scale(p, curves.roc_curve(Y, p, multi_class="ovr")[0].points.thresholds),
+        lambda p, q: decisions.operating_point(Y, p, 0.5, **first(p)).tpr,
+        lambda p, q: on_scale(p, decisions.optimal_operating_points(Y, p, **first(p)).thresholds),
         lambda p, q: dmfroc.calibration_tests(
             Predictions.from_arrays(Y, p).with_positive_class(0)
         ).to_pandas(),
@@ -259,6 +279,183 @@ def test_one_probability_in_all_functions():
             np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+# Whose score one column is, and its direction
+
+
+@pytest.mark.parametrize("labels", [None, ["ill", "well"], ["well", "ill"]])
+@pytest.mark.parametrize("positive", ["ill", "well"])
+def test_a_single_score_is_that_of_the_positive_class_as_in_scikit_learn(labels, positive):
+    names, call = np.array(["well", "ill"])[Y], {"labels": labels, "pos_label": positive}
+    expected = average_precision_score(names, P, pos_label=positive)
+    fpr, tpr, _ = metrics.roc_curve(names, P, pos_label=positive, drop_intermediate=False)
+    auc = metrics.auc(fpr, tpr)
+    is_other = positive != (labels or ["ill", "well"])[1]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = Predictions.from_arrays(names, P, **call)
+    told = [str(w.message) for w in caught]
+    if auc < 0.5:
+        assert f"of class {positive!r} is larger in class" in told[-1]
+    assert len(told) == is_other + (auc < 0.5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = {"a": P, "b": OTHER}
+        judged = {"judge": names, "measures": "average_precision"}
+        values = [
+            estimate("average_precision", names, P, **call).value,
+            evaluate(names, P, **judged, **call).estimates["average_precision"].value,
+            compare(names, scores, measure="average_precision", **call).estimates["a"].value,
+            estimate("average_precision", found).value,
+        ]
+        assert curves.roc_curve(names, P, **call).area == pytest.approx(auc)
+        groups = dmfroc.compare_subgroups(names, P, FOLDS % 2, measure="hand_till", **call)
+    np.testing.assert_allclose(values, expected)
+    areas = [
+        metrics.roc_auc_score(names[x == FOLDS % 2] == positive, P[x == FOLDS % 2]) for x in (0, 1)
+    ]
+    np.testing.assert_allclose([x.value for x in groups.estimates.values()], areas)
+
+
+AT_MOST = {"direction": "<="}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("positive", [0, 1])
+@pytest.mark.parametrize("small", [50 - 40 * P, 1 - P, -OTHER], ids=["marker", "share", "outlier"])
+def test_small_scores_speak_for_the_class_without_being_negated(small, positive):
+    small = small if positive else -small
+    by_hand = (positive == Y).astype(int), -small
+    given = {"pos_label": positive, **AT_MOST}
+    finished = Predictions.from_arrays(Y, small, **given)
+    assert finished.direction == "<="
+    assert "the class of small scores" in str(finished)
+    for name in ("hand_till", "average_precision", "max_informedness", "sensitivity_at"):
+        expected = estimate(name, *by_hand)
+        for found in (estimate(name, Y, small, **given), estimate(name, finished)):
+            np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-9)
+    for by in ("youden", "specificity"):
+        options = {"by": by, "n_draws": 100}
+        found = decisions.choose_threshold(Y, small, **options, **given)
+        expected = decisions.choose_threshold(*by_hand, **options)
+        assert found.direction == "<="
+        assert found.threshold.value == -expected.threshold.value
+        assert found.threshold.interval == tuple(-x for x in expected.threshold.interval[::-1])
+        assert found.value == expected.value
+        np.testing.assert_array_equal(found.curve, expected.curve * [[-1], [1]])
+        # What is printed can be fed back
+        point = decisions.operating_point(Y, small, found.threshold.value, **given)
+        told = small <= found.threshold.value
+        assert point.tpr == pytest.approx(np.mean(told[positive == Y]))
+        assert point.fpr == pytest.approx(np.mean(told[positive != Y]))
+        assert point.direction == "<="
+    points = curves.operating_points(Y, small, **given)
+    assert points.direction == "<="
+    for t, hits in zip(points.thresholds, points.true_positives, strict=True):
+        assert np.count_nonzero((small <= t) & (positive == Y)) == hits
+    optima = decisions.optimal_operating_points(finished, cost_fn=3)
+    expected = decisions.optimal_operating_points(*by_hand, cost_fn=3)
+    np.testing.assert_array_equal(optima.thresholds, -expected.thresholds)
+    assert optima.midpoints == tuple(-x for x in expected.midpoints)
+    mixed = decisions.randomized_threshold(finished, fpr=0.2)
+    expected = decisions.randomized_threshold(*by_hand, fpr=0.2)
+    labels = expected.predict(-small, random_state=0) == 1
+    np.testing.assert_array_equal(mixed.predict(small, random_state=0) == positive, labels)
+    curve = curves.roc_curve(Y, small, **given)
+    hull, of_hand = curves.convex_hull(curve), curves.convex_hull(curves.roc_curve(*by_hand))
+    np.testing.assert_array_equal(hull.calibrate(small), of_hand.calibrate(-small))
+    repaired = curves.repair_concavities(curve, small)
+    expected = curves.repair_concavities(curves.roc_curve(*by_hand), -small)
+    np.testing.assert_allclose(repaired, -expected, atol=1e-12)
+    assert dmfroc.plots.ROCDisplay.from_predictions(Y, small, **given).curves[positive].area == (
+        curve.area
+    )
+
+
+def test_probabilities_of_the_other_class_have_one_scale():
+    small, at = 1 - P, [0.3, 0.6]
+    found = curves.decision_curve(Y, small, thresholds=at, **AT_MOST)
+    expected = curves.decision_curve(Y, P, thresholds=[1 - x for x in at[::-1]])
+    np.testing.assert_allclose(found.benefit.value[::-1], expected.benefit.value, atol=1e-12)
+    assert "if the score is at most the threshold" in str(found)
+    assert json.loads(found.to_json())["direction"] == "<="
+    assert estimate("log_loss", Y, small, **AT_MOST).value == pytest.approx(
+        estimate("log_loss", Y, P).value
+    )
+    curve = curves.calibration_curve(Y, small, **AT_MOST)
+    np.testing.assert_allclose(curve.y, curves.calibration_curve(Y, P).y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((Y, both(P)), AT_MOST, "direction= concerns a single score, but there are 2 columns"),
+        ((Y, P), {"direction": "<"}, r"direction must be one of \('>=', '<='\)"),
+        ((Y, P), {"pos_label": 7}, "pos_label= must be one of the classes 0, 1, but it is 7"),
+        ((Y, pd.Series(P, name="p_0")), {"pos_label": 1}, "'p_0'.* pass direction='<=' if"),
+        ((Y, None), {"y_pred": Y, **AT_MOST}, "concerns a single score, but there are hard"),
+    ],
+)
+def test_a_direction_is_one_of_a_single_score(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        estimate("accuracy", *arguments, **options)
+
+
+def test_finished_predictions_keep_whose_score_they_have():
+    given = Predictions.from_arrays(Y, P)
+    with pytest.warns(UserWarning, match="is that of class 1, so that small values speak for"):
+        found = estimate("average_precision", given, pos_label=0)
+    expected = estimate("average_precision", Y, P, pos_label=0, **AT_MOST)
+    assert found.value == expected.value
+    with pytest.raises(TypeError, match="direction cannot be given together with a Predictions"):
+        estimate("average_precision", given, direction="<=")
+
+
+def test_functions_without_a_direction_say_who_takes_it():
+    with pytest.raises(TypeError, match=r"pass dmfroc.Predictions.from_arrays, which takes it"):
+        dmfroc.hand_till_score(Y, -P, direction="<=")
+    given = Predictions.from_arrays(Y, -P, direction="<=")
+    assert dmfroc.hand_till_score(given) == dmfroc.hand_till_score(Y, P)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_thresholds_of_the_command_stay_on_the_scale_of_the_file(cases_directory, tmp_path):
+    cases = cases_directory / "third"
+    at_most = ["--direction", "<=", "--threshold"]
+    for file, columns, cut, right in (
+        ("egfr.csv", ["--label", "ckd", "--scores", "egfr"], 60, 0.85625),
+        ("p_healthy.csv", ["--label", "ill", "--scores", "p"], 0.4, 0.88125),
+    ):
+        line = [cases / file, *columns]
+        found = run("evaluate", *line, *at_most, cut, "--measures", "accuracy,informedness")
+        assert found["estimates"]["accuracy"]["value"] == pytest.approx(right, abs=1e-6)
+        assert found["direction"] == "<="
+        best = run("threshold", *line, *at_most[:2])
+        assert best["direction"] == "<="
+        [threshold, youden] = (best["choice"][x]["value"] for x in ("threshold", "Youden's J"))
+        fed = run("evaluate", *line, *at_most, threshold, "--measures", "informedness")
+        assert fed["estimates"]["informedness"]["value"] == pytest.approx(youden)
+        if file == "egfr.csv":
+            assert (threshold, youden) == (66, pytest.approx(0.635460, abs=1e-6))
+            rules = tmp_path / "rules.toml"
+            rules.write_text('[[rule]]\nmeasure = "accuracy"\nat_least = 0.8\n')
+            gate = CliRunner().invoke(
+                app, ["gate", str(rules), *map(str, line), *at_most, "60", "--json"]
+            )
+            assert json.loads(gate.stdout)["rules"][0]["value"] == pytest.approx(right)
+            pair = pd.read_csv(cases / file).assign(other=lambda x: x["egfr"] * 2)
+            pair.to_csv(tmp_path / "pair.csv", index=False)
+            line = [tmp_path / "pair.csv", "--label", "ckd", "--scores", "egfr,other"]
+            found = run("compare", *line, *at_most, cut, "--measure", "accuracy")
+            values = [x["value"] for x in found["estimates"].values()]
+            assert values == pytest.approx([right, np.mean((pair["other"] <= 60) == pair["ckd"])])
+        else:
+            line = [*line, "--direction", "<="]
+            found = run("decision", *line, "--threshold", 0.4)["thresholds"][0]
+            told, ill = (pd.read_csv(cases / file).eval(x) for x in ("p <= .4", "ill == 1"))
+            expected = np.mean(told & ill) - np.mean(told & ~ill) * 0.6 / 0.4
+            assert found["value"] == pytest.approx(expected)
+
+
 def run(*arguments):
     found = CliRunner().invoke(app, [*map(str, arguments), "--json"])
     assert found.exit_code == 0, found.output
@@ -271,7 +468,8 @@ def test_one_probability_in_the_command(tmp_path):
     table = pd.DataFrame({"y": Y, "shown": shown, "judge": Y, "by": FOLDS % 2, "p": P})
     file = tmp_path / "p.csv"
     table.to_csv(file, index=False)
-    first, ignore = ["--label", "y", "--scores", "p", "--pos-label", "0"], ["--ignore"]
+    first = ["--label", "y", "--scores", "p", "--pos-label", "0", "--direction", "<="]
+    ignore = ["--ignore"]
     found = run("evaluate", file, *first, *ignore, "shown,judge,by", "--measures", "all")
     shown_once = {"dmf_auc"}
     assert set(found["estimates"]) == set(evaluate(Y, P, measures="all").estimates) - shown_once
@@ -283,7 +481,7 @@ def test_one_probability_in_the_command(tmp_path):
     judged = ["--label", "shown", *first[2:], "--judge", "judge", "--measures", "net_benefit"]
     found = run("evaluate", file, *judged)["estimates"]["net_benefit"]["value"]
     verified = np.where(shown == "", None, shown)
-    options = {"judge": Y, "pos_label": 0}
+    options = {"judge": Y, "pos_label": 0, "direction": "<="}
     assert found == pytest.approx(estimate("net_benefit", verified, P, **options).value)
     refused = CliRunner().invoke(app, ["evaluate", str(file), *judged[:-1], "accuracy"])
     assert "needs hard labels" in refused.output

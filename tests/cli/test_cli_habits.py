@@ -241,7 +241,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
                 wanted["hand_till"]["value"], rel=1e-12
             )
     told = run("evaluate", str(file), "--label", "y", "--labels", "True,False").stdout
-    assert "or --labels False,True --pos-label False if smaller" in told
+    assert "pass --direction '<=' if smaller ones mean class False, or --labels False,True" in told
 
 
 @pytest.mark.parametrize(

@@ -824,6 +824,7 @@ def test_several_classes_are_asked_for(curve):
 def test_public_functions_say_what_they_share():
     for curve in [*CURVES, curves.calibration_curve, curves.loess_calibration_curve]:
         shared = ["y_true", "y_score", "labels", "sample_weight", "pos_label", "multi_class"]
+        shared.append("direction")
         for section in ("Parameters", "Returns", "Raises", "Examples"):
             assert curve.__doc__.count(f"\n{section}\n---") == 1
         first, *own = inspect.signature(function_of_cases(curve)).parameters
@@ -872,7 +873,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
     [
         (
             lambda: curves.roc_curve(CLASSES, SCORES, pos_label=7),
-            "pos_label must be one of the classes 0, 1, but it is 7",
+            "pos_label= must be one of the classes 0, 1, but it is 7",
         ),
         (lambda: curves.roc_curve(np.ones(40), SCORES), "class"),
         (lambda: curves.roc_curve(CLASSES, SCORES[:-1]), "40 rows but y_score has 39"),

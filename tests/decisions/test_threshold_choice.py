@@ -81,8 +81,9 @@ def test_several_classes_and_refusals():
     assert "fewer than 200" in single.warnings[0]
     with pytest.raises(ValueError, match="by must be one of"):
         choose_threshold(Y, SCORE, by="gmean")
-    with pytest.raises(ValueError, match="none of the classes"):
-        choose_threshold(Y, SCORE, pos_label=5)
+    for arrays in ((Y, SCORE), (y, scores)):
+        with pytest.raises(ValueError, match="pos_label= must be one of the classes"):
+            choose_threshold(*arrays, pos_label=5)
 
 
 @pytest.mark.parametrize("by", ["f1", "accuracy", "cost", "youden"])

@@ -119,7 +119,9 @@ def test_scores_and_labels_in_one_order_always_belong_together(parsed, failure):
     assert values(parsed(f"{line} --scores p1,p0 --labels Yes,No")) == by_pattern
     swapped = parsed(f"{line} --scores p0,p1 --labels Yes,No")
     assert values(swapped) == pytest.approx({"hand_till": 1 - 0.924006}, abs=5e-7)
-    assert any("hand_till below chance with the whole interval" in x for x in swapped["warnings"])
+    assert any(
+        "hand_till is below chance with the whole interval" in x for x in swapped["warnings"]
+    )
     message = failure(
         "evaluate h2o.csv --label truth --scores Iris-setosa,fold,Iris-virginica "
         "--labels Iris-virginica,Iris-versicolor,Iris-setosa"
@@ -326,21 +328,24 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
         dmfroc.estimate("average_precision", x["y"] == 0, -x["score"].to_numpy()).value
         for x in data
     )
-    [difference] = parsed(f"{line} --pos-label 0")["differences"]
+    [difference] = parsed(f"{line} --pos-label 0 --direction <=")["differences"]
     assert difference["value"] == pytest.approx(first - second, abs=1e-12)
     [other] = parsed(line)["differences"]
     assert other["value"] != pytest.approx(difference["value"], abs=0.01)
-    assert "--pos-label must be one of the classes 0, 1, but it is '2'" in failure(
+    assert "--pos-label must be one of the classes 0, 1, but it is 2" in failure(
         f"{line} --pos-label 2"
     )
     assert "AUC  " in command(line.replace(measure, "")).stdout
     assert "DMF-AUC" not in command(line.replace(measure, "")).stdout
     y, score = data[0]["y"], data[0]["score"].to_numpy()
-    with pytest.warns(UserWarning, match="of class 1 is larger in class 0"):
-        found = dmfroc.compare(
-            y, {"a": score, "b": -score}, measure="average_precision", pos_label=0
-        )
+    options = {"measure": "average_precision", "pos_label": 0}
+    told = "of class 0 is larger in class 1", "It used to be that of class 1"
+    with pytest.warns(UserWarning, match=told[0]), pytest.warns(UserWarning, match=told[1]):
+        dmfroc.compare(y, {"a": score, "b": -score}, **options)
+    sides = {"a": "<=", "b": ">="}
+    found = dmfroc.compare(y, {"a": score, "b": -score}, direction=sides, **options)
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
+    assert found.estimates["b"].value == pytest.approx(first, abs=1e-12)
 
 
 def test_one_file_twice(parsed):

@@ -62,7 +62,9 @@ def test_single_score_with_labels_and_hard_labels():
 )
 def test_single_score_must_not_name_the_first_class(score):
     labels = ["no", "yes", "yes", "no"]
-    message = r"^y_score is named '(p_)?no', but a single score is that of the second class, 'yes'"
+    message = (
+        r"^y_score is named '(p_)?no', but a single score is that of the positive class, 'yes'"
+    )
     with pytest.raises(ValueError, match=message):
         as_predictions(labels, score)
     predictions = as_predictions(labels, score, labels=["yes", "no"])

@@ -1,11 +1,14 @@
 """Scores that the data contradict: features, several classifiers, the other direction."""
 
+import json
+import re
 import warnings
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from pyarrow import parquet
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -14,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc import Predictions
+from dmfroc.cli.commands import app
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -102,12 +106,103 @@ def test_every_entry_tells_of_a_score_in_the_other_direction(call):
     rng = np.random.default_rng(0)
     y = CODES % 2
     score = rng.normal(size=120) - y
-    with pytest.warns(UserWarning, match=r"larger in class 0, .* pass labels=\[1, 0\] if larger"):
+    with pytest.warns(
+        UserWarning, match=r"larger in class 0, .* direction='<='.* or labels=\[1, 0\] if larger"
+    ):
         call(y, score)
     with pytest.warns(UserWarning, match="check labels= and the order of the score columns"):
         call(y, np.stack([-score, score], axis=1))
     call(y, -score)  # without a warning
     call(y, rng.normal(size=120))
+
+
+# Warnings of a call are in its result, once, in the names of the user
+
+TURNED = np.eye(3)[CODES] + np.random.default_rng(0).random((120, 3))
+OF_TWO, SMALL = CODES % 2, np.random.default_rng(1).normal(size=120) - CODES % 2
+IMPOSSIBLE = np.eye(3)[CODES] * 0.4 + 0.2
+IMPOSSIBLE[[4, 9]] = 0.5 - np.eye(3)[CODES[[4, 9]]] / 2
+EXCHANGED = CODES, TURNED[:, [1, 0, 2]]
+JUDGED = np.where(np.arange(120) % 3, OF_TWO.astype(object), None)
+BY = {"by": np.arange(120) // 60, "measure": "hand_till"}
+NOTED = {
+    "evaluate": lambda: dmfroc.evaluate(*EXCHANGED),
+    "evaluate of two": lambda: dmfroc.evaluate(OF_TWO, SMALL),
+    "all measures": lambda: dmfroc.evaluate(CODES, IMPOSSIBLE, measures="all"),
+    "estimate": lambda: dmfroc.estimate("hand_till", OF_TWO, SMALL),
+    "log loss": lambda: dmfroc.estimate("log_loss", CODES, IMPOSSIBLE),
+    "bootstrap": lambda: dmfroc.estimate("accuracy", *EXCHANGED, method="bootstrap", n_draws=100),
+    "folds": lambda: dmfroc.evaluate(*EXCHANGED, folds=np.arange(120) // 3 % 4),
+    "importance": lambda: dmfroc.estimate("accuracy", *EXCHANGED, importance=0.01 + CODES**9),
+    "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=OF_TWO, measures="hand_till"),
+    "compare": lambda: dmfroc.compare(CODES, {"a": EXCHANGED[1], "b": TURNED}),
+    "compare labels": lambda: dmfroc.compare(
+        CODES, y_pred={"a": CODES + 3, "b": CODES}, measure="accuracy"
+    ),
+    "compare measures": lambda: dmfroc.compare(
+        OF_TWO, {"a": SMALL, "b": SMALL * 2}, measure=["hand_till", "average_precision"]
+    ),
+    "compare a baseline": lambda: dmfroc.compare(
+        OF_TWO, {"a": SMALL, "all": "treat all"}, measure="hand_till"
+    ),
+    "compare judged": lambda: dmfroc.compare(
+        JUDGED, {"a": SMALL, "b": -SMALL}, judge=OF_TWO, measure="hand_till"
+    ),
+    "finished": lambda: dmfroc.compare(
+        {"a": Predictions.from_arrays(*EXCHANGED), "b": Predictions.from_arrays(CODES, TURNED)}
+    ),
+    "runs": lambda: dmfroc.compare_runs(
+        OF_TWO, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measure="hand_till"
+    ),
+    "subgroups": lambda: dmfroc.compare_subgroups(*EXCHANGED, **BY),
+    "gate": lambda: dmfroc.gate([{"measure": "hand_till", "at_least": 0.8}], OF_TWO, SMALL),
+    "plan": lambda: dmfroc.plan(OF_TWO, SMALL, measure="hand_till", half_width=0.05),
+    "threshold": lambda: dmfroc.decisions.choose_threshold(OF_TWO, SMALL, n_draws=100),
+    "decision": lambda: dmfroc.curves.decision_curve(OF_TWO, 1 / (1 + np.exp(-SMALL))),
+    "calibration": lambda: dmfroc.calibration_tests(CODES, IMPOSSIBLE[:, [1, 0, 2]], n_draws=99),
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+def test_the_warnings_of_a_call_are_in_its_result_once(name):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = NOTED[name]()
+    given = [str(w.message) for w in caught]
+    if name == "finished":  # which were read before
+        given = [f"a: {text}" for text in given]
+    assert given
+    assert len(set(given)) == len(given)
+    assert set(given) <= set(found.warnings)
+    assert len(set(found.warnings)) == len(found.warnings)
+    assert json.loads(found.to_json())["warnings"] == list(found.warnings)
+    for text in found.warnings:
+        assert f"warning: {text}" in str(found)
+    bare = [x.removeprefix("a: ") for x in found.warnings]
+    assert len(set(bare)) == len(bare)
+
+
+def test_a_report_has_the_warnings_of_its_result_alone():
+    for name in ("evaluate", "evaluate of two", "log loss", "compare", "compare a baseline"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = NOTED[name]()
+        shown = re.findall(r'"warnings":(\[.*?\])[,}]', found.to_html())
+        assert list(found.warnings) in [json.loads(x) for x in shown]
+        assert not any("class 1 is larger in class 0" in x for x in shown if name == "evaluate")
+
+
+def test_the_command_prints_the_warnings_of_the_result(tmp_path):
+    for name, score in (("a", SMALL), ("b", -SMALL)):
+        frame = pd.DataFrame({"tree": np.array(["ash", "oak"])[OF_TWO], "marker": score})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    columns = ["--label", "tree", "--scores", "marker", "--pos-label", "oak"]
+    for command, files in (("evaluate", "a"), ("compare", "ab"), ("report", "a"), ("report", "ab")):
+        paths = [str(tmp_path / f"{x}.csv") for x in files]
+        more = ["-o", str(tmp_path / "page.html")] if command == "report" else []
+        shown = CliRunner().invoke(app, [command, *paths, *columns, *more]).output
+        assert shown.count("of class 'oak' is larger in class 'ash'") == 1
+        assert ("a: score of class" in shown) == (len(files) == 2)
 
 
 def test_the_direction_counts_how_often_rows_were_observed():

@@ -110,7 +110,7 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
 
 def probabilities_of(predictions: Predictions) -> Scores:
     """Return the scores; of a one-dimensional one, which is that of one class, both."""
-    return as_probabilities(predictions.scores, predictions.single)
+    return as_probabilities(predictions.scores, 0 if predictions.single == 0 else 1)
 
 
 def as_probabilities(given: Scores, single: int = 1) -> Scores:
@@ -126,8 +126,7 @@ def scores_of_class(predictions: Predictions, place: int) -> PerRow:
 
     If there is a probability of the other class alone, they are 1 minus it.
     """
-    is_other = predictions.n_classes == 2 and place != predictions.single
-    if is_other and no_probabilities(predictions) is None:
+    if predictions.single not in (None, place) and no_probabilities(predictions) is None:
         return probabilities_of(predictions)[:, place]
     return predictions.scores[:, place].astype(np.float64)
 
