@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -160,7 +160,7 @@ def compare(
         same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
         same |= {"rope": rope, "simultaneous": simultaneous, **options}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
-        found: dict[str, Any] = {}
+        found: dict[Hashable, Any] = {}
         told: dict[str, list[str]] = {}
         for name, m in each.items():
             with collected_remarks() as told[name]:

@@ -152,13 +152,13 @@ class ThresholdChoice(Result):
 
     def head(self) -> list[str]:
         """Return which scores are predicted positive."""
-        return [f"Class {printable(self.label)} is predicted if {self.rule_text}."]
+        label = printable(self.label)
+        return [f"Class {label} is predicted if the score is at {self.side} the threshold."]
 
     @property
-    def rule_text(self) -> str:
-        """When an observation is predicted positive, in words."""
-        side = "least" if self.direction == ">=" else "most"
-        return f"the score is at {side} the threshold"
+    def side(self) -> str:
+        """Whether scores at least, or at most, as large as the threshold are predicted positive."""
+        return "least" if self.direction == ">=" else "most"
 
     def of_small_scores(self) -> ThresholdChoice:
         """Return the choice for the given scores if they were negated before."""

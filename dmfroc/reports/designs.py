@@ -237,7 +237,8 @@ def result_verdict(result: Result) -> list[str]:
             ]
         case ThresholdChoice():
             return [
-                f"Predict {result.label} if {result.rule_text}, {number(result.threshold.value)}. "
+                f"Predict {result.label} at a score of at {result.side} "
+                f"{number(result.threshold.value)}. "
                 f"For new observations, {result.maximized} is then {number(result.corrected)} "
                 f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
             ]

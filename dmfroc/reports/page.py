@@ -169,7 +169,7 @@ def _page(
         n_verified, n_others = judged[0].n_verified, judged[0].n_rows - judged[0].n_verified
         by = f"{n_verified:,} verified rows, a judge on {n_others:,} others"
         verdict = [f"{verdict[0].rstrip('.')} ({by}).", *verdict[1:]]
-    with collected_remarks() as of_curves:
+    with collected_remarks():  # the result has its own
         numbers = {}
         if len(predictions.counted.present) > 1:
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
@@ -199,7 +199,6 @@ def _page(
         parts,
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
-        of_curves,
         {**(attributes or {}), **result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)
         | {

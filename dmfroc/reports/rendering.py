@@ -53,17 +53,16 @@ def page(
     parts: Iterable[Any],
     provenance: Sequence[tuple[str, str]],
     watch_out: Sequence[str] = (),
-    warnings: Sequence[str] = (),
     numbers: Mapping[str, Any] | None = None,
     drawn: Mapping[str, Any] | None = None,
 ) -> str:
     """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
 
-    ``question`` is the heading without a ``title``; ``warnings`` add to those of the result;
-    ``numbers`` stand for its JSON where there are more; ``drawn`` is what the template draws of
-    predictions. Warnings about a row of a table are shown there, and not a second time.
+    ``question`` is the heading without a ``title``; ``numbers`` stand for its JSON where there are
+    more; ``drawn`` is what the template draws of predictions. Warnings about a row of a table are
+    shown there, and not a second time.
     """
-    notes = list(dict.fromkeys([*result.warnings, *warnings]))
+    notes = list(dict.fromkeys(result.warnings))
     parts = [part for part in parts if part is not None]
     at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
     # Names of classifiers stand as they are

@@ -69,7 +69,7 @@ def test_marker_and_its_reverse_differ(measure):
     assert next(iter(result.order_probabilities)) == ("marker", "reverse")
 
 
-@pytest.mark.filterwarnings("ignore:most rows of the classes")
+@pytest.mark.filterwarnings("ignore:.*most rows of the classes")
 def test_perfect_against_worst_is_significant_without_variation():
     classes = np.arange(60) % 3
     scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}
@@ -226,7 +226,7 @@ def test_finished_predictions_are_compared_as_arrays_are():
     assert compare(finished, measure="hand_till").differences == from_arrays.differences
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12)
     other = {"b": np.roll(classes, 1)}

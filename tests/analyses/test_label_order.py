@@ -166,6 +166,7 @@ def test_all_options_in_the_order_of_the_labels_are_walked():
     assert {x for x in found if not re.search(OF_NO_CHOICE, x)} <= set(IN_ORDER)
 
 
+@pytest.mark.filterwarnings("ignore:y_score is taken for")
 def test_one_share_is_that_of_the_positive_class():
     for at in (0, 1):
         options, choice = {"pos_label": at}, {"by": "accuracy", "n_draws": 100}
@@ -410,9 +411,9 @@ def test_finished_predictions_keep_whose_score_they_have():
         estimate("average_precision", given, direction="<=")
 
 
-def test_functions_without_a_direction_say_who_takes_it():
-    with pytest.raises(TypeError, match=r"pass dmfroc.Predictions.from_arrays, which takes it"):
-        dmfroc.hand_till_score(Y, -P, direction="<=")
+def test_a_warning_names_what_takes_a_direction():
+    with pytest.warns(UserWarning, match="direction='<=', if need be to Predictions.from_arrays"):
+        dmfroc.hand_till_score(Y, -P)
     given = Predictions.from_arrays(Y, -P, direction="<=")
     assert dmfroc.hand_till_score(given) == dmfroc.hand_till_score(Y, P)
 

@@ -343,7 +343,7 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
     with pytest.warns(UserWarning, match=told[0]), pytest.warns(UserWarning, match=told[1]):
         dmfroc.compare(y, {"a": score, "b": -score}, **options)
     sides = {"a": "<=", "b": ">="}
-    found = dmfroc.compare(y, {"a": score, "b": -score}, direction=sides, **options)
+    found = dmfroc.compare(y, {"a": score, "b": -2 * score}, direction=sides, **options)
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
     assert found.estimates["b"].value == pytest.approx(first, abs=1e-12)
 

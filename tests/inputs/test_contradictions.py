@@ -119,46 +119,46 @@ def test_every_entry_tells_of_a_score_in_the_other_direction(call):
 # Warnings of a call are in its result, once, in the names of the user
 
 TURNED = np.eye(3)[CODES] + np.random.default_rng(0).random((120, 3))
-OF_TWO, SMALL = CODES % 2, np.random.default_rng(1).normal(size=120) - CODES % 2
+PAIR, SMALL = CODES % 2, np.random.default_rng(1).normal(size=120) - CODES % 2
 IMPOSSIBLE = np.eye(3)[CODES] * 0.4 + 0.2
 IMPOSSIBLE[[4, 9]] = 0.5 - np.eye(3)[CODES[[4, 9]]] / 2
 EXCHANGED = CODES, TURNED[:, [1, 0, 2]]
-JUDGED = np.where(np.arange(120) % 3, OF_TWO.astype(object), None)
+JUDGED = np.where(np.arange(120) % 3, PAIR.astype(object), None)
 BY = {"by": np.arange(120) // 60, "measure": "hand_till"}
 NOTED = {
     "evaluate": lambda: dmfroc.evaluate(*EXCHANGED),
-    "evaluate of two": lambda: dmfroc.evaluate(OF_TWO, SMALL),
+    "evaluate of two": lambda: dmfroc.evaluate(PAIR, SMALL),
     "all measures": lambda: dmfroc.evaluate(CODES, IMPOSSIBLE, measures="all"),
-    "estimate": lambda: dmfroc.estimate("hand_till", OF_TWO, SMALL),
+    "estimate": lambda: dmfroc.estimate("hand_till", PAIR, SMALL),
     "log loss": lambda: dmfroc.estimate("log_loss", CODES, IMPOSSIBLE),
     "bootstrap": lambda: dmfroc.estimate("accuracy", *EXCHANGED, method="bootstrap", n_draws=100),
     "folds": lambda: dmfroc.evaluate(*EXCHANGED, folds=np.arange(120) // 3 % 4),
     "importance": lambda: dmfroc.estimate("accuracy", *EXCHANGED, importance=0.01 + CODES**9),
-    "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=OF_TWO, measures="hand_till"),
+    "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=PAIR, measures="hand_till"),
     "compare": lambda: dmfroc.compare(CODES, {"a": EXCHANGED[1], "b": TURNED}),
     "compare labels": lambda: dmfroc.compare(
         CODES, y_pred={"a": CODES + 3, "b": CODES}, measure="accuracy"
     ),
     "compare measures": lambda: dmfroc.compare(
-        OF_TWO, {"a": SMALL, "b": SMALL * 2}, measure=["hand_till", "average_precision"]
+        PAIR, {"a": SMALL, "b": SMALL * 2}, measure=["hand_till", "average_precision"]
     ),
     "compare a baseline": lambda: dmfroc.compare(
-        OF_TWO, {"a": SMALL, "all": "treat all"}, measure="hand_till"
+        PAIR, {"a": SMALL, "all": "treat all"}, measure="hand_till"
     ),
     "compare judged": lambda: dmfroc.compare(
-        JUDGED, {"a": SMALL, "b": -SMALL}, judge=OF_TWO, measure="hand_till"
+        JUDGED, {"a": SMALL, "b": -SMALL}, judge=PAIR, measure="hand_till"
     ),
     "finished": lambda: dmfroc.compare(
         {"a": Predictions.from_arrays(*EXCHANGED), "b": Predictions.from_arrays(CODES, TURNED)}
     ),
     "runs": lambda: dmfroc.compare_runs(
-        OF_TWO, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measure="hand_till"
+        PAIR, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measure="hand_till"
     ),
     "subgroups": lambda: dmfroc.compare_subgroups(*EXCHANGED, **BY),
-    "gate": lambda: dmfroc.gate([{"measure": "hand_till", "at_least": 0.8}], OF_TWO, SMALL),
-    "plan": lambda: dmfroc.plan(OF_TWO, SMALL, measure="hand_till", half_width=0.05),
-    "threshold": lambda: dmfroc.decisions.choose_threshold(OF_TWO, SMALL, n_draws=100),
-    "decision": lambda: dmfroc.curves.decision_curve(OF_TWO, 1 / (1 + np.exp(-SMALL))),
+    "gate": lambda: dmfroc.gate([{"measure": "hand_till", "at_least": 0.8}], PAIR, SMALL),
+    "plan": lambda: dmfroc.plan(PAIR, SMALL, measure="hand_till", half_width=0.05),
+    "threshold": lambda: dmfroc.decisions.choose_threshold(PAIR, SMALL, n_draws=100),
+    "decision": lambda: dmfroc.curves.decision_curve(PAIR, 1 / (1 + np.exp(-SMALL))),
     "calibration": lambda: dmfroc.calibration_tests(CODES, IMPOSSIBLE[:, [1, 0, 2]], n_draws=99),
 }
 
@@ -194,7 +194,7 @@ def test_a_report_has_the_warnings_of_its_result_alone():
 
 def test_the_command_prints_the_warnings_of_the_result(tmp_path):
     for name, score in (("a", SMALL), ("b", -SMALL)):
-        frame = pd.DataFrame({"tree": np.array(["ash", "oak"])[OF_TWO], "marker": score})
+        frame = pd.DataFrame({"tree": np.array(["ash", "oak"])[PAIR], "marker": score})
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     columns = ["--label", "tree", "--scores", "marker", "--pos-label", "oak"]
     for command, files in (("evaluate", "a"), ("compare", "ab"), ("report", "a"), ("report", "ab")):

@@ -352,7 +352,7 @@ def test_two_classes_name_the_positive_one_and_labels_alone_have_no_scores():
     assert "<path" not in page
 
 
-@pytest.mark.filterwarnings("ignore:dmf_auc, hand_till below chance")
+@pytest.mark.filterwarnings("ignore:each of dmf_auc, hand_till is below chance")
 @pytest.mark.parametrize(
     ("effect", "claim"),
     [
