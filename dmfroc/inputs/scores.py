@@ -152,21 +152,9 @@ def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
         raise ValueError(
             f"{source.scores} must have shape (n, K), or (n,) for two classes, but is {problem}"
         )
-    matrix = _as_scores(array, source.scores, source, copy or None)
+    matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
-
-
-def _as_scores(
-    values: NDArray[Any], what: str, source: Source, copy: bool | None = None
-) -> NDArray[Any]:
-    try:
-        return as_floats(values, what, copy=copy, name_row=source.row)
-    except TypeError as error:
-        remedy = ", or pass predicted classes as y_pred="
-        if source.is_table_file:
-            remedy = "; name the score columns with scores=, or predicted classes with y_pred="
-        raise TypeError(f"{error}{remedy}") from error
 
 
 def _side_by_side(columns: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
@@ -364,10 +352,18 @@ def _are_default(wrapped: Any) -> bool:
 
 def _score_column(column: Any, source: Source) -> NDArray[Any]:
     what = f"{source.scores} column {as_scalar(column.name)!r}"
-    values = _without_percent(series_values(column))
-    floats = _as_scores(values, what, source)
-    check_distinct(values, floats, what)
-    return floats
+    try:
+        values = _without_percent(series_values(column))
+        floats = as_floats(values, what, name_row=source.row)
+        check_distinct(values, floats, what)
+        return floats
+    except TypeError as error:
+        if not source.is_table_file:
+            raise
+        raise TypeError(
+            f"{error}; name the score columns with scores=, or a column of predicted classes with "
+            "y_pred="
+        ) from error
 
 
 def _without_percent(values: NDArray[Any]) -> NDArray[Any]:

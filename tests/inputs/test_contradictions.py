@@ -268,7 +268,7 @@ def test_predicted_labels_have_no_thresholds(y, function):
 
 def test_predicted_labels_as_text_are_no_scores():
     for y, scores in ((OF_TWO, COIN.astype(str)), (OF_THREE, np.array(list("abc"))[HARD])):
-        with pytest.raises(TypeError, match=r"text values.*or pass predicted classes as y_pred="):
+        with pytest.raises(TypeError, match=r"text values.*or pass predicted labels as y_pred="):
             dmfroc.hand_till_score(y, scores)
 
 
