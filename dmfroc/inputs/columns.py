@@ -179,10 +179,13 @@ def mismatch(
     classes: Sequence[Label],
     source: Source,
     fractions: Sequence[Hashable],
+    *,
+    sum_to_one: bool = False,
 ) -> str:
     """Say which classes have no column, which columns no class, and what to do.
 
-    Only columns of fractions are proposed as scores: whole numbers may be hard labels.
+    Only columns of fractions are proposed as scores: whole numbers may be hard labels. Of two
+    classes one is, unless two are numbered or sum to one.
     """
     kind = type(classes[0])
     texts, labels = [_text(name, kind) for name in names], [str(label) for label in classes]
@@ -196,13 +199,18 @@ def mismatch(
     singles = [x for x in names if named_class(x, classes) is not None]
     singles = [x for x in fractions if x in singles] or singles or list(fractions)
     proposed = _numbered(names, texts, len(classes)) if strange else []
-    if not proposed and len(fractions) == len(classes) and set(fractions) <= set(strange):
-        proposed = list(fractions)
+    are_of_classes = sum_to_one or len(classes) > _FEW
+    if not proposed and are_of_classes and len(fractions) == len(classes):
+        proposed = [*fractions] * (set(fractions) <= set(strange))
     if source.is_table_file and proposed and not source.has_chosen_scores:
         order = _in_order([str(name) for name in proposed], classes)
         remedy = f"if they are in this order pass scores={proposed}, labels={order}"
-    elif source.is_table_file and len(classes) == 2 and len(singles) == 1 < len(names):
-        remedy = f"if it is the one score for both classes pass scores={singles}"
+    elif source.is_table_file and len(classes) == 2 and singles and len(names) > 1:
+        own = named_class(singles[0], classes)
+        remedy = (
+            f"if it is the one score for both classes pass scores={[singles[0]]}, "
+            f"pos_label={classes[1 if own is None else own]!r} for the class of its large values"
+        )
     elif any(map(counts_rows, texts)):
         remedy += "; the column without a name is of row numbers: save without (index=False)"
     return (

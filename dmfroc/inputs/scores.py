@@ -198,7 +198,13 @@ def _chosen_columns(
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
             return labels, series
-        raise ValueError(mismatch(names, labels, source, _fractions(series, source)))
+        numbers = [x for x in series if not _is_text(x, source)]
+        scores = {as_scalar(x.name): _score_column(x, source) for x in numbers}
+        fractions = _fractions(series, source)
+        inside = [x for x in fractions if np.nanmin(scores[x]) >= 0 and np.nanmax(scores[x]) <= 1]
+        likely = inside or fractions
+        sums = bool(likely) and are_shares([scores[x] for x in likely])
+        raise ValueError(mismatch(names, labels, source, likely, sum_to_one=sums))
     chosen = [series[place] for place in match.positions]
     others = [place for place in range(len(series)) if place not in set(match.positions)]
     if others and source.has_chosen_scores:

@@ -86,6 +86,29 @@ def test_a_numbered_feature_is_not_the_single_score_of_a_file(tmp_path):
         Predictions.from_file(tmp_path / "x.csv", label="y")
 
 
+def test_the_first_advice_for_two_classes_is_one_score_that_works(tmp_path):
+    rng, y = np.random.default_rng(0), np.arange(120) % 2
+    table = pd.DataFrame({"patient_id": np.arange(1000, 1120), "age": rng.integers(30, 90, 120)})
+    table["risk_model"] = (0.5 * rng.random(120) + 0.4 * y).round(3)
+    for others in ({}, {"time_years": rng.exponential(3, 120)}, {"other_risk": rng.random(120)}):
+        for names in ((0, 1), ("alive", "dead")):
+            frame = table.assign(**others, outcome=np.array(names)[y])
+            frame.to_csv(tmp_path / "x.csv", index=False)
+            line = ["evaluate", str(tmp_path / "x.csv"), "--label", "outcome"]
+            refused = CliRunner().invoke(app, line)
+            if not refused.exit_code:  # the only score there is
+                continue
+            advice = re.search(r"pass (--scores risk_model --pos-label \w+)", refused.output)[1]
+            assert "time_years --labels" not in refused.output
+            found = CliRunner().invoke(app, [*line, *advice.split(), "--json"])
+            value = json.loads(found.stdout)["estimates"]["hand_till"]["value"]
+            assert value == pytest.approx(dmfroc.hand_till_score(y, table["risk_model"].to_numpy()))
+    pair = table.assign(p_neg=1 - table["risk_model"], y=y).rename(columns={"risk_model": "p_pos"})
+    pair.to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match=r"pass scores=\['p_pos', 'p_neg'\], labels=\[0, 1\]"):
+        Predictions.from_file(tmp_path / "x.csv", label="y")
+
+
 # The other direction
 
 
