@@ -282,10 +282,11 @@ def evaluate(
     has_scores = y_score is not None or is_scored
     intervals, inputs = Options.from_user(evaluate, options, EvaluationOptions, surplus)
     measures = listed_measures(measures)  # what may be read once is read now
-    are_of_labels = not has_scores
+    needs: Needs = "scores" if has_scores else "labels"
     if isinstance(measures, list):
-        are_of_labels = all(get_measure(measure).needs == "labels" for measure in measures)
-    needs: Needs = "labels" if are_of_labels else "scores"
+        of_each = {get_measure(measure).needs for measure in measures}
+        ordered: tuple[Needs, ...] = ("scores", "probabilities")
+        needs = next((x for x in ordered if x in of_each), "labels")
 
     def facts_at(t: float) -> dict[str, FactsInMemory]:
         at = evidence_of(y_true, y_score, intervals, needs=needs, **(inputs | {"horizon": t}))

@@ -251,7 +251,7 @@ def compare_subgroups(
         intervals = replace(intervals, groups=of_rows)
     clusters, intervals = intervals.groups, with_estimated(intervals, weights)
     [chosen] = choose_methods([measure], predictions, intervals)
-    members, left_out = _members(predictions, names, group_of_row, min_class_size)
+    members, left_out = _members(measure, predictions, names, group_of_row, min_class_size)
     if left_out:
         warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
     if len(members) < 2:
@@ -365,7 +365,11 @@ def shrunken(
 
 
 def _members(
-    predictions: Predictions, names: Sequence[str], group_of_row: IntPerRow, smallest: int
+    measure: Measure,
+    predictions: Predictions,
+    names: Sequence[str],
+    group_of_row: IntPerRow,
+    smallest: int,
 ) -> tuple[dict[str, BoolPerRow], dict[str, str]]:
     """Return the rows of each group, and the groups that are left out with the reason."""
     members, left_out = {}, {}
@@ -373,11 +377,16 @@ def _members(
     for place, name in enumerate(names):
         rows = (group_of_row == place) & counts
         sizes = np.bincount(predictions.true[rows], minlength=predictions.n_classes)
-        sizes = sizes[predictions.present]
-        label = predictions.labels[predictions.present[sizes.argmin()]]
+        present = predictions.present
+        if not measure.needs_all_classes and rows.any():
+            present = np.flatnonzero(sizes)
+        sizes = sizes[present]
+        label = predictions.labels[present[sizes.argmin()]]
         if sizes.min() == 0:
             left_out[name] = f"which lacks class {label!r}"
-        elif (lacking := _lacks_in_fold(predictions, rows)) is not None:
+        elif (
+            measure.needs_all_classes and (lacking := _lacks_in_fold(predictions, rows)) is not None
+        ):
             left_out[name] = f"which lacks class {lacking!r} in a fold"
         elif sizes.min() < smallest:
             left_out[name] = (

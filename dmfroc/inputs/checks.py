@@ -85,7 +85,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     observed, order = _observed(inputs)
     positive = inputs.positive
     stated = [] if order is not None else stated_order(inputs, observed)
-    if len(observed.distinct) < 2:
+    if len(observed.distinct) < 2 and order is None:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:

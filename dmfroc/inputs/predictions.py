@@ -34,7 +34,7 @@ from dmfroc.inputs.files import read
 from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.score_doubts import labels_message
-from dmfroc.inputs.subgroups import check_folds, crossed
+from dmfroc.inputs.subgroups import crossed, lacking_folds
 from dmfroc.inputs.tables import Names
 
 _BESIDE_TRUE = ("y_score", "labels", "sample_weight", "y_pred", "frequency_weight")
@@ -89,6 +89,8 @@ class Predictions:
         The file that it was read from, as `from_file` was given it.
     remarks : tuple of str
         The warnings of the checks, which are those of every result of the predictions, too.
+    lacking_folds : str or None
+        Why a measure that needs all classes has no value in some folds.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Predictions:
     drawn_from: int | None = None
     file: str | None = None
     remarks: tuple[str, ...] = ()
+    lacking_folds: str | None = None
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -449,7 +452,8 @@ class Predictions:
         """Return the predictions as those of a cross-validation.
 
         A measure's value is then its mean over the folds: the scores of different folds come from
-        different fits, and are never compared.
+        different fits, and are never compared. Measures that need all classes are refused if a
+        fold lacks one.
 
         Parameters
         ----------
@@ -460,7 +464,7 @@ class Predictions:
         Raises
         ------
         ValueError
-            If `folds` has another length, missing values or one fold only, or a fold lacks a class.
+            If `folds` has another length, missing values or one fold only.
 
         Examples
         --------
@@ -471,11 +475,11 @@ class Predictions:
         """
         rows = self.given_rows
         names, group = crossed(folds, self.n_given, rows, "folds", "a fold")
-        check_folds(names, group, self.true, self.labels, self.sample_weight)
+        lacking = lacking_folds(names, group, self.true, self.labels, self.sample_weight)
         codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        return replace(self, folds=codes, index=rows.index)
+        return replace(self, folds=codes, index=rows.index, lacking_folds=lacking)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -647,11 +651,11 @@ def as_predictions(
         )
     if needs == "scores" and not by_fold:
         predictions = predictions.warned(labels_message(predictions))
-    if needs != "labels" and len(predictions.present) < 2:
+    if needs == "scores" and len(predictions.present) < 2:
         [only] = predictions.present
         raise ValueError(
             one_class_message("y_true", predictions.labels[only]) + ", except for measures of hard "
-            "labels"
+            "labels and means of losses"
         )
     if against_rest and predictions.n_classes > 2 and pos_label is not None:
         place_of_class(pos_label, predictions.labels)

@@ -24,34 +24,34 @@ def lacks_class(
     return (counts == 0) & (counts.sum(axis=0) > 0)
 
 
-def check_folds(
+def lacking_folds(
     names: Sequence[str],
     codes: NDArray[Any],
     true: NDArray[np.int32],
     labels: Sequence[Hashable],
     weight: NDArray[np.float64],
-) -> None:
-    """Refuse a single fold, and folds that lack a class."""
+) -> str | None:
+    """Refuse a single fold; return why a measure that needs all classes has no value in folds."""
     if len(names) < 2:
         raise ValueError(
             f"folds has one fold only, {names[0]}: leave it out where all scores come from one fit"
         )
     lacks = lacks_class(codes, true, len(labels), weight > 0)
     if not lacks.any():
-        return
+        return None
     fold, label = np.argwhere(lacks)[0]
     what = (
         f"fold {names[fold]} lacks class {labels[label]!r}, so that the measure has no value there"
     )
     if 2 * len(names) > len(true):
-        raise ValueError(
+        return (
             f"{what}: nearly every fold is one row. Of leave-one-out no measure of ranks can be "
             "told, as no two scores come from one fit, and pooled ones rank the rows against their "
             "classes. Take measures of single rows without folds=, such as brier_score, or "
             "cross-validate again with five or ten folds, stratified by class"
         )
     total = int(((true == label) & (weight > 0)).sum())
-    raise ValueError(
+    return (
         f"{what}: stratify the folds by class, and have at most as many as the {total} "
         f"observations of the class (folds: {shortened(names)}). If a fold is one subject, judge "
         "the scores of all folds together, with groups= for the subjects instead of folds=, or "

@@ -360,6 +360,11 @@ class Measure:
         return "jackknife" if self.is_smooth or self.interval.cross_fit else "bootstrap"
 
     @property
+    def needs_all_classes(self) -> bool:
+        """Whether it is another measure without a class, which neither losses nor shares are."""
+        return not (self.adds_rows or (self.needs == "labels" and not self.caveats))
+
+    @property
     def largest_difference(self) -> float:
         """The largest difference that two values can have."""
         return self.bounds[1] - self.bounds[0]
@@ -481,6 +486,8 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
 def _bind_in_folds(
     measures: list[Measure], predictions: Predictions, folds: IntPerRow
 ) -> MeanOverFolds:
+    if predictions.lacking_folds is not None and any(m.needs_all_classes for m in measures):
+        raise ValueError(predictions.lacking_folds)
     rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
     whole = replace(predictions, folds=None)
     return MeanOverFolds(

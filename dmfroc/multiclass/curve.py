@@ -303,6 +303,8 @@ class MeanROC(AttributeTables):
 def mean_curve_of(predictions: Predictions, options: CurveOptions) -> MeanROC:
     """Return the mean of the curves inside the folds of cross-validated predictions."""
     assert predictions.folds is not None
+    if predictions.lacking_folds is not None:
+        raise ValueError(predictions.lacking_folds)
     whole, folds = replace(predictions, folds=None), predictions.folds
     curves = tuple(curve_of(whole.rows(folds == fold), options) for fold in np.unique(folds))
     fpr, tpr = vertical_mean([(curve.fpr, curve.tpr) for curve in curves])

@@ -482,4 +482,4 @@ def test_scores_of_one_class_are_judged_by_hard_labels_alone():
     predictions = dmfroc.Predictions.from_labels(["a", "a"], ["a", "b"])
     assert dmfroc.evaluate(predictions, measures=["accuracy"]).estimates["accuracy"].value == 0.5
     with pytest.raises(ValueError, match=r"one class only .* except for measures of hard labels"):
-        dmfroc.evaluate(predictions, measures=["accuracy", "log_loss"])
+        dmfroc.evaluate(predictions, measures=["accuracy", "hand_till"])

@@ -1,10 +1,14 @@
 """Cross-validated predictions: means over folds, cvAUC's variance, and what is refused."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from simulations import cyclic_scores
 
+import dmfroc
 from dmfroc import (
     Predictions,
     compare,
@@ -14,6 +18,7 @@ from dmfroc import (
     influences,
     multiclass_roc,
 )
+from dmfroc.cli.commands import app
 from dmfroc.plots import MulticlassROCDisplay
 
 MEASURES = ["hand_till", "informedness", "dmf_auc"]
@@ -245,3 +250,48 @@ def test_methods_without_folds_say_so(method):
     y, scores, folds = sample()
     with pytest.raises(ValueError, match="knows no folds"):
         estimate("dmf_auc", y, scores, folds=folds, method=method)
+
+
+LOSSES = ["accuracy", "brier_score", "log_loss", "cohen_kappa", "ranked_probability_score"]
+OF_ALL_CLASSES = ["hand_till", "informedness", "average_precision"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_folds_subgroups_and_samples_may_lack_a_class_that_the_measure_does_not_need():
+    rng = np.random.default_rng(2)
+    y, fold = np.arange(120) % 3, np.arange(120) // 3 % 4
+    p = 0.7 * rng.dirichlet(np.ones(3), 120) + 0.3 * np.eye(3)[y]
+    fold = np.where((fold == 3) & (y == 2), 0, fold)
+    names = np.array([f"f{k}" for k in fold])
+    for name in LOSSES:
+        rows = [fold == k for k in range(4)]
+        parts = [dmfroc.estimate(name, y[x], p[x], labels=[0, 1, 2]).value for x in rows]
+        found = dmfroc.estimate(name, y, p, folds=names)
+        assert found.value == pytest.approx(np.mean(parts))
+        assert found.standard_error > 0
+        assert dmfroc.evaluate(y, p, folds=names, measures=[name])[name].value == found.value
+        both = dmfroc.compare(y, {"a": p, "b": p[:, [1, 0, 2]]}, folds=names, measure=name)
+        assert both["a"].value == found.value
+        groups = dmfroc.compare_subgroups(y, p, names, measure=name)
+        assert [x.value for x in groups.estimates.values()] == pytest.approx(parts)
+        assert not groups.left_out
+    for name in OF_ALL_CLASSES:
+        with pytest.raises(ValueError, match="fold f3 lacks class 2"):
+            dmfroc.estimate(name, y, p, folds=names)
+        assert list(dmfroc.compare_subgroups(y, p, names, measure=name).left_out) == ["f3"]
+    for name in ("hand_till", "average_precision"):
+        with pytest.raises(ValueError, match="holds one class only"):
+            dmfroc.evaluate(y[y == 1], p[y == 1], labels=[0, 1, 2], measures=[name])
+    one = dmfroc.estimate("brier_score", y[y == 1], p[y == 1], labels=[0, 1, 2])
+    assert one.value == pytest.approx((((p - np.eye(3)[1])[y == 1] ** 2).sum(axis=1) / 2).mean())
+    single = dmfroc.estimate("log_loss", np.ones(40, int), p[y == 1, 1], labels=[0, 1])
+    assert single.value == pytest.approx(-np.log(p[y == 1, 1]).mean())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_accuracy_of_folds_without_a_class_in_a_file(cases_directory):
+    path = str(cases_directory / "third" / "folds.csv")
+    options = ["--label", "stage", "--fold", "fold", "--measures", "accuracy", "--json"]
+    done = CliRunner().invoke(app, ["evaluate", path, *options])
+    found = json.loads(done.stdout)["estimates"]["accuracy"]
+    assert found["value"] == pytest.approx(0.7284848, abs=1e-6)
