@@ -167,8 +167,8 @@ def _estimated_shares(
         )
     # The class weights divide by the shares
     influences -= np.diag(shares)[true] * weight_in_class[:, None]
-    weights = EstimatedWeights(np.diag(1 / shares)[true], influences, of_others)
-    return shares, weights, message
+    estimated = EstimatedWeights(np.diag(1 / shares)[true], influences, of_others)
+    return shares, estimated, message
 
 
 def _estimated_importance(
