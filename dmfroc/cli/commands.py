@@ -39,8 +39,8 @@ from dmfroc.cli.options import (
     DRAWS,
     FILE,
     FILES,
+    FOLLOW_UP,
     FORMATS,
-    HORIZON,
     INTERVALS,
     JUNIT,
     KIND,
@@ -93,7 +93,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 @app.command(
     params=[
         *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS),
-        *(HORIZON, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def evaluate(
@@ -153,7 +153,7 @@ def evaluate(
 @app.command(
     params=[
         *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES),
-        *(HORIZON, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
@@ -198,7 +198,7 @@ def compare(
 @app.command(
     params=[
         *(FILES, *columns("models", *ROWS), *DIFFERENCES),
-        *(HORIZON, TARGET_PREVALENCE, REPORT, TITLE),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, REPORT, TITLE),
     ]
 )
 def report(
@@ -263,7 +263,7 @@ def _comparison(
 
 @app.command(
     params=[
-        *(FILE, *columns("threshold", "folds", "groups", "by", "time", "censored"), HORIZON),
+        *(FILE, *columns("threshold", "folds", "groups", "by"), *FOLLOW_UP),
         *(MEASURE, *INTERVALS, *FORMATS),
     ]
 )
@@ -287,7 +287,7 @@ def subgroups(file: Path, **options: Any) -> None:
 @app.command(
     params=[
         *(RULES, FILE, BASELINE, *columns_of_either(*ROWS)),
-        *(*INTERVALS[:-1], HORIZON, JUNIT, *FORMATS),
+        *(*INTERVALS[:-1], *FOLLOW_UP, JUNIT, *FORMATS),
     ]
 )
 def gate(
@@ -434,7 +434,7 @@ def pool(
     show_result(result, remarks, {})
 
 
-@app.command(params=[FILE, *columns("time", "censored"), HORIZON, DRAWS, SEED, *FORMATS, PLOT])
+@app.command(params=[FILE, *columns(), *FOLLOW_UP, DRAWS, SEED, *FORMATS, PLOT])
 def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     """Test whether probabilities are calibrated.
 
@@ -443,19 +443,7 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, dmfroc.calibration_tests, options, plot)
 
 
-@app.command(
-    params=[
-        FILE,
-        *columns("time", "censored"),
-        HORIZON,
-        *CHOICE,
-        DRAWS,
-        SEED,
-        LEVEL,
-        *FORMATS,
-        PLOT,
-    ]
-)
+@app.command(params=[FILE, *columns(), *FOLLOW_UP, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
 def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     """Choose a threshold for the score of two classes, or of each class against the rest.
 
@@ -465,17 +453,7 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, choose, options, plot)
 
 
-@app.command(
-    params=[
-        FILE,
-        *columns("groups", "time", "censored"),
-        HORIZON,
-        THRESHOLDS,
-        LEVEL,
-        *FORMATS,
-        PLOT,
-    ]
-)
+@app.command(params=[FILE, *columns("groups"), *FOLLOW_UP, THRESHOLDS, LEVEL, *FORMATS, PLOT])
 def decision(file: Path, plot: Path | None, thresholds: Sequence[float], **options: Any) -> None:
     """Say at which thresholds deciding by the score is of use.
 

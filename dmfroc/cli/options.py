@@ -87,13 +87,26 @@ PATTERNS = click.Argument(
 
 # What the columns of a file are
 
-HORIZON = _option(
-    "--horizon",
-    "T",
-    "With --time: when outcomes are looked at; several by repeating the option.",
-    multiple=True,
-    type=float,
-)
+FOLLOW_UP = [
+    _option(
+        "--time",
+        "COLUMN",
+        "How long rows were followed; --label is the kind of event.",
+    ),
+    _option(
+        "--censored",
+        "VALUE",
+        "With --time: the value of --label in rows without event. Default: 0, or the first of "
+        "--labels.",
+    ),
+    _option(
+        "--horizon",
+        "T",
+        "With --time: when outcomes are looked at; several by repeating the option.",
+        multiple=True,
+        type=float,
+    ),
+]
 THRESHOLDS = _option(
     "--threshold thresholds",
     "P",
@@ -196,17 +209,6 @@ _COLUMNS = [
         "Labels of a judge for all rows; those of --label may be missing where nobody verified.",
     ),
     _option(
-        "--time",
-        "COLUMN",
-        "How long rows were followed; --label is the kind of event.",
-    ),
-    _option(
-        "--censored",
-        "VALUE",
-        "With --time: the value of --label in rows without event. Default: 0, or the first of "
-        "--labels.",
-    ),
-    _option(
         "--separator",
         "CHARACTER",
         "What separates the cells of a file of text: one character, or tab. Default: detected.",
@@ -220,7 +222,7 @@ _COLUMNS = [
 ]
 
 
-ROWS = ("threshold", "folds", "groups", "judge", "time", "censored")
+ROWS = ("threshold", "folds", "groups", "judge")
 """What most commands have a column for, or a threshold."""
 
 _OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answers of items.")
