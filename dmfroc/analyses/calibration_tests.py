@@ -8,7 +8,7 @@ mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -91,6 +91,11 @@ class CalibrationTests(Result):
     n_draws: int
     seed: int
     warnings: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the tests, by name."""
+        return self.predictions.design
 
     @property
     def n_observations(self) -> int:

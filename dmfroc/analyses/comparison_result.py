@@ -21,7 +21,7 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.receipts import Receipt, receipt_of
-from dmfroc.results.result import attributed, renderer
+from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables
@@ -197,6 +197,12 @@ class Comparison(NamedEstimates):
         return self.ranks(level).tiers
 
     @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        is_paired = self.units is not None or not (self.predictions and self.has_all_scores)
+        return {**super().design, **({} if is_paired else {"samples": "independent"})}
+
+    @property
     def hypothesis(self) -> Hypothesis:
         """What is tested of every difference."""
         return Hypothesis(self.alternative, self.margin, self.rope, self.greater_is_better)
@@ -268,10 +274,9 @@ class Comparison(NamedEstimates):
 
     def attributes(self) -> dict[str, Any]:
         """Return the measure, the method, and who may be best."""
-        return {
-            name: self.best_set() if name == "best_set" else getattr(self, name)
-            for name in self.json_names
-        }
+        samples = [sample_attributes(p) for p in self.predictions.values()]
+        own = {x: getattr(self, x) for x in self.json_names}
+        return {**next(iter(samples), {}), **own, "best_set": self.best_set()}
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and their most probable orders."""

@@ -101,6 +101,7 @@ def cross_validate(
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
     hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
+    Folds: 5
     warning: the rarest class has 48 observations in all folds, whose fits depend on each
     other: 95 % intervals of so few hold in 88 to 96 % of samples
     """

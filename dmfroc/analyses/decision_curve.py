@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
@@ -13,6 +13,7 @@ from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
+from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION
@@ -86,6 +87,8 @@ class DecisionCurve(Result):
         Nominal coverage of the bands.
     warnings : tuple of str
         What a careful reader has to know.
+    design : dict of str to object
+        What of the design changes the meaning of the values.
     """
 
     main_table: ClassVar[str] = "thresholds"
@@ -99,6 +102,7 @@ class DecisionCurve(Result):
     level: float
     warnings: tuple[str, ...] = ()
     direction: Direction = ">="
+    design: Mapping[str, Any] = field(default_factory=dict)
 
     def better_range(self, *, simultaneous: bool = True) -> list[tuple[float, float]]:
         """Return the ranges of thresholds at which the classifier is better than both baselines.
@@ -245,9 +249,14 @@ def decision_curve(
         function_of("costs", costs, "of a threshold", 0.5)
         predictions = predictions.as_given
     sample = options.sample_of(predictions)
+    design = dict(stated(predictions, options).design)
     if costs is not None:
         points = [_point_of_costs(sample, costs(float(t))) for t in at]
-        return replace(_curve(points, at, None, options), warnings=predictions.remarks)
+        design["costs"] = "as given"
+        found = _curve(points, at, None, options)
+        return replace(found, warnings=predictions.remarks, design=design)
+    if prevalence is not None:
+        design["prevalence"] = prevalence
     classes: list[Any] = [pos_label]
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
@@ -260,7 +269,8 @@ def decision_curve(
         share = _share_of(sample, prevalence, label)
         points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
         found = _curve(points, at, label, options)
-        curves[label] = replace(found, direction=side, warnings=predictions.remarks)
+        known = {"warnings": predictions.remarks, "design": design}
+        curves[label] = replace(found, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 
 

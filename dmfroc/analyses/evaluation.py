@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -100,6 +100,13 @@ class Evaluation(NamedEstimates):
     def has_all_scores(self) -> bool:
         """Whether all scores are in memory."""
         return self.predictions.has_all_scores
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        weights = self.curve_options.pair_weights
+        kind = weights if isinstance(weights, str) else "costs"
+        return {**super().design, **({} if kind == "equal" else {"pair_weights": kind})}
 
     @property
     def level(self) -> float:

@@ -23,6 +23,7 @@ from dmfroc.counted.scan import Scan
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
+from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, Term, facts_from, facts_in, in_sample
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
@@ -90,7 +91,7 @@ class EvidenceInMemory:
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return the area under the curve with the jackknife's interval."""
         [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], self.sample)
-        return area
+        return replace(area, design=self.predictions.design)
 
     def band(
         self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
@@ -392,13 +393,14 @@ def evidence_of(
         return CountedEvidence(counted, options)
     if (judge := take_judge(given)) is not None:
         rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
-        return JudgedEvidence(rows.verified, options, rows)
+        return JudgedEvidence(stated(rows.verified, options, rows.given), options, rows)
     population = take_population(given)
     if (follow_up := population["follow_up"]) is not None:
         y_true, y_score, population["follow_up"] = follow_up.classes_of_events(
             y_true, y_score, given
         )
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
+    predictions = stated(predictions, options)
     if any(x is not None for x in population.values()):
         predictions, options = in_population(predictions, options, **population)
     return EvidenceInMemory(predictions, options)
@@ -491,6 +493,7 @@ def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[
         remarked(e, of_inputs, below_chance_message(measure, [e]))
         for measure, e in zip(measures, evidence.estimates(measures, methods), strict=True)
     ]
+    found = [replace(e, design=evidence.predictions.design) for e in found]
     # The same method for all, or methods that do not warn themselves
     return [replace(e, caveats=()) for e in found] if methods[0].warns_itself else found
 

@@ -6,7 +6,7 @@ import math
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from os import PathLike
 from typing import Any, ClassVar, Literal, Unpack
@@ -32,6 +32,7 @@ from dmfroc.inputs.subgroups import crossed
 from dmfroc.measures.measure import Measure
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.table import Column, Table, rounded
+from dmfroc.results.text import common
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unattainable": 3}
@@ -87,6 +88,8 @@ class Gate(Result):
         Whether the intervals of all rules hold at once.
     warnings : tuple of str
         What limits the intervals.
+    design : dict of str to object
+        What of the design changes the meaning of the values.
     """
 
     main_table: ClassVar[str] = "rules"
@@ -96,6 +99,7 @@ class Gate(Result):
     rules: tuple[RuleVerdict, ...]
     adjust: bool
     warnings: tuple[str, ...]
+    design: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def exit_code(self) -> int:
@@ -248,7 +252,7 @@ def gate(
             warn(whole.predictions.remarks)
         return _Rows(whole, names, columns, paired, given)
 
-    verdicts, remarks = [], []
+    verdicts, remarks, design = [], [], {}
     for place, rule in enumerate(book, start=1):
         error = (1 - (rule.level or level)) / (len(book) if adjust else 1)
         measure = rule.measure
@@ -261,6 +265,7 @@ def gate(
                 source = _Items(measure.of(y_true.scored), columns)
             else:
                 source = evidence(measure.needs)
+                design |= source.design
             _check_named(rule, place, source.names[1:], columns)
             verdicts.append(_judged(rule, source, error))
         remarks += of_rule
@@ -268,7 +273,7 @@ def gate(
         raise ValueError("by has columns for worst_of, which no rule has: leave it out")
     warn(kept := tuple(dict.fromkeys(remarks)))
     gravest = min((v.verdict for v in verdicts), key=_GRAVEST.index)
-    return Gate(gravest, tuple(verdicts), adjust, kept)
+    return Gate(gravest, tuple(verdicts), adjust, kept, design)
 
 
 def _check_named(rule: Rule, place: int, names: Sequence[str], columns: Mapping[str, Any]) -> None:
@@ -379,6 +384,13 @@ class _Rows:
             return {} if self.whole.options is None else dict(self.whole.predictions)
         is_plain = type(self.whole) is EvidenceInMemory and self.given.get("time") is None
         return {"": self.whole.predictions} if is_plain else {}
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        samples = getattr(self.whole, "predictions", {})
+        several = samples.values() if isinstance(samples, Mapping) else [samples]
+        return common([sample.design for sample in several] or [{}])
 
     def _of(self, predictions: dict[str, Predictions], options: Options) -> _Rows:
         whole: Any = EvidenceInMemory(next(iter(predictions.values())), options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, cast, overload
 
 import numpy as np
@@ -24,6 +24,7 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Table
+from dmfroc.results.text import common
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +66,12 @@ class HorizonCurves(Result):
     means: dict[str, Difference]
     level: float
     warnings: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        first: Any = next(iter(self.points.values()))
+        return common([point.design for point in first])
 
     def tables(self) -> list[Table]:
         """Return the values and differences at all horizons, and their means over time."""
@@ -136,6 +143,10 @@ def over_horizons(
         for one in facts:
             check_finite(one.measure, {name: one.value})
         points[name] = tuple(remarked(method.estimate(x), x.predictions.remarks) for x in facts)
+        points[name] = tuple(
+            replace(e, design=x.predictions.design)
+            for e, x in zip(points[name], facts, strict=True)
+        )
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
         tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
     families = [[name] for name in first]

@@ -26,8 +26,9 @@ from dmfroc.analyses.evidence import (
 )
 from dmfroc.analyses.population import in_population
 from dmfroc.analyses.sequences import joint_of_streams
-from dmfroc.counted.estimates import joint_estimates_of_counts
+from dmfroc.counted.estimates import joint_estimates_of_counts, stated_counts
 from dmfroc.counted.scan import Scan
+from dmfroc.inference.design import stated
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options
@@ -123,7 +124,7 @@ def _evidence_of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvi
             "classifiers of a scan are compared on the same observations: give it the score "
             "columns of each, scan(..., scores={'a': [...], 'b': [...]}), and leave paired=True"
         )
-    predictions = {name: counts.predictions for name, counts in scan.bound.items()}
+    predictions = {name: stated_counts(scan, name, options) for name in scan.classifiers}
     return JointEvidence(partial(joint_estimates_of_counts, scan, options), predictions)
 
 
@@ -166,6 +167,8 @@ def _in_memory(
         _check_importance_of_each(importance, list(predictions))
     with_population = options
     for name, one in predictions.items():
+        if paired or options.groups is None:
+            one = stated(one, options)
         both = in_population(one, options, **population, importance=importance[name])
         predictions[name], with_population = both
     joint = joint_of_rows(predictions, with_population, paired=paired)
@@ -174,7 +177,7 @@ def _in_memory(
     # The rows whose class is known
     predictions = {name: one.counted for name, one in predictions.items()}
     estimates = partial(_estimates_in_memory, predictions, joint.units, with_population)
-    return JointEvidence(estimates, predictions, joint.units)
+    return joint._replace(estimates=estimates, predictions=predictions, options=None)
 
 
 def joint_of_rows(
@@ -246,6 +249,7 @@ def _judged(
     evidence = {}
     for name, verified in parts["verified"].items():
         own: dict[str, Any] = {part: of_part[name] for part, of_part in parts.items()}
+        verified = stated(verified, options, first.given)
         evidence[name] = JudgedEvidence(verified, options, first._replace(**own))
     return evidence
 

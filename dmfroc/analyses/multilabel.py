@@ -182,13 +182,6 @@ class MultilabelComparison(Comparison):
             remarks.append(f"left out of the mean: {names} ({reason})")
         return tuple(dict.fromkeys(remarks))
 
-    def head(self) -> list[str]:
-        """Return the numbers of rows, labels and missing entries in a line."""
-        n, n_labels = self.rows.true.shape
-        n_missing = int(np.isnan(self.rows.true).sum())
-        missing = f", {n_missing:,} entries missing" if n_missing else ""
-        return [f"{n:,} rows, {n_labels} labels{missing}"]
-
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and each label."""
         averages, differences, orders = super().tables()
@@ -311,6 +304,14 @@ def multilabel(
         joint = method.paired_estimates(pooled, hypothesis)
     else:
         joint = _mean(rows, facts, method, hypothesis)
+    n, n_labels = rows.true.shape
+    design = {"rows": n, "labels": n_labels, "average": average}
+    if n_missing := int(np.isnan(rows.true).sum()):
+        design["missing_entries"] = n_missing
+    if groups is not None:
+        design["independent_units"] = rows.n_units
+    estimates = {name: replace(e, design=design) for name, e in joint.estimates.items()}
+    joint = joint._replace(estimates=estimates)
     by_label, differences = _each_label(facts, method, hypothesis)
     comparison = MultilabelComparison(
         measure=measure.name,

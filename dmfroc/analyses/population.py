@@ -45,6 +45,7 @@ def in_population(
     value. So does the chance to stay uncensored until a horizon.
     """
     estimated: Weights | None = None
+    facts: dict[str, Any] = {}
     if follow_up is not None:
         if importance is not None or np.ndim(target_prevalence) == 2:
             raise ValueError(
@@ -56,14 +57,17 @@ def in_population(
         rows = predictions.given_rows
         if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
             weights, estimated = _estimated_importance(*importance, predictions, rows)
+            origin = f"estimated from {len(importance[1]):,} rows of the target"
         else:
             source = Source(weight="importance")
             weights = real_weights(importance, predictions.n_given, source, rows)
             if not weights.any():
                 raise ValueError("importance is zero in every row: some observations must count")
             weights /= weights.mean()
+            origin = "as given"
         weights = predictions.sample_weight * weights
-        predictions = replace(predictions, sample_weight=weights, index=rows.index)
+        predictions = predictions.reweighted(weights, importance=origin)
+        predictions = replace(predictions, index=rows.index)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -84,11 +88,12 @@ def in_population(
             )
         shares, estimated, doubt = _estimated_shares(target_prevalence, predictions)
         predictions = predictions.warned(doubt)
+        facts["target_rows"] = len(target_prevalence)
         options = replace(options, stratify=True if options.groups is None else None)
     else:
         shares = class_shares(target_prevalence, predictions)
         options = replace(options, has_shares=True)
-    return in_class_shares(predictions, shares), with_estimated(options, estimated)
+    return in_class_shares(predictions, shares, **facts), with_estimated(options, estimated)
 
 
 def with_estimated(options: Options, weights: Weights | None) -> Options:

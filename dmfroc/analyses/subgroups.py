@@ -21,6 +21,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
+from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.independent import interval_of_contrast
@@ -301,10 +302,11 @@ def compare_subgroups(
         p_value, freedom = differences[0].p_value, omnibus.degrees_of_freedom
         statistic = float(stdtrit(freedom[1], p_value / 2)) ** 2
         omnibus = OmnibusTest(statistic, freedom, p_value)
+    design = stated(predictions, intervals).design
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
-        estimates=estimates,
+        estimates={name: replace(e, design=design) for name, e in estimates.items()},
         sizes=sizes,
         differences=differences,
         omnibus=omnibus,

@@ -82,7 +82,7 @@ from dmfroc.cli.outputs import (
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
-from dmfroc.results.result import Result, attributed, sample_attributes
+from dmfroc.results.result import Result, attributed
 from dmfroc.results.text import format_table, warning_lines
 
 __all__ = ["app", "main"]
@@ -190,7 +190,6 @@ def compare(
     attributes = {
         "files": {name: str(file) for name, (_, file) in each.items()},
         "pair_weights": pair_weights,
-        **sample_attributes(next(iter(predictions.values()))),
     }
     show_result(result, remarks, attributes)
 

@@ -142,9 +142,11 @@ class Columns:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:
             raise ValueError("--threshold makes hard labels of one score: leave it or --y-pred out")
-        threshold = -self.threshold if predictions.direction == "<=" else self.threshold
+        side = predictions.direction or ">="
+        threshold = -self.threshold if side == "<=" else self.threshold
         hard = (predictions.scores[:, 1] >= threshold).astype("int32")
-        return replace(predictions, predicted=hard)
+        design = {**predictions.design, "hard_labels": f"score {side} {self.threshold:g}"}
+        return replace(predictions, predicted=hard, design=design)
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""
@@ -250,6 +252,8 @@ class Columns:
                         )
         units = {option: first[name] if name else None for option, name in named.items()}
         units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
+        if self.time:
+            units["time"] = pd.Series(units["time"], name=self.time)
         first_class = self._labels[0] if self.time and self._labels else None
         return units | {"censored": self.censored or first_class}
 

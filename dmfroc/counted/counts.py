@@ -15,6 +15,7 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch, changed_error
 from dmfroc.counted.sample import RowSample
+from dmfroc.inputs.checks import AS_GIVEN
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import sort_rows, to_ordered_integers
 
@@ -321,6 +322,8 @@ class Counts:
         """
         confusion = self.confusion[classifier]
         has_labels = bool(confusion.any())
+        # The sum of (w - 1)^2: weights may have a mean of 1
+        has_weights = bool((self.squares - 2 * self.totals + self.sizes > 0).any())
         table = confusion if has_labels else np.diag(self.totals)
         predicted, true = np.nonzero(table)
         k, p = len(labels), typical_probability
@@ -332,8 +335,8 @@ class Counts:
             table[predicted, true],
             predicted.astype(np.int32) if has_labels else None,
             sizes=self.sizes,
-            # The sum of (w - 1)^2: weights may have a mean of 1
-            has_weights=bool((self.squares - 2 * self.totals + self.sizes > 0).any()),
+            has_weights=has_weights,
+            design={"weights": AS_GIVEN} if has_weights else {},
         )
 
 

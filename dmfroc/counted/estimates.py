@@ -19,6 +19,7 @@ from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.bias import bias_of_chance, biases_of
+from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, JointFacts, bounds_in, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
@@ -92,6 +93,12 @@ def jackknife_for(options: Options) -> Jackknife:
                 "out, or pass a sample of the rows, scan.predictions()"
             )
     return Jackknife.from_options(options)
+
+
+def stated_counts(sample: Counted, classifier: str, options: Options) -> Predictions:
+    """Return the classes, how often they occur, and hard labels, with facts about the design."""
+    facts = {"independent_units": "groups of rows"} if sample.has_groups else {}
+    return stated(sample.bound[classifier].predictions, options, **facts)
 
 
 def joint_estimates_of_counts(
@@ -199,7 +206,7 @@ class CountedEvidence:
     @cached_property
     def predictions(self) -> Predictions:
         """The classes, how often they occur, and hard labels."""
-        return self.bound.predictions
+        return stated_counts(self.counted, self.classifier, self.options)
 
     @cached_property
     def sample(self) -> Sample:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass, PerClass, begins
 from dmfroc.counted.batches import Batch
+from dmfroc.inputs.checks import AS_GIVEN
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
 
@@ -85,9 +87,10 @@ class RowSample:
         batch = self.batch.some(np.argsort(self.batch.hashes << n_bits))
         drawn = np.bincount(batch.true, batch.unit_weights, self.n_classes)
         weights = batch.unit_weights * (totals / np.maximum(drawn, 1e-300))[batch.true]
-        drawn_from = n_rows if n_rows > len(weights) else None
         sampled = batch.predictions(classifier, labels)
-        return replace(sampled, sample_weight=weights, drawn_from=drawn_from)
+        facts: dict[str, Any] = {} if batch.weights is None else {"weights": AS_GIVEN}
+        facts |= {"drawn_from": n_rows} if n_rows > len(weights) else {}
+        return sampled.reweighted(weights, **facts)
 
     def _distinct(self) -> RowSample:
         """Add up equal rows, and keep the first of each class."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
@@ -111,6 +111,8 @@ class ThresholdChoice(Result):
         What a careful reader has to know.
     at_least : float or None
         The least specificity or sensitivity, if that is the criterion.
+    design : dict of str to object
+        What of the design changes the meaning of the values.
     """
 
     main_table: ClassVar[str] = "choice"
@@ -131,6 +133,7 @@ class ThresholdChoice(Result):
     warnings: tuple[str, ...] = ()
     at_least: float | None = None
     direction: Direction = ">="
+    design: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def maximized(self) -> str:
@@ -270,6 +273,9 @@ def choose_threshold(
     given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
     predictions, censoring = predictions_at(y_true, y_score, given)
     shares = None
+    given_options: dict[str, Any] = {"cost_fp": cost_fp, "cost_fn": cost_fn}
+    if by != "cost":
+        given_options = {} if by not in ("specificity", "sensitivity") else {"at_least": at_least}
     if target_prevalence is not None:
         shares = class_shares(target_prevalence, predictions)
         predictions = in_class_shares(predictions, shares)
@@ -294,7 +300,9 @@ def choose_threshold(
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         found = _choice(sample, criterion, by, label, level, n_draws, seed)
         found = found if predictions.direction != "<=" else found.of_small_scores()
-        choices[label] = replace(found, warnings=(*predictions.remarks, *found.warnings))
+        known = {"design": {**whole.design, **given_options}}
+        known |= {"warnings": (*predictions.remarks, *found.warnings)}
+        choices[label] = replace(found, **known)
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 

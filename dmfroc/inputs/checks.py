@@ -28,6 +28,7 @@ from dmfroc.inputs.labels import (
     label_order,
     look_alikes,
     odd_labels,
+    sorted_labels,
     union,
     unpredicted_message,
 )
@@ -44,6 +45,7 @@ from dmfroc.inputs.score_doubts import (
 )
 from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 
+AS_GIVEN = "one per row, as given"
 _BYTES_OF_ROW = 16  # of its class, hard label and weight
 _LARGEST_EXPONENT = 64  # of two; the cube of the sum of a billion such weights is finite
 _LARGEST_COUNT = 2**53  # up to here every whole number is a float
@@ -179,6 +181,13 @@ def _completed(
     if inputs.unused is not None:
         warn([row_doubt(inputs.unused, inputs.others, true)])
     ids, counts = None, None
+    design: dict[str, Any] = {}
+    if inputs.labels is not None and list(labels) != sorted_labels(labels):
+        design["labels"] = list(labels)
+    if (arrays["sample_weight"] != 1).any():
+        design["weights"] = AS_GIVEN
+    if inputs.y_pred is not None and inputs.y_score is not None:
+        design["hard_labels"] = "as given"
     if inputs.frequency_weight is None:
         if inputs.id is not None:
             ids = check_ids(inputs.id, len(true), source)
@@ -195,8 +204,10 @@ def _completed(
         check_memory(width * int(counts.sum()), what, "add up equal rows, or pass smaller counts")
         given = {name: x for name, x in arrays.items() if x is not None}
         arrays |= {name: array.repeat(counts, axis=0) for name, array in given.items()}
+        design["frequency_weight"] = {"rows": len(counts), "observations": int(counts.sum())}
     unused = inputs.unused if counts is None else None
     of_rows = {"index": rows.index, "ids": ids, "unused": unused, "frequency": counts}
+    of_rows["design"] = design
     return {"labels": tuple(labels), **arrays, **of_rows}
 
 

@@ -28,12 +28,16 @@ def shares_in_cells(predictions: Predictions) -> Cells:
     return cell, weights / np.maximum(np.bincount(cell, weights)[cell], 1e-300)
 
 
-def in_class_shares(predictions: Predictions, shares: Float[np.ndarray, " k"]) -> Predictions:
+def in_class_shares(
+    predictions: Predictions, shares: Float[np.ndarray, " k"], **facts: Any
+) -> Predictions:
     """Return predictions in which each class has its share of the weight, in every fold."""
     cell, own = shares_in_cells(predictions)
     fold = cell // len(shares)
     of_fold = np.bincount(fold, predictions.sample_weight)[fold]
-    return predictions.reweighted(own * shares[predictions.true] * of_fold)
+    of_classes = dict(zip(map(str, predictions.labels), shares.tolist(), strict=True))
+    weights = own * shares[predictions.true] * of_fold
+    return predictions.reweighted(weights, class_shares=of_classes, **facts)
 
 
 def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"]:

@@ -152,7 +152,11 @@ class FollowUp:
                 )
         chance[counted] *= weights.chances(weights.given)
         at = replace(events, true=true, index=rows.index)
-        at = at.reweighted(np.where(known, weight / chance, 0.0))
+        facts = {"at": t, "time": getattr(self.time, "name", None), "rows": len(t_own)}
+        facts |= {"known": int(known[counted].sum()), "censored": int(is_gone.sum())}
+        facts |= {} if self.at_horizon == "event" else {"ties": self.at_horizon}
+        of_horizon = {"horizon": facts | {"censoring": self.censoring}}
+        at = at.reweighted(np.where(known, weight / chance, 0.0), **of_horizon)
         return at, None if strata and known[counted].all() else weights
 
 

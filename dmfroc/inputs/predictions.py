@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -83,14 +83,14 @@ class Predictions:
         speak for; None for a column per class.
     is_turned : bool
         Whether `with_positive_class` has reversed the order of the classes.
-    drawn_from : int or None
-        Of a sample that a scan has drawn: from how many rows.
     file : str or None
         The file that it was read from, as `from_file` was given it.
     remarks : tuple of str
         The warnings of the checks, which are those of every result of the predictions, too.
     lacking_folds : str or None
         Why a measure that needs all classes has no value in some folds.
+    design : dict of str to object
+        What else changes the meaning of values, by name, such as weights, folds or a horizon.
 
     Examples
     --------
@@ -116,10 +116,10 @@ class Predictions:
     single: int | None = None
     is_turned: bool = False
     frequency: NDArray[np.int64] | None = None
-    drawn_from: int | None = None
     file: str | None = None
     remarks: tuple[str, ...] = ()
     lacking_folds: str | None = None
+    design: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -146,8 +146,7 @@ class Predictions:
         of pandas, polars and pyarrow are accepted.
 
         Rows are matched by index if several inputs have one, those of pandas and xarray. An index
-        of 0, 1, ..., n - 1 in order only counts the rows. Its input is matched by position, as
-        inputs without index are.
+        of 0, 1, ..., n - 1 in order only counts the rows: such inputs are matched by position.
 
         Parameters
         ----------
@@ -479,7 +478,8 @@ class Predictions:
         codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        return replace(self, folds=codes, index=rows.index, lacking_folds=lacking)
+        known = {"lacking_folds": lacking, "design": {**self.design, "folds": len(names)}}
+        return replace(self, folds=codes, index=rows.index, **known)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
@@ -508,10 +508,11 @@ class Predictions:
             raise ValueError(
                 f"pos_label= chooses the positive one of two classes, but there are {len(labels)}"
             )
+        named = replace(self, design={**self.design, "positive_class": pos_label})
         if place_of_class(pos_label, labels) == 1:
-            return self
+            return named
         return replace(
-            self,
+            named,
             labels=labels[::-1],
             true=1 - self.true,
             scores=self.scores[:, ::-1].copy(order="C"),
@@ -532,11 +533,12 @@ class Predictions:
     @cached_property
     def as_given(self) -> Predictions:
         """The predictions with the classes in the order of ``labels=``, or in sorted order."""
-        return self.with_positive_class(self.labels[0]) if self.is_turned else self
+        given = self.with_positive_class(self.labels[0]) if self.is_turned else self
+        return replace(given, design=self.design)
 
-    def reweighted(self, sample_weight: NDArray[np.float64]) -> Predictions:
-        """Return the same predictions with other weights, unchecked."""
-        return replace(self, sample_weight=sample_weight)
+    def reweighted(self, sample_weight: NDArray[np.float64], **facts: Any) -> Predictions:
+        """Return the same predictions with other weights, unchecked, and facts of the design."""
+        return replace(self, sample_weight=sample_weight, design={**self.design, **facts})
 
     @cached_property
     def present(self) -> NDArray[np.int64]:

@@ -122,7 +122,7 @@ def counts_message(predictions: Predictions) -> str | None:
     """Say that weights which are whole numbers may be counts, which errors do not account for."""
     weight = predictions.sample_weight
     is_count = 2 <= weight.max() <= _LARGEST_COUNT and not (weight % 1).any()
-    if not is_count or not predictions.is_weighted or predictions.drawn_from:
+    if not is_count or not predictions.is_weighted or "drawn_from" in predictions.design:
         return None
     return (
         "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "
@@ -133,11 +133,11 @@ def counts_message(predictions: Predictions) -> str | None:
 
 def sample_message(predictions: Predictions) -> str | None:
     """Say that the observations are a sample of the rows of a scan."""
-    if not predictions.drawn_from:
+    if not (n_rows := predictions.design.get("drawn_from")):
         return None
     return (
         f"computed from {predictions.n_observations:,} rows that were drawn from "
-        f"{predictions.drawn_from:,}: standard errors and intervals are those of the rows drawn"
+        f"{n_rows:,}: standard errors and intervals are those of the rows drawn"
     )
 
 

@@ -373,8 +373,8 @@ def precision_at(recall: float = 0.8) -> Measure:
 
 
 def _too_few(k: float, predictions: Predictions) -> str | None:
-    if k >= 1 and predictions.drawn_from:
-        share = f"k={k / predictions.drawn_from:.3g}"
+    if k >= 1 and (n_rows := predictions.design.get("drawn_from")):
+        share = f"k={k / n_rows:.3g}"
         return f"has k={k:g}, a number of all rows, but these are a sample: give a share, {share}"
     if k < 1 or k < predictions.n_observations:
         return no_lost_sums(predictions)

@@ -18,7 +18,7 @@ from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
-from dmfroc.reports.rendering import page, versions
+from dmfroc.reports.rendering import page
 from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     against_chance,
@@ -48,7 +48,7 @@ def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
     parts = map(page_table, result.tables())
     heading = in_words(type(result).__name__)
-    return page(result, title, heading, result_verdict(result), parts, versions())
+    return page(result, title, heading, result_verdict(result), parts)
 
 
 @renders("SummaryROC.page")
@@ -68,7 +68,7 @@ def summary_page(summary: SummaryROC, title: str | None = None) -> str:
             caption = f"{rate.title} of each study as the model estimates it, with {percent} "
             parts.append(figures.forest(rows, f"{caption}intervals; hollow: the mean study."))
     question = f"How accurate is the test in {len(summary.studies.names)} studies?"
-    provenance = [("Data", summary.head()[0]), *versions()]
+    provenance = [("Data", summary.head()[0])]
     verdict = summary_verdict(summary)
     return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
 
@@ -109,7 +109,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         f"Is {comparison.title} the same in {len(comparison.sizes)} groups?",
         subgroups_verdict(comparison),
         parts,
-        [*provenance, *versions()],
+        provenance,
         subgroups_watch_out(comparison),
     )
 
@@ -165,7 +165,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
         which_is_better(list(comparison.values), "learners"),
         runs_verdict(comparison),
         parts,
-        [*provenance, *versions()],
+        provenance,
         few if n_runs < _FEW_RUNS else [],
     )
 
@@ -202,7 +202,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
         [page_table(classes), chart, page_table(curve), *map(page_table, targets)],
-        [*provenance, *versions()],
+        provenance,
         plan_watch_out(plan),
     )
 

@@ -22,11 +22,12 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.forest import difference_rows, rank_rows, value_rows
 from dmfroc.reports import figures
 from dmfroc.reports.numbers import Numbers, numbers_of
-from dmfroc.reports.rendering import page, versions
+from dmfroc.reports.rendering import page
 from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     MOST_NAMED,
+    against_chance,
     comparison_verdict,
     evaluation_verdict,
     hardest,
@@ -36,7 +37,7 @@ from dmfroc.reports.verdict import (
     which_is_better,
 )
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import renders, sample_attributes
+from dmfroc.results.result import renders
 from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
@@ -91,10 +92,14 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
     comparison = _best_first(_at_once(comparison))
     samples, names = comparison.samples, list(comparison.estimates)
+    provenance = [("Data", line) for line in comparison.head()]
+    if len(names) == 1:  # of items or several labels
+        verdict = [against_chance(comparison.estimates[names[0]])]
+        question, tables = f"{comparison.title} of {names[0]}", map(page_table, comparison.tables())
+        return page(comparison, title, question, verdict, tables, provenance)
     question, verdict = which_is_better(names, "classifiers"), comparison_verdict(comparison)
     if not samples:  # of items or several labels
         parts = _parts(comparison, dict.fromkeys(names, ()))
-        provenance = [("Data", line) for line in comparison.head()] + versions()
         return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]
@@ -110,7 +115,6 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         curve_options=comparison.curve_options or CurveOptions(),
         areas=areas if comparison.curve_options is None else comparison.estimates,
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
-        attributes=sample_attributes(comparison.predictions[names[0]]),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
 
@@ -157,23 +161,17 @@ def _page(
     curve_options: CurveOptions,
     areas: Mapping[str, Estimate | None],
     measures: Sequence[str],
-    attributes: Mapping[str, Any] | None = None,
     seed: int | None = None,
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
     best = list(samples)[_order(result)[0]] if isinstance(result, Comparison) else ""
     predictions = first.predictions
-    judged = [e.judge for e in result.estimates.values() if e.judge is not None]
-    if judged:
-        n_verified, n_others = judged[0].n_verified, judged[0].n_rows - judged[0].n_verified
-        by = f"{n_verified:,} verified rows, a judge on {n_others:,} others"
-        verdict = [f"{verdict[0].rstrip('.')} ({by}).", *verdict[1:]]
     with collected_remarks():  # the result has its own
         numbers = {}
         if len(predictions.counted.present) > 1:
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
-    provenance = _provenance(first, list(result.estimates.values()), curve_options, seed)
+    provenance = _provenance(first, list(result.estimates.values()), seed)
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
         provenance.insert(0, ("Files", ", ".join(files)))
     # Of two classes the areas are one
@@ -187,7 +185,7 @@ def _page(
             f"{100 * level:g} % at each false positive rate by itself, jackknife at {n_band} "
             "thresholds, interpolated between them"
         )
-        provenance.insert(-2, ("Band of the curve", band))
+        provenance.append(("Band of the curve", band))
     has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
     drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
@@ -199,7 +197,7 @@ def _page(
         parts,
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
-        {**(attributes or {}), **result.as_json(), **drawn},
+        {**result.as_json(), **drawn},
         _drawings(numbers, samples, level, areas)
         | {
             "names": list(samples),
@@ -347,33 +345,21 @@ def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:
 
 
 def _provenance(
-    sample: Sample, estimates: Sequence[Estimate], curve_options: CurveOptions, seed: int | None
+    sample: Sample, estimates: Sequence[Estimate], seed: int | None
 ) -> list[tuple[str, str]]:
     """Say how the numbers were found."""
-    predictions, n_units = sample.predictions, len(sample.units.stratum)
+    predictions = sample.predictions
     methods = ", ".join(dict.fromkeys(e.method for e in estimates))
     seeds = {int(s) for s in (seed, *(e.seed for e in estimates)) if s is not None}
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
-    pair_weights = curve_options.pair_weights
-    weights = pair_weights if isinstance(pair_weights, str) else "costs"
-    kind = "one per row, as given" if predictions.is_weighted else "none"
-    if predictions.drawn_from:
-        kind = f"those of a sample of {predictions.drawn_from:,} rows"
     rows = [
         ("Observations", f"{predictions.n_observations:,}, of {predictions.n_classes} classes"),
-        ("Weights", kind),
         ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
     ]
-    if len(predictions.labels) > 2:
-        rows.append(("Weights of the pairs in curve and DMF-AUC", weights))
-    else:
+    if len(predictions.labels) == 2:
         rows.append(("Positive class", str(predictions.labels[1])))
-    if n_units < predictions.n_observations:
-        rows.append(("Independent units", f"{n_units:,} groups of observations"))
-    if predictions.folds is not None:
-        rows.append(("Folds", f"{int(predictions.folds.max()) + 1}, of a cross-validation"))
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))
     if seeds:
         rows.append(("Seed", ", ".join(map(str, sorted(seeds)))))
-    return [*rows, *versions()]
+    return rows

@@ -21,6 +21,7 @@ from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import interval_text, number
 from dmfroc.results.result import Result, renders
+from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
 
 _TEMPLATES = files("dmfroc.reports") / "templates"
@@ -51,7 +52,7 @@ def page(
     question: str,
     verdict: Sequence[str],
     parts: Iterable[Any],
-    provenance: Sequence[tuple[str, str]],
+    provenance: Sequence[tuple[str, str]] = (),
     watch_out: Sequence[str] = (),
     numbers: Mapping[str, Any] | None = None,
     drawn: Mapping[str, Any] | None = None,
@@ -79,7 +80,7 @@ def page(
         "watch_out": watch_out,
         "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
         "parts": parts,
-        "provenance": provenance,
+        "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
         "of_predictions": drawn is not None,
     }
@@ -94,7 +95,7 @@ def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {
         "tables": [page_table(table, most=table.n_printed) for table in result.tables()],
-        "head": result.head(),
+        "head": [*result.head(), *design_lines(result.design)],
         "foot": result.foot(),
         "warnings": result.warnings,
     }

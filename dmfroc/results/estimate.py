@@ -16,7 +16,7 @@ from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
-from dmfroc.results.text import format_interval, warning_lines
+from dmfroc.results.text import common, design_lines, format_interval, warning_lines
 
 Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
@@ -73,6 +73,8 @@ class Estimate(Valued, Result):
         What the labels of a judge added, if there is one.
     caveats : tuple of str
         The warnings about the value, whatever its interval; these are Python warnings, too.
+    design : dict of str to object
+        What of the design changes the meaning of the value, such as weights, folds or a horizon.
     """
 
     main_table: ClassVar[str] = "estimates"
@@ -95,6 +97,7 @@ class Estimate(Valued, Result):
     gross_errors: int = 1
     judge: JudgedLabels | None = None
     caveats: tuple[str, ...] = field(default=(), repr=False)
+    design: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __format__(self, digits: str) -> str:
         """Return the value with these digits, as in ``f"{estimate:.3f}"``; without, the line."""
@@ -143,7 +146,8 @@ class Estimate(Valued, Result):
             + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
-        return "\n".join([line, *warning_lines(self.warnings if warnings else ())])
+        remarks = warning_lines(self.warnings if warnings else ())
+        return "\n".join([line, *design_lines(self.design), *remarks])
 
 
 class NamedEstimates(Result, Mapping[str, Estimate]):
@@ -153,6 +157,11 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
     """
 
     estimates: dict[str, Estimate]
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        return common([estimate.design for estimate in self.estimates.values()])
 
     def __getitem__(self, name: str) -> Estimate:
         if name in self.estimates:

@@ -14,13 +14,14 @@ from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from importlib import import_module
 from os import PathLike
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dmfroc._kit.habits import Hinted
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import printable
 from dmfroc.results.table import Column, Name, Table
-from dmfroc.results.text import in_words, warning_lines
+from dmfroc.results.text import design_lines, in_words, warning_lines
 from dmfroc.results.writers import (
     as_frame,
     as_json,
@@ -138,8 +139,15 @@ class Result(Hinted, ABC):
     if TYPE_CHECKING:
 
         @property
+        def design(self) -> Mapping[str, Any]:
+            """What of the design changes the meaning of the values, by name."""
+
+        @property
         def warnings(self) -> tuple[str, ...]:
             """What a careful reader has to know."""
+
+    else:
+        design = MappingProxyType({})
 
     @property
     def has_all_scores(self) -> bool:
@@ -200,14 +208,16 @@ class Result(Hinted, ABC):
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the tables as plain text, with or without warnings and all rows of long tables."""
         tables = [as_text(table, all_rows=all_rows) for table in self.tables()]
-        parts = ["\n".join(self.head()), *tables, "\n".join(self.foot())]
+        head = [*self.head(), *design_lines(self.design)]
+        parts = ["\n".join(head), *tables, "\n".join(self.foot())]
         if warnings:
             parts.append("\n".join(warning_lines(self.warnings)))
         return "\n\n".join(filter(None, parts))
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but large arrays, for `json.dump`."""
-        return as_json(self.attributes(), self.tables()) | {"warnings": list(self.warnings)}
+        attributes = {**self.attributes(), **({"design": self.design} if self.design else {})}
+        return as_json(attributes, self.tables()) | {"warnings": list(self.warnings)}
 
     def to_json(self) -> str:
         """Return everything but large arrays as JSON text; null stands for what has no number."""
@@ -365,6 +375,11 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     def __init__(self, results: Mapping[Hashable, R], of: str = "class") -> None:
         super().__init__(results)
         self.of = of
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the values, by name."""
+        return next(iter(self.values())).design
 
     @property
     def warnings(self) -> tuple[str, ...]:

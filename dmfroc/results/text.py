@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from dmfroc._kit.text import printable, width
 
@@ -17,6 +18,41 @@ _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 def warning_lines(warnings: Iterable[str]) -> list[str]:
     """Return each warning as a line of its own."""
     return [f"warning: {warning}" for warning in warnings]
+
+
+def common(facts: Sequence[Any]) -> Any:
+    """Return facts about the designs of several samples: in a list what is not the same."""
+    if all(x == facts[0] for x in facts):
+        return facts[0]
+    if all(isinstance(x, Mapping) for x in facts):
+        names = dict.fromkeys(name for x in facts for name in x)
+        return {name: common([x.get(name) for x in facts]) for name in names}
+    return list(facts)
+
+
+def facts(design: Mapping[str, Any]) -> dict[str, str]:
+    """Return the facts about a design by their title, as text.
+
+    >>> facts({"folds": 5, "horizon": {"at": 12.0, "time": None, "known": [226, 1226]}})
+    {'Folds': '5', 'Horizon': 'at 12, known 226 / 1,226'}
+    """
+    return {in_words(name): _fact(value) for name, value in design.items()}
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{k} {_fact(x)}" for k, x in value.items() if x is not None)
+    if isinstance(value, list):
+        return " / ".join(map(_fact, value))
+    if isinstance(value, bool | str | None):
+        return str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def design_lines(design: Mapping[str, Any]) -> list[str]:
+    """Return the facts about a design in a line, if there are any."""
+    shown = [f"{title}: {text}" for title, text in facts(design).items()]
+    return [printable("; ".join(shown))] if shown else []
 
 
 def format_table(

@@ -207,7 +207,7 @@ def test_missing_entries_are_left_out_of_their_label():
     micro = dmfroc.multilabel(table, SCORES, average="micro").estimates[ONE]
     entries = table.notna().to_numpy()
     assert micro.value == pytest.approx(metrics.roc_auc_score(TRUE[entries], SCORES[entries]))
-    assert "100 entries missing" in str(found)
+    assert "Missing entries: 100" in str(found)
 
 
 def test_a_label_without_positives_is_left_out():
@@ -268,3 +268,15 @@ def test_picture_has_each_label_and_hollow_their_mean():
     assert [row.value for row in rows[:-1]] == [e[ONE].value for e in found.by_label.values()]
     assert [row.is_filled for row in rows] == [True] * 4 + [False]
     assert dmfroc.multilabel(TRUE, {"a": SCORES, "b": OTHER}).plot().comparison.differences
+
+
+def test_the_report_of_one_classifier():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=(60, 3))
+    one = dmfroc.multilabel(y, y + rng.normal(size=(60, 3)), labels=["art", "law", "war"])
+    for found, name in ((one, "classifier"), (dmfroc.items({"a": [1] * 30 + [0] * 10}), "a")):
+        page = found.to_html()
+        estimate = found.estimates[name]
+        assert f"{found.title} of {name}" in page
+        assert f"{estimate.value:.3f}" in page
+    assert "war" in one.to_html()

@@ -108,7 +108,7 @@ def test_equal_rows_are_drawn_one_by_one():
 
 def test_a_scan_with_fewer_rows_gives_all_of_them():
     found = dmfroc.scan(batches(Y[:500], SCORES[:500])).predictions()
-    assert (found.drawn_from, found.is_weighted, found.n_observations) == (None, False, 500)
+    assert (found.design, found.is_weighted, found.n_observations) == ({}, False, 500)
     here = dmfroc.estimate("hand_till", found)
     expected = dmfroc.estimate("hand_till", Y[:500], SCORES[:500])
     assert here.value == pytest.approx(expected.value, rel=1e-12)
@@ -149,7 +149,7 @@ def test_classifiers_are_compared_on_the_same_rows():
 def test_a_report_says_it(sample, tmp_path):
     dmfroc.evaluate(sample).to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert "those of a sample of 30,000 rows" in page
+    assert "<dt>Drawn from</dt><dd>30,000</dd>" in page
     assert "rows that were drawn from 30,000" in page
 
 
