@@ -181,7 +181,7 @@ def _completed(
     if inputs.unused is not None:
         warn([row_doubt(inputs.unused, inputs.others, true)])
     ids, counts = None, None
-    design: dict[str, Any] = {}
+    design = dict(source.design)
     if inputs.labels is not None and list(labels) != sorted_labels(labels):
         design["labels"] = list(labels)
     if (arrays["sample_weight"] != 1).any():

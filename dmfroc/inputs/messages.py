@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 
@@ -21,6 +22,7 @@ class Source:
     is_table_file: bool = False
     note: str | None = None  # how a file of text was read, if that is unusual
     has_chosen_scores: bool = False  # the user named the score columns one by one
+    design: Mapping[str, Any] = MappingProxyType({})  # which rows of a file are left out
 
     def row(self, index: int) -> str:
         """Name a row the way the reader of a file or of an array counts it."""

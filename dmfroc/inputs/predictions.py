@@ -1,8 +1,7 @@
 """Validated predictions: the one input that every measure starts from.
 
-Classes, scores, weights and hard labels are checked here, once; nothing downstream checks them
-again. Score columns are matched to classes by name wherever names exist, and rows by the index of
-pandas objects wherever several inputs have one.
+Classes, scores, weights and hard labels are checked here, once. Score columns are matched to
+classes by name wherever names exist, and rows by the index of pandas objects, if several have one.
 """
 
 from __future__ import annotations

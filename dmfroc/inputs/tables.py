@@ -52,7 +52,9 @@ class Names(NamedTuple):
         """Return what messages call the inputs."""
         named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
         fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
-        return replace(Source(), scores=scores, **fields, **others)
+        chosen = {"where": self.where or None, "drop_label": self.drop_label}
+        design = {name: x for name, x in chosen.items() if x is not None}
+        return replace(Source(), scores=scores, design=design, **fields, **others)
 
 
 def with_labels(table: Any, names: Names) -> Any:
