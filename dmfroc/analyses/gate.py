@@ -252,7 +252,8 @@ def gate(
             warn(whole.predictions.remarks)
         return _Rows(whole, names, columns, paired, given)
 
-    verdicts, remarks, design = [], [], {}
+    design: dict[str, Any] = {}
+    verdicts, remarks = [], []
     for place, rule in enumerate(book, start=1):
         error = (1 - (rule.level or level)) / (len(book) if adjust else 1)
         measure = rule.measure

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -97,7 +97,7 @@ def jackknife_for(options: Options) -> Jackknife:
 
 def stated_counts(sample: Counted, classifier: str, options: Options) -> Predictions:
     """Return the classes, how often they occur, and hard labels, with facts about the design."""
-    facts = {"independent_units": "groups of rows"} if sample.has_groups else {}
+    facts: dict[str, Any] = {"independent_units": "groups of rows"} if sample.has_groups else {}
     return stated(sample.bound[classifier].predictions, options, **facts)
 
 

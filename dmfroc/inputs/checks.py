@@ -184,7 +184,8 @@ def _completed(
     design = dict(source.design)
     if inputs.labels is not None and list(labels) != sorted_labels(labels):
         design["labels"] = list(labels)
-    if (arrays["sample_weight"] != 1).any():
+    counted = arrays["sample_weight"][arrays["sample_weight"] > 0]
+    if np.ptp(counted) > 0:
         design["weights"] = AS_GIVEN
     if inputs.y_pred is not None and inputs.y_score is not None:
         design["hard_labels"] = "as given"

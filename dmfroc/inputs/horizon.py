@@ -73,8 +73,8 @@ class FollowUp:
         y_score = self._scores_at_horizon(y_score)
         if isinstance(y_true, Predictions | Mapping):
             samples = y_true.values() if isinstance(y_true, Mapping) else [y_true]
-            for classes in [x.as_given.labels for x in samples if isinstance(x, Predictions)]:
-                _check_first(classes, labels_of_events(classes, self.censored)[0])
+            for known in [x.as_given.labels for x in samples if isinstance(x, Predictions)]:
+                _check_first(known, labels_of_events(known, self.censored)[0])
             return y_true, y_score, self
         events = labels_of(y_true, "y_true")
         labels, is_censored = labels_of_events(events, self.censored, given.get("labels"))
@@ -161,7 +161,7 @@ class FollowUp:
 
 
 def labels_of_events(
-    events: Sequence[Any], censored: Any, labels: Any = None
+    events: Any, censored: Any, labels: Any = None
 ) -> tuple[list[Any], BoolPerRow]:
     """Return the labels, no event first, and which rows are without event.
 

@@ -83,8 +83,8 @@ def judged_rows(
     chosen = counts & is_verified
     n_rows, n_verified = int(counts.sum()), int(chosen.sum())
     facts = {"rows": n_rows, "verified": n_verified, "others": n_rows - n_verified}
-    facts["drawn"] = "as given" if drawn_unlike else "alike"
-    given = replace(given, design={**given.design, "judge": facts})
+    drawn_as = {"drawn": "as given" if drawn_unlike else "alike"}
+    given = replace(given, design={**given.design, "judge": {**facts, **drawn_as}})
     verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))
     return JudgedRows(
         verified,
