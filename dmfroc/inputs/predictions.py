@@ -293,9 +293,8 @@ class Predictions:
             also with ``.gz``), ``.parquet``, ``.feather``, ``.arrow``, ``.dta`` (Stata) or
             ``.arff`` (Weka), with one row per observation and score columns named as in
             `from_arrays`. Or ``.npz`` with an array of labels, an array of scores and, optionally,
-            an array ``labels`` of the classes in column order. Instead of score columns there may
-            be one column of lists, which need `labels` unless the classes are 0 to K - 1, or of
-            scores by class.
+            an array ``labels`` of the classes in column order. One column
+            may hold lists, which need `labels` unless the classes are 0 to K - 1, or dicts.
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional
