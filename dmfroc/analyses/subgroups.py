@@ -242,6 +242,7 @@ def compare_subgroups(
     inputs |= {"needs": measure.needs, "by_fold": True}
     folds = inputs.pop("folds", None)
     predictions, weights = predictions_at(y_true, y_score, inputs)
+    predictions = stated(predictions, intervals)
     if folds is not None:
         predictions = predictions.in_folds(folds)
     min_class_size = integer("min_class_size", min_class_size, 2)
@@ -302,11 +303,10 @@ def compare_subgroups(
         p_value, freedom = differences[0].p_value, omnibus.degrees_of_freedom
         statistic = float(stdtrit(freedom[1], p_value / 2)) ** 2
         omnibus = OmnibusTest(statistic, freedom, p_value)
-    design = stated(predictions, intervals).design
     return SubgroupComparison(
         measure=measure.name,
         title=title_for(measure, predictions),
-        estimates={name: replace(e, design=design) for name, e in estimates.items()},
+        estimates={x: replace(e, design=predictions.design) for x, e in estimates.items()},
         sizes=sizes,
         differences=differences,
         omnibus=omnibus,
