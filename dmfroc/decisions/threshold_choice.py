@@ -300,9 +300,11 @@ def choose_threshold(
         criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
         found = _choice(sample, criterion, by, label, level, n_draws, seed)
         found = found if predictions.direction != "<=" else found.of_small_scores()
-        known = {"design": {**whole.design, **given_options}}
-        known |= {"warnings": (*predictions.remarks, *found.warnings)}
-        choices[label] = replace(found, **known)
+        warnings, design = (
+            (*predictions.remarks, *found.warnings),
+            {**whole.design, **given_options},
+        )
+        choices[label] = replace(found, warnings=warnings, design=design)
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 

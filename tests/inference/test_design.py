@@ -47,6 +47,7 @@ OPTIONS = {
     ),
     "y_pred": ({"y_pred": (P > 0.4).astype(int)}, {"hard_labels": "as given"}),
     "pos_label": ({"pos_label": 0}, {"positive_class": 0}),
+    "direction": ({"direction": "<="}, {"direction": "<="}),
     "folds": ({"folds": FOLDS}, {"folds": 3}),
     "target": ({"folds": FOLDS, "target": "learner"}, {"folds": 3, "target": "learner"}),
     "train_fraction": (
