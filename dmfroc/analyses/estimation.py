@@ -15,7 +15,7 @@ from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 

@@ -27,8 +27,9 @@ from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inference.units import Sample
+from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
-from dmfroc.inputs.predictions import Needs, Predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
 from dmfroc.multiclass.costs import PairWeights

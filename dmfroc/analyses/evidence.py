@@ -32,9 +32,10 @@ from dmfroc.inference.judge import Judged, judged, selection_message
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
+from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
-from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, bind_in_groups
 from dmfroc.multiclass.band import BandKind, CurveBand, band_around

@@ -25,9 +25,10 @@ from dmfroc.analyses.planning import plan
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.item_mean import mean_of
 from dmfroc.inference.options import DEFAULT_LEVEL, EvaluationOptions, Options, with_options
+from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.item_scores import ScoredItems, check_scored
-from dmfroc.inputs.predictions import Needs, Predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.measures.measure import Measure
 from dmfroc.results.result import Result, attributed

@@ -33,9 +33,10 @@ from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units
+from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
-from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import remarked

@@ -32,10 +32,11 @@ from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.arrays import Rows, as_floats, remedy_for_several
 from dmfroc.inputs.columns import match_columns
 from dmfroc.inputs.messages import Source, listing
-from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import by_label, chosen_names
 from dmfroc.inputs.subgroups import unit_of_rows
 from dmfroc.measures.measure import Measure

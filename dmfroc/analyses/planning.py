@@ -17,9 +17,10 @@ from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
 from dmfroc.inference.jackknife import SYMMETRIC_FROM
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.judge import encoded_judge
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.rows import checked_same_observations, matched
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of

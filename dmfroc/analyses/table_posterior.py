@@ -8,7 +8,7 @@ from dmfroc._kit.options import RandomState, seed_of
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.bayes.posterior import Posterior
 from dmfroc.bayes.tables import Given, table_posterior
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures.measure import Measure
 
 

@@ -36,7 +36,8 @@ from dmfroc.bayes.sampling import (
 from dmfroc.inference.influences import NO_VARIATION, influences_on, moments_of
 from dmfroc.inference.remarks import few_decide, few_decide_message
 from dmfroc.inference.units import kish_sizes, units_of
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
     Measure,
     absent_classes_message,

@@ -21,10 +21,11 @@ from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.messages import listing
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Cells
 from dmfroc.measures.hull import hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import check_level, refuse
 from dmfroc.curves.curve import wilson_intervals
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures.operating_points import by_confidence, risk_area
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.results.result import AttributeTables

@@ -16,9 +16,10 @@ from jaxtyping import Float, Integer, Shaped
 
 from dmfroc._kit.arrays import PerClass, PerRow, Scores
 from dmfroc._kit.options import RandomState, generator_of, integer, numbers, positive
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.measures.statistics.forecasts import probabilities_of
 from dmfroc.results.result import AttributeTables

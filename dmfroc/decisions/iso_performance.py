@@ -17,9 +17,10 @@ from jaxtyping import Float, Shaped
 
 from dmfroc._kit.options import RandomState, choice, generator_of, nonnegative, number, numbers
 from dmfroc.curves.points import OperatingPoints, count_points, one_class
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.class_shares import unlabelled
 from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.hull import ROUNDING
 from dmfroc.results.result import AttributeTables
 

@@ -23,7 +23,8 @@ from dmfroc._kit.options import RandomState, choice, integer, positive, seed_of
 from dmfroc.functional.arrays import run
 from dmfroc.functional.roc import center, multiclass_roc
 from dmfroc.inference.compiled_replicates import as_tree
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE, ordered_pairs

@@ -3,6 +3,7 @@
 Each module imports only those below it::
 
     rows        classifiers whose rows are matched by their ids
+    arguments   what a function was given, as predictions that have what it needs
     predictions `Predictions`
     files       readers of tables as text, Parquet, JSON lines and NumPy files
     tables      which columns of a table are what, and the labels that its text spells

@@ -11,13 +11,14 @@ import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import choice, number
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import Rows, as_numpy, is_missing, row_names
 from dmfroc.inputs.censoring import CensoringWeights, cox_chances, in_stratum
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of, probabilities
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 
 AtHorizon = Literal["event", "event_free", "left_out"]

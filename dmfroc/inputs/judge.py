@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_missing, row_names
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 
 _FEWEST_VERIFIED = 2
 

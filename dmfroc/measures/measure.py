@@ -19,8 +19,9 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerPresentClass, PerRow
 from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
+from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.arrays import OnDevice
-from dmfroc.inputs.predictions import Needs, Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.bound import (
     BoundMeasures,

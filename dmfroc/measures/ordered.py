@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.arrays import PerClass
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
     OF_RANDOM_CASES,
     Measure,

@@ -17,7 +17,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, PerClass, divide
 from dmfroc._kit.options import numbers
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
     OF_RANDOM_CASES,
     UNIT,

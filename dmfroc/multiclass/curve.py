@@ -15,8 +15,9 @@ from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.options import RandomState, choice, is_one_of
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import one_blas_thread
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import OnDevice
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.measures.statistics.curves import one_curve

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import number
 from dmfroc.curves import convex_hull, roc_curve
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.rows import checked_same_observations
 
 

@@ -15,9 +15,10 @@ from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.estimators import held_out
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.multiclass.band import CurveBand
 from dmfroc.plots._style import (

@@ -10,7 +10,8 @@ import numpy as np
 
 from dmfroc._kit.later import Figure
 from dmfroc._kit.options import instance
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
 from dmfroc.plots import curves
 from dmfroc.plots._base import CurveDisplay

@@ -15,8 +15,8 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.evidence import EvidenceInMemory
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.inference.options import Options
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.estimators import held_out
-from dmfroc.inputs.predictions import as_predictions
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind, curve_band

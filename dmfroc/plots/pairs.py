@@ -12,7 +12,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.later import Axes, AxesImage, Text
 from dmfroc._kit.text import legend_text
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
 from dmfroc.plots._style import ClassifierDisplay
 

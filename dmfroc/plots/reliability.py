@@ -14,7 +14,8 @@ from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.calibration_tests import CalibrationTests
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
     brier_discrimination,
     brier_miscalibration,

@@ -15,7 +15,7 @@ from numpyro import distributions, infer
 import dmfroc
 from dmfroc import functional, measures
 from dmfroc.functional import counts
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures.measure import bind
 
 NAMES = [

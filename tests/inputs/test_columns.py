@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 
 BINARY = [0, 1, 1, 0]
 SCORE = np.array([0.1, 0.7, 0.4, 0.5])

@@ -10,7 +10,8 @@ from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 from pyarrow import parquet
 
 import dmfroc
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.predictions import Predictions
 
 TABLE = FRAME.rename(columns="score_{}".format).assign(
     species=LABELS, weight=[1.0, 2, 1, 1, 1], hard=["b", "a", "a", "b", "c"]

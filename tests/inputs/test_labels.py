@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,9 @@ from prediction_samples import FRAME, LABELS, SCORES, assert_identical
 
 from dmfroc import dmf_auc_score, estimate, evaluate, hand_till_score
 from dmfroc.curves import roc_curve
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.labels import look_alikes, natural_order
-from dmfroc.inputs.predictions import Predictions, as_predictions
+from dmfroc.inputs.predictions import Predictions
 
 
 def test_fields_of_plain_arrays():

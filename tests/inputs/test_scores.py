@@ -13,7 +13,7 @@ from prediction_samples import FRAME, LABELS, SCORES, assert_identical, exactly
 from scipy.stats import rankdata
 
 import dmfroc
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from prediction_samples import FRAME, LABELS, SCORES
 
-from dmfroc.inputs.predictions import as_predictions
+from dmfroc.inputs.arguments import as_predictions
 
 
 def test_weights():
