@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.habits import table
+from dmfroc._kit.text import did_you_mean
 
 if TYPE_CHECKING:
     import jax
@@ -135,8 +136,9 @@ def is_one_of(value: Any, choices: Collection[str]) -> bool:
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of several words."""
     if not is_one_of(value, choices):
-        remedy = table("options").get(value.casefold()) if isinstance(value, str) else None
-        hint = f": pass {remedy}" if remedy else ""
+        word = str(value).casefold()
+        remedy = None if word in choices else table("options").get(word)
+        hint = f": pass {remedy}" if remedy else did_you_mean(word, choices)
         raise ValueError(f"{name} must be one of {choices}, but it is {value!r}{hint}")
     return str(value)
 

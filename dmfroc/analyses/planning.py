@@ -203,7 +203,7 @@ class Plan(Result):
 
 
 def plan(
-    pilot: Any,
+    pilot: Any = None,
     y_score: Any = None,
     *,
     measure: str | Measure = "dmf_auc",

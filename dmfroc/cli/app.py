@@ -162,16 +162,15 @@ def _usage(error: click.UsageError) -> str:
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
         word = error.option_name.lstrip("-").replace("-", "_")
         alike = names_alike(word)
-        near = [x for x, param in known if _is_near(word, x[2:], param.name or "")]
-        near = near or [
-            x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}
-        ]
+        near = [x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}]
+        near += [x for x, param in known if _is_near(word, x[2:], param.name or "")]
         names = [param.name or "" for _, param in known]
         remedy = remedy_of(word, names) or ("" if near else as_measure(word, names))
         remedy = with_options(remedy, command)
-        hint = (
-            f": give {remedy}" if remedy and (not near or "--" in remedy) else _did_you_mean(near)
-        )
+        if word in names:  # as in Python
+            near = [known[names.index(word)][0]]
+        is_sure = not near or remedy.startswith("nothing") or ("--" in remedy and word not in names)
+        hint = f": give {remedy}" if remedy and is_sure else _did_you_mean(near)
         return error.message.rstrip(".") + hint
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name
@@ -199,7 +198,7 @@ def _is_near(word: str, *names: str) -> bool:
 
 
 def _did_you_mean(near: Sequence[str]) -> str:
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+    return f" (did you mean {' or '.join(dict.fromkeys(near))}?)" if near else ""
 
 
 def _abandon_stdout() -> None:

@@ -375,6 +375,8 @@ def leaderboard(
             each = columns.of_each(files).items()
             read = matched({name: own.read(file) for name, (own, file) in each})
             compared = dmfroc.compare
+        if len(read) < 2:
+            raise ValueError("only one model to rank: name two files, or two columns in --answers")
         found: dict[Any, Any] = {}
         for name in [None] if of_task is None else sorted({*of_task}):
             rows: Any = slice(None) if of_task is None else of_task == name

@@ -187,7 +187,10 @@ class Columns:
         which is a score of two classes.
         """
         if self.models and (len(files) > 1 or self.scores or self.y_pred):
-            raise ValueError("--models are columns of one file: leave --scores and --y-pred out")
+            raise ValueError(
+                "--models are columns of one file: leave --scores and --y-pred out, and write a "
+                "comma between models, as in --models 'a_*,b_*'"
+            )
         if len(files) > 1:
             each = [(self, file) for file in files]
             return dict(zip(classifier_names(files), each, strict=True))

@@ -89,6 +89,8 @@ def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
         if (abs(flags.sum(axis=1) - 1) < _ROUNDING).all():
             columns = "or pass one of the columns; classes come first, scores second"
             return f"take {largest} of soft labels, {columns}"
+        if (flags % 1).any():
+            return "these are scores, and classes come first, as in evaluate(y_true, y_score)"
         return (
             "of sequences pass y_true.ravel() and y_score.reshape(-1, K), without the rows to be "
             "ignored; or pass one of the columns"
@@ -342,9 +344,12 @@ def encode(
         lack, others = "without a score column", "there are columns for"
         if not has_scores:
             lack, others = "not in labels=", "the classes are"
+        remedy = _REMEDY_OF_ABSTENTIONS if what == source.predicted and has_scores else ""
+        are_codes = factor.kind is int and set(factor.distinct) <= set(range(len(labels)))
+        if source is IN_MEMORY and are_codes and isinstance(labels[0], str):
+            remedy = f"; if they count the classes, pass np.array({[*labels]})[{what}]"
         raise ValueError(
             f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "
-            f"{others} {listing(labels)}"
-            + ("" if what != source.predicted or not has_scores else _REMEDY_OF_ABSTENTIONS)
+            f"{others} {listing(labels)}{remedy}"
         )
     return np.array([position[label] for label in factor.distinct], np.int32)[factor.codes]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dmfroc.inputs.arrays import Floats
 from dmfroc.inputs.columns import Positive
-from dmfroc.inputs.labels import Label
+from dmfroc.inputs.labels import Label, place_of_class
 from dmfroc.inputs.messages import IN_MEMORY, Source, argument, listing
 
 NEARLY_ALL = 0.9  # rows
@@ -258,23 +258,31 @@ def single_score_messages(
 def two_classifiers_message(
     scores: Floats, labels: Sequence[Label], names: Sequence[Hashable] | None, source: Source
 ) -> str | None:
-    """Say that the columns of two classes seem to be scores of two classifiers.
+    """Say that the columns of two classes are no single score, or are those of two classifiers.
 
     Those of one classifier sum to a constant, or rank the rows the other way round. Columns that
-    are named after the classes, or have no names, are doubted only if they rise together.
+    are named after the classes, or have no names, are those of two classifiers only if they rise
+    together.
     """
     first, second = scores[:, 0], scores[:, 1]
     n = len(first)
     if n < _MANY or np.ptp(first + second) <= ROUNDING * np.ptp(second):
+        return None
+    order = np.argsort(second - first, kind="stable")
+    if max(np.diff(first[order]).max(), -np.diff(second[order]).min()) <= 0:
         return None
     ranks = [np.unique(column, return_inverse=True)[1] for column in (first, second)]
     of_both: Floats = np.corrcoef(np.array(ranks))
     correlation = float(of_both[0, 1])
     words = " ".join(map(str, names or labels)).casefold()
     speaks_of_classes = all(str(label).casefold() in words for label in labels)
-    if not correlation > (-_WORSE / np.sqrt(n) if speaks_of_classes else _OPPOSITE):
-        return None
     columns = "" if names is None else f" {listing(names)}"
+    if not correlation > (-_WORSE / np.sqrt(n) if speaks_of_classes else _OPPOSITE):
+        return (
+            f"the sums of the two columns{columns} of {source.scores} differ, as those of logits "
+            "do: areas and curves take each column by itself, and are not those of one score. Pass "
+            f"their softmax, or the column of class {labels[1]!r} less that of {labels[0]!r}"
+        )
     return (
         f"the two columns{columns} of {source.scores} are taken as scores of the classes "
         f"{listing(labels)}, but do not rank the rows the other way round (rank correlation "
@@ -329,7 +337,7 @@ def reversed_message(
     own, other = labels if single == 0 else labels[::-1]
     remedy = "check labels= and the order of the score columns"
     if single is not None:
-        chosen = labels[1] if positive.label is None else positive.label
+        chosen = labels[1 if positive.label is None else place_of_class(positive.label, labels)]
         direction, size = ("<=", "smaller") if chosen == own else (">=", "larger")
         where = ", if need be to Predictions.from_arrays," if source is IN_MEMORY else ""
         remedy = f"pass direction={direction!r}{where} if {size} ones mean class {chosen!r}"

@@ -105,7 +105,9 @@ def _fewer_than(k: int, predictions: Predictions) -> str | None:
     return f"is of k={k} probabilities, and there are {predictions.n_classes}: take a smaller k"
 
 
-def _too_few_classes(k: int, predictions: Predictions) -> str | None:
+def _no_ranks(k: int, predictions: Predictions) -> str | None:
+    if predictions.single is not None and predictions.n_classes > k:
+        return "compares the scores of the classes: pass those of both, not a single one"
     if predictions.n_classes > k:
         return None
     return (
@@ -535,7 +537,7 @@ def _among_first(k: int, **attributes: Any) -> Measure:
         mean_of_rows,
         family="ranking",
         needs="scores",
-        obstacle=WithOptions(_too_few_classes, k),
+        obstacle=WithOptions(_no_ranks, k),
         greater_is_better=True,
         **attributes,
     )

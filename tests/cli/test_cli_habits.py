@@ -167,7 +167,8 @@ def test_comparisons_by_several_measures(file, tmp_path):
 )
 def test_outcomes_at_a_horizon(tmp_path, command, more):
     file = tmp_path / "followed.csv"
-    FRAME.assign(t=1 + np.arange(120) % 7).to_csv(file, index=False)
+    followed = FRAME.assign(t=1 + np.arange(120) % 7)
+    followed.to_csv(file, index=False)
     options = (*OF_FILE, "--time", "t", "--horizon", "5", *more, "--json")
     found = json.loads(run(command, str(file), *options).stdout)
     analysis = {
@@ -175,7 +176,7 @@ def test_outcomes_at_a_horizon(tmp_path, command, more):
         "threshold": dmfroc.decisions.choose_threshold,
     }
     read = dmfroc.Predictions.from_arrays(Y, P)
-    expected = analysis[command](read, time=1 + np.arange(120) % 7, horizon=5)
+    expected = analysis[command](read, time=followed["t"], horizon=5)
     assert found | expected.as_json() == found
 
 
@@ -230,6 +231,13 @@ def test_messages_name_each_option_as_it_is_typed():
         assert with_options(in_data, command) == in_data
 
 
+def test_what_python_shall_do_is_not_spelled_as_options(tmp_path):
+    np.save(tmp_path / "s.npy", P)
+    told = run("evaluate", str(tmp_path / "s.npy"), "--label", "y", code=2).stderr
+    assert "save both by \"np.savez('scores.npz', y_true=y, y_score=s)\"" in told
+    assert "--label y_true and --scores y_score" in told
+
+
 def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
     file = tmp_path / "booleans.csv"
     FRAME.assign(y=Y == 1)[["y", "p"]].to_csv(file, index=False)
@@ -266,7 +274,18 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("evaluate F --label y --auc", "No such option '--auc': give --measures auc"),
         ("compare F F --label y --brier-score", "give --measure brier_score"),
         ("plan F --label y --auc .8", "'dmfroc.plan(dmfroc.simulation.PublishedFigures(prev"),
-        ("evaluate F --label y --min-auc .8", 'give a rule to dmfroc.gate, such as {"measure"'),
+        ("evaluate F --label y --min-auc .8", "give a file of TOML to dmfroc gate, with lines [["),
+        ("gate F --label y --rule auc=.8", "give a file of TOML to dmfroc gate, with lines [["),
+        ("evaluate F --label y --levels a,b", "(did you mean --labels or --level?)"),
+        ("evaluate F --label y --time t --times 5", "(did you mean --horizon or --time?)"),
+        ("evaluate F --label y --prob p", "(did you mean --scores?)"),
+        ("evaluate F --label y --truth F --on i", "give --id the column that names the rows"),
+        ("evaluate F --label y --direction <", "give --direction '>=' if large scores speak"),
+        ("compare F F --label y --paired", "give nothing instead: rows are paired by default"),
+        ("compare F F --label y --test delong", "give nothing instead: p-values come with all"),
+        ("threshold F --label y --method youden", "give --criterion youden"),
+        ("threshold F --label y --by youden", "(did you mean --criterion?)"),
+        ("leaderboard F --answers y", "only one model to rank: name two files, or two columns"),
         ("evaluate F --label y --quiet", "give nothing instead: write the output into a file"),
         ("cite --bibtex", "give nothing instead: the output is BibTeX"),
         ("evaluate F --label y --method youden", "give --measures max_informedness, or choose"),
@@ -277,7 +296,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             "plan F --label y --target .1",
             "No such option '--target' (did you mean --label or --truth?)",
         ),
-        ("evaluate F --label y --target .1", "(did you mean --target-prevalence?)"),
+        ("evaluate F --label y --target .1", "--label or --truth or --target-prevalence?)"),
         ("evaluate F --label y -l p", "(did you mean --label or --labels or --level or --latex?)"),
         ("evaluate F --label y --format csv", "--json or --csv or --latex or --markdown?)"),
         ("evaluate F --label y --seed 1", "No such option '--seed' (did you mean --random-state?)"),
@@ -455,6 +474,8 @@ def test_patterns_of_models_name_them(form, tmp_path):
     assert page.read_text(encoding="utf-8").startswith("<!")
     told = run("compare", *line, *models, "--scores", "a", code=2).stderr
     assert "--models are columns of one file: leave --scores and --y-pred out" in told
+    told = run("compare", *line, "--models", *patterns, code=2).stderr
+    assert "write a comma between models, as in --models 'a_*,b_*'" in told
 
 
 def test_thresholds_of_a_decision_are_chosen(file):

@@ -1,5 +1,6 @@
 """Scores that the data contradict: features, several classifiers, the other direction."""
 
+import contextlib
 import json
 import re
 import warnings
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from pyarrow import parquet
+from scipy.special import log_softmax, softmax
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
@@ -64,7 +66,10 @@ def test_scores_of_classifiers_are_not_doubted(tmp_path, load, classifier, metho
     for prefix in ("x", "feature_", "V", "model_", "", "logit_", "prob"):
         frame = frame_of(prefix, scores, 0).assign(y=y[1::2])
         frame.to_csv(tmp_path / "x.csv", index=False)
-        read = Predictions.from_file(tmp_path / "x.csv", label="y")  # without a warning
+        is_joint = method == "predict_joint_log_proba" and len(scores.T) == 2
+        told = pytest.warns(match="softmax") if is_joint else contextlib.nullcontext()
+        with told:  # otherwise without a warning
+            read = Predictions.from_file(tmp_path / "x.csv", label="y")
         assert read.scores == pytest.approx(scores, rel=1e-12)
 
 
@@ -375,6 +380,19 @@ def test_labels_in_a_frame_are_the_names_of_its_columns(cases_directory):
         dmfroc.hand_till_score(truth.to_numpy(), scores)
 
 
+@pytest.mark.parametrize("line", ["evaluate FILE", "threshold FILE"])
+def test_small_scores_of_the_class_that_is_named_have_one_remedy(cases_directory, line):
+    file = cases_directory / "third" / "egfr.csv"
+    words = [str(file) if x == "FILE" else x for x in line.split()]
+    words += ["--label", "ckd", "--scores", "egfr", "--labels", "1,0", "--pos-label", "1"]
+    told = CliRunner().invoke(app, words).output
+    assert "pass --direction '<=' if smaller ones mean class 1, or --pos-label 0 if larger" in told
+    found = CliRunner().invoke(app, [*words, "--direction", "<=", "--json"]).output
+    assert json.loads(found)["warnings"] == [
+        x for x in json.loads(found)["warnings"] if "direction" not in x
+    ]
+
+
 def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
     rng = np.random.default_rng(0)
     y, noise = np.arange(200) % 2, rng.normal(size=(200, 2))
@@ -387,10 +405,54 @@ def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
         Predictions.from_file(
             tmp_path / "markers.csv", label="y", scores=["s100b", "ndka"], labels=["bad", "good"]
         )
-    # Logits of two outputs need not sum to a constant
-    Predictions.from_arrays(y, noise + 1.5 * np.eye(2)[y])
     shares = rng.random(200)
     Predictions.from_arrays(y, np.column_stack([100 - 100 * shares, 100 * shares]) + 50)
+
+
+def test_logits_of_two_classes_are_no_single_score(cases_directory):
+    table = pd.read_csv(cases_directory / "third" / "logits2.csv")
+    y, logits = table["label"], table[["logit_no", "logit_yes"]]
+    message = "sums of the two columns .*softmax, or the column of class 'yes' less that of 'no'"
+    with pytest.warns(UserWarning, match=message):
+        dmfroc.hand_till_score(y, logits)
+    with pytest.warns(UserWarning, match=message):
+        dmfroc.compare(y, {"logits": logits, "softmax": softmax(logits, axis=1)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [
+            dmfroc.hand_till_score(y, scores)
+            for scores in (
+                (logits["logit_yes"] - logits["logit_no"]).to_numpy(),
+                softmax(logits, axis=1),
+                softmax(logits.astype("float32"), axis=1),
+                log_softmax(logits, axis=1),
+                softmax(logits.astype("float32"), axis=1).astype("float16"),
+            )
+        ]
+    assert found == pytest.approx([0.7647503445822774] * 5, abs=1e-3)
+    assert found[:4] == pytest.approx([0.7647503445822774] * 4)
+
+
+def test_scores_come_second_also_if_they_have_columns():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    scores = rng.normal(size=(90, 3)) + np.eye(3)[y]
+    for swapped in (lambda: dmfroc.evaluate(scores, y), lambda: dmfroc.hand_till_score(scores, y)):
+        with pytest.raises(ValueError, match="these are scores, and classes come first"):
+            swapped()
+
+
+def test_names_of_classes_that_labels_count_can_be_looked_up():
+    y, names = np.arange(90) % 3, ["ant", "bee", "cat"]
+    scores = np.random.default_rng(0).normal(size=(90, 3)) + np.eye(3)[y]
+    with pytest.raises(ValueError, match=r"pass np.array\(\['ant', 'bee', 'cat'\]\)\[y_true\]"):
+        dmfroc.hand_till_score(y, scores, labels=names)
+    with pytest.raises(ValueError, match=r"pass np.array\(\['ant', 'bee', 'cat'\]\)\[y_pred\]"):
+        dmfroc.evaluate(np.array(names)[y], scores, y_pred=y)
+    with pytest.raises(ValueError, match=r"there are columns for 'ant', 'bee', 'cat'$"):
+        dmfroc.hand_till_score(y + 7, scores, labels=names)
+    found = dmfroc.hand_till_score(np.array(names)[y], scores, labels=names)
+    assert found == dmfroc.hand_till_score(y, scores)
 
 
 @pytest.mark.parametrize("n_ties", [1, 4])

@@ -256,3 +256,12 @@ def test_options_out_of_range_are_refused():
         measures.top_k_accuracy(0)
     with pytest.raises(ValueError, match="3 of 3 classes may be named: take a smaller k"):
         estimate(measures.top_k_accuracy(3), CLASSES, SCORES)
+
+
+def test_a_single_score_has_no_largest_column():
+    y, score = [0, 1, 1, 0], [0.2, 0.9, 0.6, 0.7]
+    for first in (score, [x - 2 for x in score]):
+        with pytest.raises(ValueError, match="compares the scores of the classes: pass those of"):
+            measures.top_k_accuracy(k=1)(y, first)
+    both = [[1 - x, x] for x in score]
+    assert measures.top_k_accuracy(k=1)(y, both) == measures.accuracy()(y, both) == 0.75
