@@ -199,7 +199,7 @@ def test_what_is_the_area_under_the_curve_is_no_matter_of_its_name_or_family():
     found = evaluate(CLASSES, SCORES, measures=[other, own])
     assert (found.area, found.curve_options.shrinkage) == ("mine", 9)
     assert evaluate(CLASSES, SCORES, measures=[other]).area is None
-    scores = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
+    scores = {"a": SCORES, "b": SCORES**3}
     assert compare(CLASSES, scores, measure=other).curve_options is None
     assert compare(CLASSES, scores, measure=own).curve_options.shrinkage == 9
 
