@@ -198,6 +198,7 @@ def mismatch(
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
     singles = [x for x in names if named_class(x, classes) is not None]
     singles = [x for x in fractions if x in singles] or singles or list(fractions)
+    named = {named_class(x, classes) for x in singles}
     proposed = _numbered(names, texts, len(classes)) if strange else []
     are_of_classes = sum_to_one or len(classes) > _FEW
     if not proposed and are_of_classes and len(fractions) == len(classes):
@@ -205,8 +206,8 @@ def mismatch(
     if source.is_table_file and proposed and not source.has_chosen_scores:
         order = _in_order([str(name) for name in proposed], classes)
         remedy = f"if they are in this order pass scores={proposed}, labels={order}"
-    elif source.is_table_file and len(classes) == 2 and singles and len(names) > 1:
-        own = named_class(singles[0], classes)
+    elif source.is_table_file and len(classes) == 2 and len(named) == 1 and len(names) > 1:
+        [own] = named
         remedy = (
             f"if it is the one score for both classes pass scores={[singles[0]]}, "
             f"pos_label={classes[1 if own is None else own]!r} for the class of its large values"

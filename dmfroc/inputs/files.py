@@ -369,7 +369,7 @@ _NAMES_CLASSES = re.compile("(class|label|categor|target_name)").match
 _TEXTS = (".csv", ".tsv", ".txt", ".tab")
 _TABLES = (*_TEXTS, ".parquet", *_READERS)
 _REMEDIES = {
-    ".npy": ". An .npy file holds one array without labels: save both by \"np.savez('scores.npz', "
+    ".npy": ". An .npy file holds one array without labels: save \"np.savez('scores.npz', "
     "y_true=y, y_score=s)\", and pass that file, label='y_true' and scores='y_score'",
     ".xlsx": ". Save the sheet as CSV",
     ".xls": ". Save the sheet as CSV",

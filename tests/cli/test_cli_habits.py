@@ -234,7 +234,7 @@ def test_messages_name_each_option_as_it_is_typed():
 def test_what_python_shall_do_is_not_spelled_as_options(tmp_path):
     np.save(tmp_path / "s.npy", P)
     told = run("evaluate", str(tmp_path / "s.npy"), "--label", "y", code=2).stderr
-    assert "save both by \"np.savez('scores.npz', y_true=y, y_score=s)\"" in told
+    assert "save \"np.savez('scores.npz', y_true=y, y_score=s)\"" in told
     assert "--label y_true and --scores y_score" in told
 
 

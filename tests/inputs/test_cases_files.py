@@ -76,7 +76,7 @@ def test_arrays(cases_directory):
     found = estimated("hand_till", path, label="label_ids", scores="predictions")
     assert found.value == pytest.approx(0.858503, abs=5e-7)
     with pytest.raises(
-        ValueError, match=r"one array without labels: save np\.savez\('scores\.npz'"
+        ValueError, match=r"one array without labels: save .np\.savez\('scores\.npz'"
     ):
         Predictions.from_file(cases_directory / "logits.npy", label="y")
 

@@ -83,9 +83,9 @@ def test_one_column_of_lists_beside_others(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "remedy"),
     [
-        (["proba", "pred"], r"pass scores=\['proba'\]$"),
-        (["pred", "proba"], r"pass scores=\['proba'\]$"),
-        (["proba", "other"], r"in this order pass scores=\['proba', 'other'\], labels=\[0, 1\]$"),
+        (["proba", "pred"], r"pass scores=\['proba'\], pos_label=1 for the class of its large"),
+        (["pred", "proba"], r"pass scores=\['proba'\], pos_label=1 for the class of its large"),
+        (["proba", "other"], r"pass scores=\['proba'\], pos_label=1 for the class of its large"),
         (["pred", "id"], "or choose with scores=$"),
     ],
 )

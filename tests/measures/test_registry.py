@@ -234,7 +234,7 @@ def test_a_title_of_ones_own_is_used():
     assert found.estimates["m"].value == found.estimates["hand_till"].value
     assert found.estimates["m"].title == "Separation"
     assert "\nSeparation " in str(found)
-    compared = compare(CLASSES, {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}, measure=own)
+    compared = compare(CLASSES, {"a": SCORES, "b": SCORES**3}, measure=own)
     assert (compared.measure, compared.title) == ("m", "Separation")
     assert own(CLASSES, SCORES) == measures.hand_till()(CLASSES, SCORES)
 
