@@ -137,7 +137,7 @@ def either_class(rng):
     """Options have the order of the labels, whichever class is positive, in folds too."""
     given, names = generators.either_class(rng)
     order, positive, costs, shares, folds = (given[x] for x in names)
-    options = {"labels": order, "pos_label": positive}
+    options = {"labels": order, "pos_label": positive, "direction": given["direction"]}
     y, scores = given["y_true"], given["y_score"]
     codes, p = given["codes"], given["probabilities"]  # in the order of the labels
     place = order.index(positive)

@@ -91,14 +91,17 @@ def either_class(rng):
         folds[rows] = np.append([0, 1], rng.integers(2, size=len(rows) - 2))
     second = np.round(rng.beta(2, 2, n), int(rng.integers(1, 5)))
     probabilities = np.column_stack([1 - second, second])
-    one = rng.random() < 0.5
-    return {
+    positive, side = (int(x) for x in rng.integers(2, size=2))
+    one = {"y_score": probabilities[:, positive if side else 1 - positive], "direction": "<="}
+    if side:
+        one["direction"] = [">=", None][int(rng.integers(2))]
+    of_both = {"y_score": probabilities, "direction": None}
+    return (one if rng.random() < 0.5 else of_both) | {
         "y_true": container(rng, [order[code] for code in codes]),
-        "y_score": second if one else probabilities,
         "codes": codes,
         "probabilities": probabilities,
         "order": order,
-        "positive": order[int(rng.integers(2))],
+        "positive": order[positive],
         "costs": rng.uniform(0.5, 5, size=(2, 2)),
         "shares": rng.dirichlet([2, 2]),
         "folds": folds,
@@ -161,7 +164,7 @@ def spoil(rng, values):
     elif wrong == 1:
         y[row] = object()
     elif wrong == 2:
-        scores[row, 0] = [np.nan, np.inf][rng.integers(2)]  # -inf ranks lowest
+        scores[row, 0] = np.nan  # infinities are the highest and the lowest rank
     elif wrong == 3:
         y = y[:-1]
     elif wrong == 4:

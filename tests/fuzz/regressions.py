@@ -854,11 +854,11 @@ CASES = {
         accuracy_in_folds(0.2),
     ),
     "one probability with the first class positive": (
-        lambda: first_class("brier_score", TWO[:, 1]),
+        lambda: first_class("brier_score", TWO[:, 0]),
         0.04 * 0.84 + 0.64 * 0.16,
     ),
     "one probability and a threshold for the first class": (
-        lambda: dmfroc.decisions.operating_point(TRUE, TWO[:, 1], 0.5, pos_label=0).tpr,
+        lambda: dmfroc.decisions.operating_point(TRUE, TWO[:, 0], 0.5, pos_label=0).tpr,
         60 / 70,
     ),
     "runs without any variation": (
