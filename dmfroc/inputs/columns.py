@@ -196,7 +196,7 @@ def mismatch(
     ]
     strange = [name for name, text in zip(names, texts, strict=True) if text not in expected]
     remedy = "choose with scores=" if source.is_table_file else "pass an array and labels="
-    singles = [x for x in names if named_class(x, classes) is not None]
+    singles = [x for x in names if named_class(x, classes) is not None and not counts_rows(str(x))]
     singles = [x for x in fractions if x in singles] or singles or list(fractions)
     named = {named_class(x, classes) for x in singles}
     proposed = _numbered(names, texts, len(classes)) if strange else []

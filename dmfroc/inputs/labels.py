@@ -197,14 +197,14 @@ def label_order(labels: Any, kind: type, source: Source) -> list[Label]:
 
 def place_of_class(pos_label: Any, labels: Sequence[Hashable]) -> int:
     """Return the position of the class ``pos_label``, or that it spells; refuse what is none."""
-    if isinstance(pos_label, str):
-        pos_label = spelled_label(pos_label, type(labels[0]))
+    is_text = isinstance(pos_label, str)
+    label = spelled_label(pos_label, type(labels[0])) if is_text else pos_label
     # A set compares hashes first: NA is equal to nothing, and says so by an error
-    if not (isinstance(pos_label, Hashable) and pos_label in set(labels)):
+    if not (isinstance(label, Hashable) and label in set(labels)):
         raise ValueError(
             f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
         )
-    return list(labels).index(pos_label)
+    return list(labels).index(label)
 
 
 def spelled_label(text: str, kind: type) -> Label | None:

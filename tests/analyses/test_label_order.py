@@ -392,6 +392,7 @@ def test_probabilities_of_the_other_class_have_one_scale():
         ((Y, both(P)), AT_MOST, "direction= concerns a single score, but there are 2 columns"),
         ((Y, P), {"direction": "<"}, r"direction must be one of \('>=', '<='\)"),
         ((Y, P), {"pos_label": 7}, "pos_label= must be one of the classes 0, 1, but it is 7"),
+        ((Y, P), {"pos_label": "yes"}, "must be one of the classes 0, 1, but it is 'yes'"),
         ((Y, pd.Series(P, name="p_0")), {"pos_label": 1}, "'p_0'.* pass direction='<=' if"),
         ((Y, None), {"y_pred": Y, **AT_MOST}, "concerns a single score, but there are hard"),
     ],

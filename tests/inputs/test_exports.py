@@ -87,12 +87,13 @@ def test_one_column_of_lists_beside_others(tmp_path):
         (["pred", "proba"], r"pass scores=\['proba'\], pos_label=1 for the class of its large"),
         (["proba", "other"], r"pass scores=\['proba'\], pos_label=1 for the class of its large"),
         (["pred", "id"], "or choose with scores=$"),
+        (["Unnamed: 0", "pred", "proba"], r"pass scores=\['proba'\], pos_label=1 for the class"),
     ],
 )
 def test_hard_labels_are_no_proposed_scores(tmp_path, columns, remedy):
     rng = np.random.default_rng(1)
     values = {"proba": rng.random(40), "other": rng.random(40), "pred": np.arange(40) // 2 % 2}
-    values["id"] = np.arange(40)
+    values["id"] = values["Unnamed: 0"] = np.arange(40)
     frame = pd.DataFrame({name: values[name] for name in columns}).assign(y=np.arange(40) % 2)
     path = tmp_path / "two.csv"
     frame.to_csv(path, index=False)
