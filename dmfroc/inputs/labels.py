@@ -201,8 +201,9 @@ def place_of_class(pos_label: Any, labels: Sequence[Hashable]) -> int:
     label = spelled_label(pos_label, type(labels[0])) if is_text else pos_label
     # A set compares hashes first: NA is equal to nothing, and says so by an error
     if not (isinstance(label, Hashable) and label in set(labels)):
+        given = pos_label if label is None else label
         raise ValueError(
-            f"pos_label= must be one of the classes {listing(labels)}, but it is {pos_label!r}"
+            f"pos_label= must be one of the classes {listing(labels)}, but it is {given!r}"
         )
     return list(labels).index(label)
 

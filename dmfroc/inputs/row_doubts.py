@@ -23,6 +23,7 @@ _OF_FLAGS = re.compile(
 )
 _FLAGS = {"0", "1"}, {"false", "true"}
 _OF_FITS = re.compile(r"fold|split|resampl|rep|iter|id|seed|run|boot", re.IGNORECASE)
+_OF_PEOPLE = re.compile(r"patient|subject(?!ive)|person(?!al)|participant", re.IGNORECASE)
 _OF_MODELS = re.compile(
     r"model|learner|flow|algo|method|seed|run|trial|epoch|config", re.IGNORECASE
 )
@@ -87,6 +88,12 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
                 f"column {key!r} has each of its {len(sizes)} values in {rows}, all of "
                 "one class. If these rows are of one observation or patient, standard errors are "
                 "too small: pass groups= for it, or keep one row of each"
+            )
+    for name, (codes, values) in columns.items():
+        if not used and _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):
+            return (
+                f"column {name!r} has {len(values)} values in {n} rows. If rows with the same one "
+                f"are of one patient, standard errors are too small: pass groups={name!r}"
             )
     return None
 

@@ -678,3 +678,20 @@ def test_a_file_of_leave_one_out(cases_directory):
     )
     with pytest.raises(ValueError, match=r"nearly every fold is one row. Of leave-one-out"):
         dmfroc.estimate("hand_till", read, folds=np.arange(read.n_observations))
+
+
+@pytest.mark.parametrize("name", ["patient_id", "Subject", "participant"])
+def test_rows_of_the_same_patients_are_told_whatever_their_classes(tmp_path, name):
+    rng = np.random.default_rng(0)
+    y, patient = rng.integers(2, size=120), rng.integers(40, size=120)
+    file = tmp_path / "visits.csv"
+    pd.DataFrame({name: patient, "y": y, "p": rng.normal(size=120) + y}).to_csv(file, index=False)
+    line = ["evaluate", str(file), "--label", "y", "--scores", "p"]
+    told = CliRunner().invoke(app, line).output
+    assert f"column '{name}' has {len(set(patient))} values in 120 rows" in told
+    assert f"pass --groups {name}" in told
+    assert "warning" not in CliRunner().invoke(app, [*line, "--groups", name]).output
+    pd.DataFrame({name: np.arange(120), "y": y, "p": rng.normal(size=120) + y}).to_csv(
+        file, index=False
+    )
+    assert "warning" not in CliRunner().invoke(app, line).output
