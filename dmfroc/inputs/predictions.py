@@ -470,7 +470,10 @@ class Predictions:
         codes = group.astype(np.int32)
         if self.folds is not None and not np.array_equal(codes, self.folds):
             raise ValueError("folds are others than those of the predictions: leave one out")
-        known = {"lacking_folds": lacking, "design": {**self.design, "folds": len(names)}}
+        known: dict[str, Any] = {
+            "lacking_folds": lacking,
+            "design": {**self.design, "folds": len(names)},
+        }
         return replace(self, folds=codes, index=rows.index, **known)
 
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
