@@ -269,7 +269,7 @@ def decision_curve(
         share = _share_of(sample, prevalence, label)
         points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
         found = _curve(points, at, label, options)
-        known = {"warnings": predictions.remarks, "design": design}
+        known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
         curves[label] = replace(found, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
 

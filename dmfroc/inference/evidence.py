@@ -96,7 +96,7 @@ class AtThreshold(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Facts:
-    """What a sample says of one measure: all that its interval and its remarks are made of.
+    """What a sample says of one measure: all that its interval and its warnings are made of.
 
     Whoever makes the facts finds each of them, once: `facts_of` in memory, `combined` from those
     of parts, `dmfroc.counted.estimates` from counts. Nothing here asks the sample again.
