@@ -307,9 +307,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def check_distinct(
-    values: NDArray[Any], floats: NDArray[np.float32] | NDArray[np.float64], what: str
-) -> None:
+def check_distinct(values: NDArray[Any], floats: NDArray[Any], what: str) -> None:
     """Refuse numbers that differ and whose order is lost where they are floats."""
     kind = values.dtype.kind
     if kind == "O":
