@@ -187,7 +187,7 @@ def _to_add(scores: Scores) -> Scores:
 def _denominator(x: Float[Array, ""], largest: int) -> Float[Array, ""]:
     """Return that of the last convergent of a continued fraction that is not too large."""
 
-    def with_term(_: int, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    def with_term(_: Any, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
         rest, before, last = state
         term = jnp.floor(1 / rest)
         new = 1 / rest - term, last, before + term * last

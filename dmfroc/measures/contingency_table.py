@@ -92,7 +92,7 @@ class ContingencyTable(Result):
     def __post_init__(self) -> None:
         if np.ndim(self.counts) != 2:
             raise TypeError("counts must be a matrix: of classes call ContingencyTable.from_labels")
-        if not self.labels:  # of a crosstab they are its own
+        if len(self.labels) == 0:  # of a crosstab they are its own
             vars(self).update(vars(type(self).from_matrix(self.counts)))
 
     @classmethod
