@@ -24,7 +24,7 @@ from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import MEASURES
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
 N_STREAMS, N_PAIRS = 1_000, 200
@@ -116,7 +116,7 @@ def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float
             n += 1
             continue
         predictions = Predictions.from_arrays(y[:n], scores[:n])
-        [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
+        [facts] = facts_of([measure], sample_of(predictions))
         monitor.add_facts(current_of_facts(facts, n), LEVEL)
         low, high = monitor.looks[-1].interval
         has_failed |= not low <= baseline <= high

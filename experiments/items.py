@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 from _study import arguments, markdown_table, write_page
+from dmfroc.inference.bounded_mean import BoundedMean
 from scipy.special import ndtri
 from scipy.stats import binom
 
 from dmfroc import estimate, items
-from dmfroc.inference.bounded_mean import BoundedMean
 
 SIZES = (10, 20, 50, 100)
 RATES = np.arange(0.02, 0.981, 0.01)

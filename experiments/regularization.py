@@ -169,7 +169,7 @@ def intervals(generator: np.random.Generator, design: str) -> list[dict]:
         predictions, units = evidence.sample
         for strength, measure in MEASURES.items():
             bound = bind(measure, predictions)
-            [facts] = facts_of([measure], bound, evidence.sample)
+            [facts] = facts_of([measure], evidence.sample)
             ends = facts.unbiased_interval_at(ERROR)
             row = {
                 "strength": strength,

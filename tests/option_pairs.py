@@ -155,9 +155,8 @@ def numbers(found):
                "interval": found.interval}  # fmt: skip
         judge = found.judge and {"lambda": found.judge.lambda_} | vars(found.judge)
         draws = None if found.draws is None else np.quantile(found.draws, TAILS)
-        exact = {end: found.exact_limit == end for end in ("lower", "upper")}
         found = {"estimates": {"it": one}, "n_draws": found.n_draws, "judge": {"it": judge},
-                 "quantiles": draws, "exact": exact}  # fmt: skip
+                 "quantiles": draws}  # fmt: skip
     elif isinstance(found, Result):
         found = json.loads(json.dumps(found.as_json(), default=str))
     return dict(_flat("", found))
@@ -182,7 +181,7 @@ def values(found):
 
 
 def but_intervals(found):
-    others = "interval|limit|level|n_draws|best|exact|quantiles"
+    others = "interval|limit|level|n_draws|best|quantiles"
     return {path: x for path, x in found.items() if not re.search(others, path)}
 
 
@@ -410,16 +409,15 @@ def level_by_hand(run, call, found):
 
 
 def interval_type_by_hand(run, call, found):
-    """Reflect quantiles of the draws in the value."""
+    """Reflect quantiles of the draws in the value; what was not seen adds as much as to others."""
     plain = run(call | {"interval_type": "percentile"})
     expected = {path: x for path, x in but_intervals(plain).items() if "p_value" not in path}
     if "quantiles/0" in found:
         ends, value = (1, 2) if "level" in call else (0, 3), found["estimates/it/value"]
-        low, high = (2 * value - found[f"quantiles/{end}"] for end in ends[::-1])
-        if not found["exact/lower"]:  # which is further away
-            expected["estimates/it/interval/0"] = max(low, 0)
-        if not found["exact/upper"]:
-            expected["estimates/it/interval/1"] = min(high, 1)
+        low, high = (found[f"quantiles/{end}"] for end in ends)
+        path = "estimates/it/interval"
+        expected[f"{path}/0"] = max(2 * value - high + plain[f"{path}/0"] - low, 0)
+        expected[f"{path}/1"] = min(2 * value - low + plain[f"{path}/1"] - high, 1)
     return expected
 
 

@@ -137,7 +137,6 @@ def measured_json(e):
     return estimate_json(e) | {
         "level": e.level,
         "method": e.method,
-        "exact_limit": e.exact_limit or "",
     }
 
 

@@ -41,7 +41,6 @@ from dmfroc.results.estimate import (
     NamedEstimates,
     agreement_table,
     estimates_table,
-    exact_limit_line,
     judge_table,
     of_measures,
 )
@@ -205,10 +204,6 @@ class Evaluation(NamedEstimates):
     def head(self) -> list[str]:
         """Return the sample in a line."""
         return [repr(self.predictions)]
-
-    def foot(self) -> list[str]:
-        """Return what an exact limit is, if an estimate has one."""
-        return exact_limit_line(self.shown)
 
 
 @by_horizon

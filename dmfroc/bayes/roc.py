@@ -34,7 +34,7 @@ from dmfroc.bayes.sampling import (
     sampler_of,
 )
 from dmfroc.inference.influences import NO_VARIATION, influences_on, moments_of
-from dmfroc.inference.remarks import few_decide, few_decide_message
+from dmfroc.inference.remarks import few_decide_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
@@ -60,6 +60,7 @@ _MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
 _REPLICATES_PER_CHAIN = 100
 _PERFECT = 1e-12
 _ERROR = 0.05  # share of samples from the model that get a warning of unequal pairs
+_FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 1.0  # below, intervals cover 86 to 95 % where they say 95 %
 _DIMENSIONS = {
     "threshold_effect": ["rate", "threshold"],
@@ -420,7 +421,8 @@ def _warnings(
             "priors=Priors(split_scale=5), or use the jackknife"
         )
     remarks += filter(None, [_unequal_pairs_message(posterior)])
-    if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
+    few_errors = (1 - value) * moments.sizes.min() < _FEW_ERRORS
+    if few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM:
         remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
 

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.linalg import null_space
 from scipy.special import chdtri, ndtr, stdtr
 
-from dmfroc.inference.limits import scale_of
+from dmfroc.inference.scales import scale_of
 from dmfroc.results.estimate import Estimate
 
 PerTau = Float[np.ndarray, " j"]

@@ -9,7 +9,6 @@ projection of its own, the volumes triples of observations.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from dmfroc._kit.options import numbers
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
-    OF_RANDOM_CASES,
+    UNBIASED,
     UNIT,
     Measure,
     WithOptions,
@@ -126,7 +125,7 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, interval=OF_RANDOM_CASES)
+    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, interval=UNBIASED)
 
 
 @also_called("roc_auc_ovo_weighted", of="one_vs_one_auc_prevalence")
@@ -258,8 +257,7 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    interval = replace(OF_RANDOM_CASES, of_rare_errors=hand_till())
-    attributes = {"in_given_order": True, "interval": interval}
+    attributes = {"in_given_order": True, "interval": UNBIASED}
     return ranking("AUC-mu", statistic, _mean_projected_area, **attributes)
 
 
@@ -326,7 +324,7 @@ def vus() -> Measure:
     >>> round(vus()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.541666666667
     """
-    attributes = {"obstacle": _no_combinations, "chance": math.nan, "interval": OF_RANDOM_CASES}
+    attributes = {"obstacle": _no_combinations, "chance": math.nan, "interval": UNBIASED}
     return ranking("VUS", _combinations, _volume, **attributes)
 
 
@@ -363,7 +361,7 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": OF_RANDOM_CASES}
+    attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": UNBIASED}
     attributes["caveats"] = (WithOptions(alphabetical_message, "Ordinal VUS"),)
     return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 

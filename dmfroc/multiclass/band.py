@@ -322,13 +322,11 @@ def _with_target(
     if n_target == 0:
         return influences_of_rows, units
     influences_of_target -= influences_of_target.mean(axis=-1, keepdims=True)
-    inflation = units.inflation
     joined = replace(
         units,
         unit_of_row=np.append(units.unit_of_row, n_units + np.arange(n_target)),
         stratum=np.append(units.stratum, np.full(n_target, len(units.sizes))),
         sizes=np.append(units.sizes, n_target),
-        inflation=None if inflation is None else np.append(inflation, np.ones(n_target)),
     )
     return np.concatenate([influences_of_rows, influences_of_target], axis=-1), joined
 

@@ -160,10 +160,10 @@ def test_table():
     assert isinstance(table, pd.DataFrame)
     assert table.index.name == "measure"
     assert list(table.index) == ALL
-    columns = ["value", "standard_error", "low", "high", "level", "method", "exact_limit"]
+    columns = ["value", "standard_error", "low", "high", "level", "method"]
     assert list(table.columns) == columns
     for name, e in result.estimates.items():
-        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife", e.exact_limit or ""]
+        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife"]
         assert table.loc[name].tolist() == row
 
 

@@ -118,7 +118,6 @@ def measures_as_json(evaluation):
             e,
             level=e.level,
             method=e.method,
-            exact_limit=e.exact_limit or "",
             bias_corrected=e.bias_corrected,
         )
         for name, e in evaluation.estimates.items()
@@ -554,8 +553,6 @@ def test_demo(tmp_path, monkeypatch):
     ):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
-    # The best classifier is nearly perfect: its lower limits are exact, which is explained once
-    assert text.count("exact limit: the one-sided limit for one more gross error") == 1
     of_folds, of_ties = [line for line in text.splitlines() if line.startswith("warning: ")]
     assert "the rarest class has 48 observations in all folds" in of_folds
     assert "nearest neighbours: 6 rows tie for the largest score" in of_ties

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc.inference import compiled_replicates, replicates
 from dmfroc.inference.influences import moments_of
-from dmfroc.inference.limits import quantile_in_standard_errors
+from dmfroc.inference.scales import quantile_in_standard_errors
 from dmfroc.inference.units import Units, units_of
 from dmfroc.measures import dmf_auc, hand_till
 from dmfroc.measures.measure import bind

@@ -259,7 +259,7 @@ def test_index_excludes_calibration_only_if_the_likelihood_does(power):
         fitted = fit.predict_proba(features)[np.arange(150), y]
         ratio = 2 * np.log(fitted / np.where(y == 1, q, 1 - q)).sum()
         low = estimate("integrated_calibration_index", y, q).interval[0]
-        assert low == 0 or chi2.sf(ratio, 3) < 0.05
+        assert low < 0.005 or chi2.sf(ratio, 3) < 0.05
         disagreements += low == 0 and chi2.sf(ratio, 3) < 0.05
     assert disagreements < 6
 

@@ -186,7 +186,7 @@ def test_posteriors_know_default_options_that_are_written_out():
         assert estimate(measures.dmf_auc(**options), predictions, method="bayes") == expected
 
 
-@pytest.mark.filterwarnings("ignore:most rows of the classes")
+@pytest.mark.filterwarnings("ignore:.*most rows of the classes")
 def test_what_is_the_area_under_the_curve_is_no_matter_of_its_name_or_family():
     """A user's measure may have them, or the names of the area's options."""
     options = measures.dmf_auc().options
@@ -227,7 +227,7 @@ def test_posteriors_of_tables_have_the_measures_own_options():
     assert even.value != pytest.approx(by_bias.value, abs=1e-4)
 
 
-@pytest.mark.filterwarnings("ignore:most rows of the classes")
+@pytest.mark.filterwarnings("ignore:.*most rows of the classes")
 def test_a_title_of_ones_own_is_used():
     own = dataclasses.replace(measures.hand_till(), name="m", title="Separation")
     found = evaluate(CLASSES, SCORES, measures=["hand_till", own])
