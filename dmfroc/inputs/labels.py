@@ -195,12 +195,17 @@ def label_order(labels: Any, kind: type, source: Source) -> list[Label]:
     return [label if value is None else value for label, value in zip(order, spelled, strict=True)]
 
 
+def is_among(labels: Sequence[Hashable], label: Any) -> bool:
+    """Whether this is one of the labels; it may be anything."""
+    # A set compares hashes first: comparing pandas.NA with a label has no truth value
+    return isinstance(label, Hashable) and label in set(labels)
+
+
 def place_of_class(pos_label: Any, labels: Sequence[Hashable]) -> int:
     """Return the position of the class ``pos_label``, or that it spells; refuse what is none."""
     is_text = isinstance(pos_label, str)
     label = spelled_label(pos_label, type(labels[0])) if is_text else pos_label
-    # A set compares hashes first: NA is equal to nothing, and says so by an error
-    if not (isinstance(label, Hashable) and label in set(labels)):
+    if not is_among(labels, label):
         given = pos_label if label is None else label
         raise ValueError(
             f"pos_label= must be one of the classes {listing(labels)}, but it is {given!r}"

@@ -29,7 +29,7 @@ from dmfroc.inputs.checks import (
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
-from dmfroc.inputs.labels import place_of_class
+from dmfroc.inputs.labels import is_among, place_of_class
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.subgroups import crossed, lacking_folds
 from dmfroc.inputs.tables import Names
@@ -398,8 +398,7 @@ class Predictions:
 
     def has_class(self, label: Any) -> bool:
         """Whether this is one of the labels; it may be anything."""
-        # A set compares hashes first: NA is equal to nothing, and says so by an error
-        return isinstance(label, Hashable) and label in set(self.labels)
+        return is_among(self.labels, label)
 
     @property
     def direction(self) -> Direction | None:
