@@ -158,8 +158,8 @@ def wrong_probabilities(probabilities: Scores) -> str | None:
 def probabilities_message(example: str) -> str:
     """Return the end of a sentence that says what was found instead of probabilities."""
     return (
-        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: take the "
-        "softmax of logits, calibrate other scores, or take a measure of ranks"
+        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: calibrate "
+        "the scores first (logits: take their softmax), or take a measure of their ranks"
     )
 
 
