@@ -206,9 +206,6 @@ def compare(
         return over_horizons(horizon, facts_at, intervals, hypothesis)
     evidence = evidence_at(given.get("horizon"))
     predictions, joint = evidence.predictions, evidence.estimates(measure, hypothesis)
-    designs = {name: sample.design for name, sample in predictions.items()}
-    estimates = {x: replace(e, design=designs.get(x, {})) for x, e in joint.estimates.items()}
-    joint = joint._replace(estimates=estimates)
     if scale == "ratio":
         if evidence.units is None:
             raise ValueError("scale='ratio' needs rows in memory: pass arrays instead of a scan")

@@ -363,7 +363,7 @@ def joint_estimates_with_judge(
     )
     warn([first.selection_message])
     found = method.paired_estimates(joint, hypothesis)
-    each = {name: remarked(e, of_each[name].remarks) for name, e in found.estimates.items()}
+    each = {name: remarked(e, of_each[name]) for name, e in found.estimates.items()}
     return found._replace(estimates=each)
 
 
@@ -489,12 +489,11 @@ def choose_methods(
 
 def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
     """Estimate measures, with the warnings of the inputs and all about the values."""
-    methods, of_inputs = evidence.methods(measures), evidence.predictions.remarks
+    methods = evidence.methods(measures)
     found = [
-        remarked(e, of_inputs, below_chance_message(measure, [e]))
+        remarked(e, evidence.predictions, below_chance_message(measure, [e]))
         for measure, e in zip(measures, evidence.estimates(measures, methods), strict=True)
     ]
-    found = [replace(e, design=evidence.predictions.design) for e in found]
     # The same method for all, or methods that do not warn themselves
     return [replace(e, caveats=()) for e in found] if methods[0].warns_itself else found
 

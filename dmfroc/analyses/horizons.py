@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast, overload
 
 import numpy as np
@@ -142,11 +142,7 @@ def over_horizons(
         facts = [at[name] for at in over_time]
         for one in facts:
             check_finite(one.measure, {name: one.value})
-        points[name] = tuple(remarked(method.estimate(x), x.predictions.remarks) for x in facts)
-        points[name] = tuple(
-            replace(e, design=x.predictions.design)
-            for e, x in zip(points[name], facts, strict=True)
-        )
+        points[name] = tuple(remarked(method.estimate(x), x.predictions) for x in facts)
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
         tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
     families = [[name] for name in first]

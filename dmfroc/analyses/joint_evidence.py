@@ -215,9 +215,7 @@ def _estimates_in_memory(
         below_chance_message(measure, list(joint.estimates.values())),
         _target_message(measure),
     ]
-    estimates = {
-        x: remarked(e, predictions[x].remarks, *messages) for x, e in joint.estimates.items()
-    }
+    estimates = {x: remarked(e, predictions[x], *messages) for x, e in joint.estimates.items()}
     warn(attributed({name: e.caveats for name, e in estimates.items()}))
     return joint._replace(estimates=estimates)
 

@@ -34,7 +34,7 @@ from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, remarked
 from dmfroc.results.result import attributed
 
 _ROWS_OF_CLASS = 1 << 13  # whose spread is known to one per cent
@@ -125,7 +125,10 @@ def joint_estimates_of_counts(
     )
     joint = method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
     warn(attributed({name: e.caveats for name, e in joint.estimates.items()}))
-    return joint
+    estimates = {
+        x: remarked(e, stated_counts(sample, x, options)) for x, e in joint.estimates.items()
+    }
+    return joint._replace(estimates=estimates)
 
 
 def _products(

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -17,6 +17,9 @@ from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import common, design_lines, format_interval, warning_lines
+
+if TYPE_CHECKING:
+    from dmfroc.inputs.predictions import Predictions
 
 Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
@@ -181,13 +184,12 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
         return len(self.estimates)
 
 
-def remarked(e: Estimate, of_inputs: Sequence[str], *of_value: str | None) -> Estimate:
-    """Return an estimate that has the warnings of its inputs, and others about its value, too."""
+def remarked(e: Estimate, predictions: Predictions, *of_value: str | None) -> Estimate:
+    """Return an estimate with the design and the warnings of its inputs, and more of its value."""
     own = e.caveats if math.isfinite(e.value) else e.warnings
     caveats = tuple(dict.fromkeys(filter(None, [*own, *of_value])))
-    return replace(
-        e, caveats=caveats, warnings=tuple(dict.fromkeys([*of_inputs, *e.warnings, *caveats]))
-    )
+    warnings = tuple(dict.fromkeys([*predictions.remarks, *e.warnings, *caveats]))
+    return replace(e, caveats=caveats, warnings=warnings, design=predictions.design)
 
 
 def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
