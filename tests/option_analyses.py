@@ -98,10 +98,18 @@ def against_all(c, scores=None):
     return dmfroc.compare(measure="net_benefit", **c | {"y_score": both} | hard)
 
 
-def scores_of_all(c):
+def place_of_positive(c):
     order = c.get("labels", ["a", "b"])
-    place = order.index(c.get("pos_label", order[1]))
-    return against_all(c, np.tile(np.eye(2)[place], (len(c["y_true"]), 1)))
+    return order.index(c.get("pos_label", order[1]))
+
+
+def one_score(c):
+    score = c["y_score"][:, place_of_positive(c)]
+    return dmfroc.estimate("average_precision", **c | {"y_score": score})
+
+
+def scores_of_all(c):
+    return against_all(c, np.tile(np.eye(2)[place_of_positive(c)], (len(c["y_true"]), 1)))
 
 
 def gate(c, **rule):
@@ -151,7 +159,7 @@ SAME = [
     (
         "estimate",
         "one score",
-        lambda c: dmfroc.estimate("average_precision", **c | {"y_score": c["y_score"][:, 1]}),
+        one_score,
         ARRAYS,
         OF_ALL,
         of_numbers(lambda c: dmfroc.estimate("average_precision", **c)),

@@ -168,7 +168,8 @@ def _flat(path, x):
         yield path, float(x)
     elif isinstance(x, dict):
         for key, one in x.items():
-            if key not in ("warnings", "seed", "agreement"):
+            # What is done by hand is not said of the design
+            if key not in ("warnings", "seed", "agreement", "design"):
                 yield from _flat(f"{path}/{key}" if path else str(key), one)
     elif isinstance(x, list | tuple | np.ndarray):
         for place, one in enumerate(x):

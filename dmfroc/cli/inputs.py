@@ -277,8 +277,9 @@ class Columns:
             {self.id: "id"} if self.id else {}
         )
         read = self.read_others(file, arguments)
+        ids = read.pop(self.id) if self.id else range(len(next(iter(read.values()))))
         # As texts, since numbers from 0 would only count the rows
-        index = [str(x) for x in read.pop(self.id)] if self.id else None
+        index = [str(x) for x in ids]
         try:
             return pd.DataFrame(read, index=index).astype(float)
         except (TypeError, ValueError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dmfroc._kit.options import is_one_of
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import group_names
 from dmfroc.inputs.predictions import Predictions
@@ -26,5 +27,5 @@ def stated(
     if options.stratify is not None:
         facts["class_sizes"] = "fixed" if options.stratify else "random, in one stratum"
     given = {x: getattr(options, x) for x in options.given if x in _SHOWN}
-    facts |= {name: x for name, x in given.items() if x != "bca"}
+    facts |= {name: x for name, x in given.items() if not is_one_of(x, ["bca"])}
     return predictions.reweighted(predictions.sample_weight, **facts) if facts else predictions

@@ -32,6 +32,8 @@ def in_class_shares(
     predictions: Predictions, shares: Float[np.ndarray, " k"], **facts: Any
 ) -> Predictions:
     """Return predictions in which each class has its share of the weight, in every fold."""
+    if predictions.lacking_folds is not None:  # where the others cannot stand for a class
+        raise ValueError(predictions.lacking_folds)
     cell, own = shares_in_cells(predictions)
     fold = cell // len(shares)
     of_fold = np.bincount(fold, predictions.sample_weight)[fold]

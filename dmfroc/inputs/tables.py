@@ -214,8 +214,9 @@ def columns_of_use(table: Any, names: Names) -> list[str]:
         scores = [x for x in free if types.is_floating(table[x].type)]
         scores = scores if match is None else [free[place] for place in match.positions]
     more = () if isinstance(names.drop_missing, bool) else names.drop_missing
-    for name in [*scores, *more]:
-        check_available(name, table.column_names, "scores", "column")
+    for argument, columns in (("scores", scores), ("drop_missing", more)):
+        for name in columns:
+            check_available(name, table.column_names, argument, "column")
     return [*names.columns.values(), *scores, *more]
 
 

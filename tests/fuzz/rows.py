@@ -81,10 +81,12 @@ WITHOUT = """
     beta bias bounds c censored censoring checkpoint chunk_size classifier classifiers clip
     color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
     curve_kwargs
-    covariances coverage crossed curve cuts cv debiased decimal degree difference directory
-    discrimination_scale drop_label encoding estimate estimator evaluation exact factor figure
-    first fpr function gain given half_width highest_cost horizon hull inner_cv intercept_spread
-    interval_type k kappa kernel label label_rule labels learn_from level likelihood link
+    covariances coverage crossed curve cuts cv debiased decimal degree difference direction
+    directory
+    discrimination_scale drop_label drop_missing encoding estimate estimator evaluation exact factor
+    figure first fpr function gain given half_width highest_cost horizon hull inner_cv
+    intercept_spread interval_type k kappa kernel label label_rule labels learn_from level
+    likelihood link
     location_scale lowest_cost margin matrix max_fpr max_iter measure measures method
     min_class_size model most_likely_cost multi_class n_bins n_chains n_classes n_covariates
     n_draws n_jobs n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds
@@ -101,12 +103,13 @@ WITHOUT = """
     structure study table target target_prevalence tasks tau_scale tempering threshold
     threshold_pool
     threshold_scale thresholds tie_break ties time_limit tpr train_fraction truth values variance
-    sequence weighting weights 
+    sequence weighting weights where
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),
     "Predictions.from_file": ("scores", "y_pred", "sample_weight", "frequency_weight", "id"),
     "choose_threshold": ("by",),
+    "items": ("id",),  # of each model's own table
     "gate": ("by",),  # is for rules about groups, which take few other arguments
     "calibration_tests": ("time", "censoring_by"),  # refuses rows that are censored before
     "measures.weighted_kappa": ("by",),
@@ -259,6 +262,7 @@ def numbers_in(x):
     """Yield all numbers of a result."""
     if isinstance(x, Result):
         x = json.loads(x.to_json())
+        x.pop("design", None)  # says how the sample came about: rows repeated, or counted
     if isinstance(x, dmfroc.Predictions):
         x = [x.true, x.scores, x.sample_weight, x.predicted, x.folds, x.ids]
     if isinstance(x, pd.DataFrame | pd.Series):

@@ -262,7 +262,8 @@ def test_a_single_error_has_an_exact_limit():
     ]
     assert limits[0] <= found.interval[0] <= limits[1]
     assert found.warnings == ()
-    many = estimate("hand_till", *normal_scores(15, 60, 2))
+    classes, scores = normal_scores(15, 60, 2)
+    many = estimate("hand_till", classes, scores[:, 1] - scores[:, 0])
     assert (many.exact_limit, many.warnings) == (None, ())
 
 
