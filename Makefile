@@ -35,13 +35,12 @@ seen: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m seen tests/test_what_is_seen.py
 
 # 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 500 damaged state files,
-# 200 sources that change, 100 kills of scans and 200 of studies; interrupts of all long calls.
+# 200 sources that change, 100 kills of scans; interrupts of all long calls.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
 	$(BIN)/python tests/fuzz/files.py
 	$(BIN)/python tests/fuzz/abuse.py
 	$(BIN)/python tests/fuzz/persistent_state.py
-	$(BIN)/python tests/fuzz/kill_studies.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
 
 # Random changes of the package that no test notices, by room: MUTANTS_ARGS="--n 40 --seed 7" for

@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 import pandas as pd
-
-from dmfroc.simulation.datasets import Dataset
+from _datasets import Dataset
 
 NAMES = ("adult_sample", "bupa", "monks_1", "monks_2", "monks_3", "promoters", "titanic")
 _NUMERIC = ("adult_sample", "bupa")

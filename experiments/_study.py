@@ -12,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _code import stamp, stamps
+from _runner import Study, provenance_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-
-from dmfroc.simulation.study import Study, add_run_options, read_provenance
 
 PAPER = {"shrinkage": 0, "threshold_pool": "pooled"}
 """The options of the paper's estimator without weights; with class sizes it is preset="paper"."""
@@ -27,15 +26,15 @@ RESULTS = Path(__file__).resolve().parent / "results"
 def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace:
     """Read the command line: --quick runs a few seconds and writes nothing.
 
-    A study can also be told who computes it, --workers or --scheduler, and to be content with fewer
-    replications of each setting; a later run adds the others.
+    A study also takes the number of worker processes, and fewer replications of each setting; a
+    later run adds the others.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
         "--quick", action="store_true", help="a few seconds, to see that it runs; writes no file"
     )
     if is_study:
-        add_run_options(parser)
+        parser.add_argument("--workers", type=int, help="worker processes; default: one per core")
         parser.add_argument("--replications", type=int, help="at most so many of each setting")
     return parser.parse_args()
 
@@ -48,9 +47,9 @@ def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     if options.replications is not None:
         study = replace(study, replications=min(options.replications, study.replications))
     if not options.quick:
-        before = read_provenance(study.path) if study.path.exists() else {}
-        table = study.run(n_workers=options.n_workers, scheduler=options.scheduler)
-        _stored.append(before == read_provenance(study.path))
+        before = provenance_of(study.path)
+        table = study.run(options.workers)
+        _stored.append(before == provenance_of(study.path))
         return table
     with tempfile.TemporaryDirectory() as folder:
         return replace(study, replications=2, directory=folder).run(n_workers=1)

@@ -9,11 +9,11 @@ from typing import get_args
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
-from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
 POPULATION = 400_000

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
+from _datasets import design_matrix, load_dataset
 from _study import arguments, claims_table, markdown_table, write_figure, write_page
 from matplotlib.figure import Figure
 from scipy.stats import norm
@@ -26,7 +27,6 @@ from dmfroc.curves import (
     roc_curve,
 )
 from dmfroc.plots import overview
-from dmfroc.simulation.datasets import design_matrix, load_dataset
 
 DATA = "glass"
 N_FOLDS = 9  # as many as the smallest class has rows

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import matplotlib
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import (
     PAPER,
     RESULTS,
@@ -25,7 +26,6 @@ from sklearn.metrics import roc_auc_score
 from dmfroc import Predictions, estimate, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
-from dmfroc.simulation.study import Study, grid
 
 N_CLASSES = 5
 N_COVARIATES = 10

@@ -8,6 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import (
     RESULTS,
     arguments,
@@ -22,7 +23,6 @@ from matplotlib.figure import Figure
 from dmfroc import Predictions, bayesian_roc, compare, estimate
 from dmfroc.inference import replicates
 from dmfroc.measures import MEASURES
-from dmfroc.simulation.study import Study, grid
 
 GRID_MEASURES = ("dmf_auc", "hand_till", "one_vs_rest_auc", "informedness")
 BOOTSTRAP_MEASURES = ("dmf_auc", "hand_till")

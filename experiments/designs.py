@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy import stats
 from scipy.stats import qmc
@@ -25,7 +26,6 @@ from dmfroc import (
     plan,
 )
 from dmfroc.measures import MEASURES
-from dmfroc.simulation.study import Study, grid
 
 MEASURES_OF_DESIGNS = ("hand_till", "dmf_auc", "informedness")
 LEARNERS = {

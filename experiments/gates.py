@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
 from scipy.stats import t
 
@@ -17,7 +18,6 @@ from dmfroc.inference import method
 from dmfroc.inference.item_mean import mean_of
 from dmfroc.inputs.item_scores import scored_items
 from dmfroc.results.estimate import Estimate
-from dmfroc.simulation.study import Study, grid
 
 # What verdicts do not need: plans, perfect samples, and draws behind the probabilities of orders
 PERFECT = gates._Rows.perfect

@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 import dmfroc
@@ -13,7 +14,6 @@ from dmfroc import Predictions
 from dmfroc.bayes.models import Structure
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import bind_pairs
-from dmfroc.simulation.study import Study, grid
 
 bayesian_roc = functools.partial(dmfroc.bayesian_roc, likelihood="ordinal")  # that of pairs
 N_CLASSES, SIZE = 4, 400

@@ -11,6 +11,7 @@ import arviz
 import numpy as np
 import pandas as pd
 from _chains import run_side_by_side
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy.special import expit, logit, softmax
 from scipy.stats import norm
@@ -21,7 +22,6 @@ from dmfroc.meta_analysis.curve import area_under_line
 from dmfroc.meta_analysis.data import Studies, name_of, read_studies
 from dmfroc.meta_analysis.fit import careful_kernel, data_of
 from dmfroc.meta_analysis.models import ModelName, SummaryPriors, logits_at, model_of
-from dmfroc.simulation.study import Study, grid
 
 LOCATION, SD, CORRELATION = np.array([1.4, -2.0]), np.array([0.6, 0.5]), 0.4
 SMALLEST, LARGEST = 40, 300  # people with the disease, and without it, in a study

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from scipy.stats import norm
 
@@ -16,7 +17,6 @@ from dmfroc.inference.limits import tail_of_difference
 from dmfroc.inference.sign_flips import p_value_of_flips
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import get_measure
-from dmfroc.simulation.study import Study, grid
 
 SIGNIFICANCE = 0.05
 SAMPLES_PER_BATCH = 50

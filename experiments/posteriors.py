@@ -13,6 +13,7 @@ import coverage
 import numpy as np
 import pandas as pd
 from _chains import run_side_by_side, worth_optimising
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from coverage import LEVEL, class_sizes, draw, monte_carlo_error, percent, truth
 from scipy.special import expit
@@ -24,7 +25,6 @@ from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
 from dmfroc.bayes.tables import table_posterior
 from dmfroc.measures import MEASURES
-from dmfroc.simulation.study import Study, grid
 
 approximated = functools.partial(roc.approximated, likelihood="ordinal")  # M and two classes
 CELL_MEASURES = ("dmf_auc", "hand_till")

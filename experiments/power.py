@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from _runner import Study
 from _study import (
     RESULTS,
     arguments,
@@ -23,7 +24,6 @@ from scipy.stats import binomtest, norm
 
 from dmfroc import Predictions, compare
 from dmfroc.measures import MEASURES, dmf_auc
-from dmfroc.simulation.study import Study
 
 COMPARED = {
     "dmf_auc": MEASURES["dmf_auc"],

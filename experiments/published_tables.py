@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy import integrate, optimize, stats
 from scipy.special import expit, logit
@@ -31,7 +32,6 @@ from dmfroc import (
 from dmfroc.inference.judge import inverted_shares
 from dmfroc.multiclass.band import curve_band
 from dmfroc.simulation import PublishedFigures
-from dmfroc.simulation.study import Study, grid
 
 ROC = Callable[[np.ndarray], np.ndarray]
 DENSE = np.unique(np.concatenate([np.linspace(0, 1, 1001), np.geomspace(1e-4, 0.1, 100)]))

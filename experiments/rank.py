@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from real_data import NAMES, predictions_of
 
@@ -12,7 +13,6 @@ from dmfroc.measures import dmf_auc
 from dmfroc.multiclass.higher_rank import fit_center
 from dmfroc.multiclass.rank_one import binomial_deviance
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.simulation.study import Study, grid
 
 RANKS = (1, 2, 3)
 SHRINKAGES = (1.0, 0.0)

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from _datasets import Dataset, design_matrix, load_dataset
 from _known_data import NAMES as LOCAL
 from _known_data import local_dataset
+from _runner import Study
 from _study import (
     RESULTS,
     arguments,
@@ -42,8 +44,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from dmfroc import Predictions, measures, plots
-from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
-from dmfroc.simulation.study import Study
 
 SHIPPED = {
     "breast_cancer": load_breast_cancer,

@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from _datasets import Dataset, design_matrix, load_dataset
+from _runner import Study, grid
 from _study import (
     PAPER as PAPER_OPTIONS,
 )
@@ -31,8 +33,6 @@ from sklearn.tree import DecisionTreeClassifier
 from dmfroc import Comparison, Predictions, compare, hand_till_score, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.plots import MulticlassROCDisplay
-from dmfroc.simulation.datasets import Dataset, design_matrix, load_dataset
-from dmfroc.simulation.study import Study, grid
 
 NAMES = ("car", "optdigits", "pendigits", "tae", "iris", "glass")
 SEED = 1

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import power
 import trust
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
 from scipy.stats import binom
 from sklearn.datasets import load_iris
@@ -27,7 +28,6 @@ from dmfroc.inference.options import Options
 from dmfroc.measures import dmf_auc
 from dmfroc.measures.measure import bind
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
-from dmfroc.simulation.study import Study, grid
 
 STRENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 1.0)
 MEASURES = {s: dmf_auc(shrinkage=s) for s in STRENGTHS}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import dmf_auc_score, estimate
 from dmfroc.measures import dmf_auc
-from dmfroc.simulation.study import Study, grid
 
 N_CLASSES = 30
 N_ALL = N_CLASSES * (N_CLASSES - 1) // 2

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_figure, write_page
 from matplotlib.figure import Figure
 from scipy.special import expit
@@ -35,7 +36,6 @@ from dmfroc.bayes.sampling import (
     draw_from_prior,
     sampler_of,
 )
-from dmfroc.simulation.study import Study, grid
 
 PRIORS = Priors()
 N_PAIRS, N_THRESHOLDS, CLASS_SIZE = 6, 7, 40

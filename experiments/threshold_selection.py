@@ -11,6 +11,7 @@ from typing import NamedTuple
 import matplotlib
 import numpy as np
 import pandas as pd
+from _datasets import Dataset, load_dataset
 from _known_data import NAMES as LOCAL
 from _known_data import local_dataset
 from _pruned_tree import PrunedTree
@@ -35,7 +36,6 @@ from dmfroc.decisions import (
     optimal_operating_points,
     randomized_threshold,
 )
-from dmfroc.simulation.datasets import Dataset, load_dataset
 
 PRINTED = pd.read_csv(Path(__file__).with_name("vuk_curk_table4.csv")).set_index(
     ["data", "learner"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, claims_table, markdown_table, run_study, write_page
 from sklearn.linear_model import LogisticRegression
 
@@ -11,7 +12,6 @@ from dmfroc import Measure, Predictions
 from dmfroc.measures import MEASURES, dmf_auc
 from dmfroc.measures.measure import value_of
 from dmfroc.simulation import MultinomialPopulation, MultinomialSample
-from dmfroc.simulation.study import Study, grid
 
 N_CLASSES = 5
 N_COVARIATES = 6

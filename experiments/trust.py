@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 from near_perfect import FRESH, peer_interval, pool, population_of, sample_of
 from scipy import stats
 
 from dmfroc import Predictions, evaluate
 from dmfroc.measures import MEASURES, precision_at_k, recall_at
-from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
 POPULATION = 50_000

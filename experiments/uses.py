@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from scipy import stats
 from scipy.special import softmax
@@ -18,7 +19,6 @@ import dmfroc
 from dmfroc import Predictions
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.decisions import choose_threshold
-from dmfroc.simulation.study import Study, grid
 
 LEVEL = 0.95
 POPULATION = 100_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib
 import numpy as np
 import pandas as pd
+from _runner import Study, grid
 from _study import (
     PAPER,
     RESULTS,
@@ -21,7 +22,6 @@ from scipy.special import softmax
 
 from dmfroc import Predictions, dmf_auc_score, multiclass_roc
 from dmfroc.decisions import majority_costs
-from dmfroc.simulation.study import Study, grid
 
 CLASS_COUNTS = (3, 4, 5, 6, 7, 8)
 FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0)

@@ -30,7 +30,7 @@ from dmfroc.cli.commands import app as command
 from dmfroc.results.result import Result
 
 ROOMS = ("", ".curves", ".decisions", ".functional", ".measures", ".papers", ".plots", ".results")
-ROOMS += (".simulation", ".simulation.datasets")
+ROOMS += (".simulation",)
 FILE = Path(__file__).with_suffix(".txt")
 ANALYSES = [
     *("calibration_tests", "compare", "compare_runs", "compare_subgroups", "evaluate", "gate"),

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 EXPERIMENTS = Path(__file__).resolve().parent.parent / "experiments"
 USES_DATA = sorted(
     path.stem
-    for path in EXPERIMENTS.glob("*.py")
+    for path in EXPERIMENTS.glob("[a-z]*.py")
     if "load_dataset" in path.read_text(encoding="utf-8")
 )
 

@@ -37,6 +37,8 @@ def line_of(name: str) -> str:
     """Return what to type for a name, here or of other packages, from stored lists alone."""
     if line := table("names").get(name):
         return f": type dmfroc.{line}"
+    if line := table("removed").get(name):
+        return f": {line}"
     if line := _names().get(normalized(name)):
         return f": type {line}"
     hint = unclear(name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
+from typing import Any
 
 _PATIENCE = 2.0  # seconds; shorter jobs show nothing
 
@@ -22,53 +22,27 @@ def is_watched() -> bool:
 
 def track[T](items: Iterable[T], total: int, description: str) -> Iterator[T]:
     """Yield the items, and show how many have come once that takes more than two seconds."""
-    with progress_bar(description, 0, total, _PATIENCE) as advance:
-        for item in items:
-            yield item
-            advance(1)
-
-
-@contextmanager
-def progress_bar(
-    description: str, n_finished: int, n_total: int, patience: float = 0.0
-) -> Iterator[Callable[[int], None]]:
-    """Yield the function that advances a bar; a bar that appears late is removed at the end.
-
-    Parameters
-    ----------
-    description : str
-        Text before the bar.
-    n_finished, n_total : int
-        Items that are finished already, and all of them.
-    patience : float
-        Seconds before the bar appears.
-    """
-    start, bar, task = time.monotonic(), None, None
-
-    def advance(n: int) -> None:
-        nonlocal n_finished, bar, task
-        n_finished += n
-        if bar is not None:
-            bar.update(task, completed=n_finished)
-        elif is_watched() and time.monotonic() - start >= patience:
-            from rich.console import Console
-            from rich.markup import escape
-            from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
-
-            bar = Progress(
-                *Progress.get_default_columns()[:2],
-                MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=patience > 0,
-            )
-            bar.start()
-            task = bar.add_task(escape(description), total=n_total, completed=n_finished)
-
+    start, task = time.monotonic(), None
+    bar: Any = None
     try:
-        if patience == 0:
-            advance(0)
-        yield advance
+        for n_finished, item in enumerate(items, 1):
+            yield item
+            if bar is not None:
+                bar.update(task, completed=n_finished)
+            elif is_watched() and time.monotonic() - start >= _PATIENCE:
+                from rich.console import Console
+                from rich.markup import escape
+                from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+                bar = Progress(
+                    *Progress.get_default_columns()[:2],
+                    MofNCompleteColumn(),
+                    TimeRemainingColumn(),
+                    console=Console(stderr=True),
+                    transient=True,
+                )
+                bar.start()
+                task = bar.add_task(escape(description), total=total, completed=n_finished)
     finally:
         if bar is not None:
             bar.stop()

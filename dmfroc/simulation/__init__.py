@@ -1,4 +1,4 @@
-"""Simulated populations and classifiers of known quality, real data sets, and studies of them."""
+"""Simulated populations and classifiers of known quality."""
 
 from dmfroc._kit.stub import names_of_stub
 

@@ -1,5 +1,3 @@
-from . import datasets as datasets
-from . import study as study
 from .populations import LabelRule as LabelRule
 from .populations import MultinomialPopulation as MultinomialPopulation
 from .populations import MultinomialSample as MultinomialSample

@@ -74,6 +74,8 @@ PLACES = {
     "dmfroc.jax": "type dmfroc.functional",
     "dmfroc.metrics": "type dmfroc.measures.measure_table()",
     "simulation.binormal": "type dmfroc.simulation.simulate_predictions",
+    "simulation.Study": "it left dmfroc: call your function by joblib.Parallel",
+    "simulation.datasets": "it left dmfroc: call sklearn.datasets.fetch_openml",
     "dmfroc.bal_accuracy": 'type dmfroc.estimate("balanced_accuracy", y_true, y_pred=y_pred)',
     "dmfroc.evalute": "did you mean dmfroc.evaluate",
     "plots.RocDisplay": "type dmfroc.plots.ROCDisplay",

@@ -21,7 +21,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc.results.result import renderer
-from dmfroc.simulation.study import Study
 
 sys.path.append(str(Path(__file__).parents[1]))
 from option_names import option_names
@@ -43,7 +42,6 @@ ACCUMULATOR.cuts  # learned from these  # noqa: B018
 FILES = Path(tempfile.mkdtemp())
 pd.DataFrame({"y": Y} | {f"p_{k}": S[:, k] for k in range(3)}).to_parquet(FILES / "scores.parquet")
 ACCUMULATOR.save(FILES / "accumulator.npz")
-STUDY = Study("one", lambda generator: {"x": 1}, [{}], replications=1, directory=FILES)
 STUDIES = pd.DataFrame(
     {"tp": [9, 8, 7, 6], "fn": [1, 2, 3, 4], "fp": [2, 3, 2, 1], "tn": [8, 7, 8, 9]}
 )
@@ -135,15 +133,6 @@ OF_FUNCTION = {
     "Hull.calibrate": {"y_score": P},
     "MultinomialPopulation.random": {"n_classes": 3},
     "MultinomialPopulation.sample": {"n_observations": 50},
-    "Study": {
-        "name": "one",
-        "function": lambda generator: {"x": 1},
-        "settings": [{}],
-        "replications": 1,
-        "directory": FILES,
-    },
-    "Study.run": {"n_workers": 1},
-    "Study.generator": {"setting": {}, "replication": 0},
 }
 RESULTS = (
     *("estimate", "evaluate", "compare", "compare_runs", "compare_subgroups", "items"),
@@ -192,8 +181,6 @@ LEGITIMATE = {
     ("random_state", "a huge number"),  # NumPy takes it
     ("name", "an unknown word"),
     ("color", "a masked number"),  # is for matplotlib to judge
-    ("function", "a function"),
-    ("directory", "an unknown word"),
     ("k", "a huge number"),  # refused when it meets the classes
     ("kernel", "a function"),  # any that makes a kernel
     # cells may be the numbers of any two tables, through which no ROC curve need go
@@ -227,9 +214,6 @@ METHODS = {
     "MultinomialPopulation.sample": POPULATION.sample,
     "functional.center": dmfroc.functional.center,
     "functional.dmf": dmfroc.functional.dmf,
-    "Study": Study,
-    "Study.run": STUDY.run,
-    "Study.generator": STUDY.generator,
 }
 OF_METHOD = {"Accumulator.update": dmfroc.Accumulator(range(3)).update}  # whose signature it has
 

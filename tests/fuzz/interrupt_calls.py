@@ -26,7 +26,6 @@ warnings.simplefilter("ignore")
 import numpy as np, dmfroc
 import jax, jinja2, matplotlib.figure, numpyro, pandas  # how these take an interrupt is theirs
 import arviz, pyarrow.parquet, sklearn.linear_model, xarray
-from dmfroc.simulation.study import Study, grid
 generator = np.random.default_rng(0)
 y = np.repeat(np.arange(4), 5_000)
 s, t = (generator.normal(size=(20_000, 4)) + np.eye(4)[y] for _ in range(2))
@@ -37,11 +36,6 @@ population = dmfroc.simulation.MultinomialPopulation.random(n_classes=4)
 right = generator.random((20_000, 2)) < 0.8
 rates = generator.integers(1, 200, size=(4, 20))
 counts = dict(zip(("tp", "fn", "fp", "tn"), rates, strict=True))
-
-def wait(generator, n):
-    import time
-    time.sleep(0.05)
-    return {"x": n}
 
 print("ready", flush=True)
 """
@@ -64,8 +58,6 @@ CALLS = {
     "band": "while True: dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)",
     "posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
     "scan": "dmfroc.estimate('hand_till', dmfroc.scan([(y, s)] * 5_000, labels=range(4)))",
-    "study": "Study('waits', wait, grid(n=[1, 2]), replications=5_000, "
-    "directory=directory).run(n_workers=1)",
     "volume": f"dmfroc.estimate('vus', y3[::20], s3[::20], {LONG})",
     "volume of many": f"dmfroc.estimate('vus', y3, s3, {LONG})",
     "influences on a volume": "while True: dmfroc.estimate('vus', y3, s3)",

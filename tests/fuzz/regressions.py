@@ -11,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 import dmfroc
 from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.simulation.study import Study, read_provenance
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 10)
@@ -119,11 +118,6 @@ def tuned_on_scale():
     """Fit to features so far apart that probabilities are too small for all digits."""
     classifier = dmfroc.decisions.IsoPerformanceClassifierCV(GaussianNB(), cv=2, random_state=0)
     return classifier.fit(np.exp(5 * S), B).predict(np.exp(5 * S)).tolist()
-
-
-def study(function=len, **options):
-    options = {"name": "x", "settings": [{}], "replications": 1, **options}
-    return Study(function=function, **options)
 
 
 def learner(**options):
@@ -394,39 +388,6 @@ CASES = {
         lambda: len(dmfroc.multilabel(np.eye(3)[Y], S).plot().rows),  # labels and their mean
         4.0,
     ),
-    "study without a function": (lambda: study(5), (TypeError, "function must be a function")),
-    "study of text": (lambda: study(settings="x"), (TypeError, "settings must be a list")),
-    "study of a number": (lambda: study(settings=[1]), (TypeError, "each setting must be a dict")),
-    "study in another folder": (
-        lambda: study(name="../x"),
-        (ValueError, "name must be that of a file, without a folder"),
-    ),
-    "study without a name": (lambda: study(name=""), (ValueError, "name must be that of a file")),
-    "study with a long name": (
-        lambda: study(name=300 * "a"),
-        (ValueError, "name must be that of a file, without a folder"),
-    ),
-    "settings of two kinds": (
-        lambda: study(settings=[{"a": 1}, {"a": "b"}]),
-        (ValueError, "settings cannot be written, in the column 'a': "),
-    ),
-    "settings of large integers beside None": (
-        lambda: study(settings=[{"a": 2**53 + 1}, {"a": None}]),
-        (ValueError, "in the column 'a': Integer value 9007199254740993 not in range"),
-    ),
-    "settings of large integers": (
-        lambda: study(settings=[{"a": 2**53 + 1}, {"a": 1}]).settings[0]["a"],
-        2**53 + 1,
-    ),
-    "settings of surrogates": (
-        lambda: study(settings=[{"a": "\ud800"}]),
-        (ValueError, "in the column 'a': 'utf-8' codec can't encode"),
-    ),
-    "settings of nothing": (
-        lambda: study(settings=[{"a": {}}]),
-        (ValueError, "settings cannot be written, in the column 'a': "),
-    ),
-    "provenance of a number": (lambda: read_provenance(5), (TypeError, "path must be a path")),
     "predictions in a number": (
         lambda: dmfroc.Predictions.from_file(5, label="y"),
         (TypeError, "path must be a path, but it is 5"),
@@ -470,14 +431,6 @@ CASES = {
         lambda: strict(lambda: dmfroc.dmf(np.eye(3) / 3, rank=2).converged),
         dmfroc.dmf(np.eye(3) / 3, rank=2).converged,
     ),
-    "study in a device": (
-        lambda: study(directory="/dev/null").run(n_workers=1),
-        (ValueError, "directory /dev/null is no directory"),
-    ),
-    "study with an infinite limit": (
-        lambda: study(directory="/dev/null").run(n_workers=1, time_limit=float("inf")),
-        (ValueError, "time_limit must be positive and finite"),
-    ),
     "a number as bind": (
         lambda: dmfroc.Measure(name="own", bind=5),
         (TypeError, "bind must be a function of Predictions"),
@@ -490,7 +443,6 @@ CASES = {
         lambda: dmfroc.curves.calibration_curve(B, P, n_bins=10**12),
         (ValueError, "n_bins must be an integer from 1 to 1000000, but it is larger"),
     ),
-    "study nowhere": (lambda: study(directory=5), (TypeError, "directory must be a path")),
     "empty batches": (lambda: scanned([EMPTY, (Y, S), EMPTY]), 0.95),
     "nothing but empty batches": (lambda: scanned([EMPTY] * 2), (ValueError, "source is empty")),
     "no weights": (

@@ -17,7 +17,6 @@ import pytest
 import dmfroc
 from dmfroc import Accumulator
 from dmfroc._kit.files import remove_strays, written, written_whole
-from dmfroc.simulation.study import Study
 
 KILLED = """
 import os, signal, sys
@@ -107,20 +106,6 @@ def test_a_killed_process_leaves_the_old_file_alone(tmp_path, moment):
     assert set(contents(tmp_path)) == {"file", living.name, ".dmfroc-notes.partial"}
 
 
-def test_a_study_on_a_full_disk_ends_and_can_go_on(tmp_path, monkeypatch):
-    study = Study("s", numbers, [{}], replications=4, directory=tmp_path)
-
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("os.fsync", full)
-        with pytest.raises(OSError, match="No space left"):
-            study.run(n_workers=1, chunk_size=2)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-    assert len(study.run(n_workers=1, chunk_size=2)) == 4
-
-
 def test_a_picture_on_a_full_disk_is_not_there(tmp_path, monkeypatch):
     from dmfroc.cli.outputs import open_picture
 
@@ -135,10 +120,6 @@ def test_a_picture_on_a_full_disk_is_not_there(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=message), open_picture(target) as picture:
         picture.stream.write(b"new")
     assert contents(tmp_path) == {"x.png": b"old"}
-
-
-def numbers(generator):
-    return {"x": generator.normal()}
 
 
 def entry_of(path):
@@ -291,10 +272,6 @@ def write_report(path):
     )
 
 
-def run_study(path):
-    Study(path.stem, numbers, [{}], replications=2, directory=path.parent).run(n_workers=1)
-
-
 def draw(path):
     from dmfroc.cli.outputs import open_picture
 
@@ -306,10 +283,9 @@ WRITERS = {
     "state.npz": save_state,
     "counts.npz": scan_with_checkpoint,
     "report.html": write_report,
-    "study.parquet": run_study,
     "curve.png": draw,
 }
-# A file that is there already is read, not written, by a checkpoint and by a study
+# A file that is there already is read, not written, by a checkpoint
 OVERWRITERS = ["state.npz", "report.html", "curve.png"]
 
 
