@@ -15,6 +15,7 @@ from _datasets import Dataset, load_dataset
 from _known_data import NAMES as LOCAL
 from _known_data import local_dataset
 from _pruned_tree import PrunedTree
+from _selection import ThresholdSelection, nested_threshold_selection
 from _study import DOCS, arguments, markdown_table, write_page
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -30,8 +31,6 @@ from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
 from dmfroc import curves
 from dmfroc.decisions import (
-    ThresholdSelection,
-    nested_threshold_selection,
     operating_point,
     optimal_operating_points,
     randomized_threshold,
@@ -152,10 +151,9 @@ def repeated(title: str, learner: str, n_repetitions: int, folds: int) -> list[T
             LEARNERS[learner](dataset),
             dataset.X,
             dataset.y,
-            pos_label=SOURCES[title].positive,
-            cv=folds,
-            inner_cv=folds,
-            random_state=seed,
+            SOURCES[title].positive,
+            folds=folds,
+            seed=seed,
         )
         for seed in range(n_repetitions)
     ]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
@@ -184,48 +183,6 @@ DECISIONS = {
             {"sample_weight": WEIGHTS, "n_starts": 3, "random_state": 4},
         )
         for found in [decisions.select_class_weights(NAMED, SCORES, **options)]
-    ],
-    **{
-        f"classifier/{kind}": lambda make=make, y=y: [
-            {key: x for key, x in vars(found).items() if key[-1] == "_" and key != "estimator_"}
-            | {"predict": found.predict(LOGITS), "proba": found.predict_proba(LOGITS)}
-            for found in [make().fit(LOGITS, y)]
-        ]
-        for kind, (make, y) in {
-            "threshold": (
-                lambda: decisions.IsoPerformanceClassifierCV(GaussianNB(), cv=3, random_state=1),
-                Y,
-            ),
-            "costs": (
-                lambda: decisions.IsoPerformanceClassifierCV(
-                    LogisticRegression(), cost_fn=3.0, prevalence=0.3, cv=4, random_state=1
-                ),
-                Y,
-            ),
-            "weights": (
-                lambda: decisions.ClassWeightsClassifierCV(
-                    GaussianNB(), cost_matrix=COSTS, cv=3, n_starts=2, random_state=1
-                ),
-                NAMED,
-            ),
-        }.items()
-    },
-    "nested_threshold_selection": lambda: [
-        [found, found.default_accuracy, found.selected_accuracy, found.difference,
-         found.threshold_mean, found.threshold_sd, str(found)]
-        for found in [
-            decisions.nested_threshold_selection(
-                GaussianNB(), LOGITS, Y, cv=3, inner_cv=2, random_state=5
-            )
-        ]
-    ],
-    "nested_class_weights": lambda: [
-        [found, found.optimism, str(found)]
-        for found in [
-            decisions.nested_class_weights(
-                GaussianNB(), LOGITS, NAMED, cost_matrix=COSTS, cv=3, inner_cv=2, n_starts=2
-            )
-        ]
     ],
 }  # fmt: skip
 

@@ -191,8 +191,6 @@ CALLS = {
         f(np.eye(3)[Y], SCORES, measure="average_precision", average="micro").estimates,
         f(np.eye(3)[Y], y_pred=SCORES > 0.4, groups=np.arange(45) // 3).by_label,
     ],
-    "nested_class_weights": lambda f: f(GaussianNB(), SCORES, Y, cv=3, inner_cv=2, n_starts=2),
-    "nested_threshold_selection": lambda f: f(GaussianNB(), SCORES, TWO, cv=3, inner_cv=2),
     "nested_cross_validation": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=1),
     "operating_point": lambda f: f(TWO, P, 0.4),
     "plan": lambda f: [
@@ -221,11 +219,9 @@ NO_NUMBERS = {
     "scorers",  # whose functions call measures
     # What the functions return, or take
     *("ClassWeights", "Comparison", "ContingencyTable", "Estimate", "Evaluation"),
-    *("ExpectedCost", "Measure", "MosesLittenbergROC", "NestedCosts", "OperatingPoint"),
+    *("Measure", "MosesLittenbergROC", "OperatingPoint"),
     *("OptimalOperatingPoints", "Predictions", "Priors", "RandomizedThreshold", "Scan"),
-    *("SummaryPriors", "ThresholdChoice", "ThresholdSelection"),
-    # Classifiers, which call `select_class_weights` and `optimal_operating_points`
-    *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV"),
+    *("SummaryPriors", "ThresholdChoice"),
 }
 PUBLIC = {
     x for room in (dmfroc, dmfroc.decisions, dmfroc.papers) for x in room.__all__

@@ -21,7 +21,7 @@ from dmfroc.results.result import AttributeTables, Result, ResultsByName
 HOMES = (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.results, dmfroc.measures)
 NO_RESULTS = {  # samples, measures, estimators, and parts of results
     *("Accumulator", "Predictions", "Scan", "Measure", "MeasureScorer", "Table", "Cells"),
-    *("ClassWeightsClassifierCV", "IsoPerformanceClassifierCV", "Hypothesis", "RunsTest"),
+    *("Hypothesis", "RunsTest"),
 }
 OF_SAMPLES = ("Accumulator", "Predictions", "Scan", "Measure")  # whose methods nobody prints
 
@@ -72,14 +72,12 @@ TABLE = dmfroc.ContingencyTable.from_labels(Y, SCORES.argmax(axis=1))
 CURVE = dmfroc.curves.roc_curve(TWO, P)
 
 
-def nested(name, *data, **options):
+def nested():
     from sklearn.datasets import load_wine
     from sklearn.naive_bayes import GaussianNB
 
     X, y = load_wine(return_X_y=True)
-    rows = y < 2 if name == "nested_threshold_selection" else y >= 0
-    home = dmfroc if name == "nested_cross_validation" else dmfroc.decisions
-    return getattr(home, name)(GaussianNB(), X[rows, :2], y[rows], **options)
+    return dmfroc.nested_cross_validation(GaussianNB(), X[:, :2], y, measure="accuracy", cv=3)
 
 
 RETURNS = {
@@ -101,10 +99,7 @@ RETURNS = {
     "ClassWeights": lambda: dmfroc.decisions.select_class_weights(Y, SCORES),
     "choose_threshold": lambda: dmfroc.decisions.choose_threshold(Y, SCORES, n_draws=100),
     "decision_curve": lambda: dmfroc.curves.decision_curve(Y, SCORES, thresholds=[0.2, 0.5]),
-    "NestedCrossValidation": lambda: nested("nested_cross_validation", measure="accuracy", cv=3),
-    "ThresholdSelection": lambda: nested("nested_threshold_selection", cv=3, inner_cv=3),
-    "NestedCosts": lambda: nested("nested_class_weights", cv=3, inner_cv=3),
-    "ExpectedCost": lambda: dmfroc.decisions.ExpectedCost(0.2, 0.01),
+    "NestedCrossValidation": nested,
     "ContingencyTable": lambda: TABLE,
     "TestResult": lambda: dmfroc.papers.chi_squared_test(TABLE),
     "PowersStatistics": lambda: dmfroc.papers.powers_statistics(TABLE),

@@ -19,7 +19,6 @@ from dmfroc._kit.options import RandomState, check_level, choice, integer, n_job
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
-from dmfroc.decisions.threshold_selection import check_estimator, checked, splits_of
 from dmfroc.inference.influences import Spread, influences_on, moments_of
 from dmfroc.inference.limits import t_interval
 from dmfroc.inference.method import check_finite
@@ -28,6 +27,7 @@ from dmfroc.inference.units import units_of
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.estimators import scores_of
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.splits import check_estimator, checked, splits_of
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result

@@ -8,12 +8,5 @@ from .iso_performance import operating_point as operating_point
 from .iso_performance import optimal_operating_points as optimal_operating_points
 from .iso_performance import randomized_threshold as randomized_threshold
 from .iso_performance import skew_sensitive_accuracy as skew_sensitive_accuracy
-from .nested_selection import ExpectedCost as ExpectedCost
-from .nested_selection import NestedCosts as NestedCosts
-from .nested_selection import ThresholdSelection as ThresholdSelection
-from .nested_selection import nested_class_weights as nested_class_weights
-from .nested_selection import nested_threshold_selection as nested_threshold_selection
 from .threshold_choice import ThresholdChoice as ThresholdChoice
 from .threshold_choice import choose_threshold as choose_threshold
-from .threshold_selection import ClassWeightsClassifierCV as ClassWeightsClassifierCV
-from .threshold_selection import IsoPerformanceClassifierCV as IsoPerformanceClassifierCV

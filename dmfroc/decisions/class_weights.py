@@ -39,8 +39,8 @@ class ClassWeights(AttributeTables):
     weights : numpy.ndarray of shape (K,)
         Positive, with a geometric mean of one.
     expected_cost : float
-        Expected cost of one decision, on the observations the weights were selected on: it is
-        optimistic, see `dmfroc.decisions.nested_class_weights`.
+        Expected cost of one decision, on the observations the weights were selected on: it is too
+        small for others.
     unweighted_cost : float
         The same with equal weights.
     direction : {">=", "<="} or None
@@ -132,7 +132,8 @@ def select_class_weights(
     Notes
     -----
     A class without observations adds no cost when it is missed; give it a prevalence of 0. The
-    cost at the selected weights is optimistic: `nested_class_weights` shows by how much.
+    cost at the selected weights is too small for new observations. Judge the decisions of
+    ``predict`` on rows that had no part in the choice.
 
     References
     ----------

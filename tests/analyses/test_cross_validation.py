@@ -11,7 +11,6 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-import dmfroc
 from dmfroc import compare, cross_validate, estimate, nested_cross_validation
 
 WINE = load_wine(return_X_y=True)
@@ -218,15 +217,6 @@ def test_decisions_are_those_of_the_second_class():
     assert other.value == plain.value
 
 
-def test_selection_needs_sorted_classes():
-    for selecting in (
-        dmfroc.decisions.ClassWeightsClassifierCV(Reversed(), cv=3),
-        dmfroc.decisions.IsoPerformanceClassifierCV(Reversed(), cv=3),
-    ):
-        with pytest.raises(ValueError, match="must have its classes_ in sorted order"):
-            selecting.fit(X[Y < 2], Y[Y < 2])
-
-
 EVEN, ODD = np.arange(len(Y)) % 2 == 0, np.arange(len(Y)) % 2 == 1
 A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
 
@@ -256,15 +246,6 @@ A, B = np.flatnonzero(EVEN), np.flatnonzero(ODD)
 def test_splits_that_count_rows_twice_or_are_none_are_refused(cv, kind, message):
     with pytest.raises(kind, match=message):
         cross_validate(GaussianNB(), X, Y, cv=cv)
-    if kind is ValueError:
-        with pytest.raises(kind, match=message):
-            dmfroc.decisions.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
-
-
-def test_nested_selection_needs_each_row_once():
-    for cv in ([(A, B), (B, A[1:])], [(A, B), (B, A), (A[1:], B)]):
-        with pytest.raises(ValueError, match="cv must put each observation in one test set, but"):
-            dmfroc.decisions.nested_class_weights(GaussianNB(), X, Y, cv=cv, inner_cv=2)
 
 
 def test_splits_may_be_masks():

@@ -83,8 +83,6 @@ OF_FUNCTION = {
     "operating_point": {"y_true": B, "y_score": P, "threshold": 0.3},
     "optimal_operating_points": {"y_true": B, "y_score": P},
     "randomized_threshold": {"y_true": B, "y_score": P, "fpr": 0.2},
-    "nested_threshold_selection": {"y": B, "cv": 2, "inner_cv": 2},
-    "nested_class_weights": {"cv": 2, "inner_cv": 2, "n_starts": 1},
     "nested_cross_validation": {"cv": 3, "n_repeats": 1},
     "sellke_bayarri_berger": {"p_value": 0.01},
     "skew_sensitive_accuracy": {"tpr": 0.5, "fpr": 0.2, "c": 0.3, "prevalence": 0.4},

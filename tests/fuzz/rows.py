@@ -144,7 +144,6 @@ OF_FUNCTION = {
     "plan": {"measure": "accuracy"},
     "decision_curve": {"thresholds": [0.2, 0.5]},
     "bayesian_roc": {"algorithm": "laplace", "n_thresholds": 5},
-    "IsoPerformanceClassifierCV.fit": {"y": B},
     "scorer neg_brier_score": {"estimator": FITTED},
     "scorer accuracy": {"estimator": FITTED},
 }
@@ -202,11 +201,9 @@ def of_hard_labels(y_true, y_pred, groups=None):
 
 def calls():
     """Return what takes rows by name: public functions, methods, and those of this file."""
-    kinds = (dmfroc.decisions.ClassWeightsClassifierCV, dmfroc.decisions.IsoPerformanceClassifierCV)
     scorers = dmfroc.scorers(["brier_score", "accuracy"])
     return (
         abuse.functions()
-        | {f"{kind.__name__}.fit": kind(GaussianNB(), cv=2, random_state=0).fit for kind in kinds}
         | {f"scorer {name}": scorer.score for name, scorer in scorers.items()}
         | {
             "Measure": dmfroc.measures.accuracy(),
