@@ -1,25 +1,16 @@
-"""False alarms of streams that are looked at all the time, how soon drift is found, and widths."""
+"""How often limits at all times fail in streams that are looked at all the time, and widths."""
 
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 from _study import arguments, markdown_table, write_page
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from dmfroc import Accumulator, compare, estimate
-from dmfroc.analyses.sequences import DriftMonitor, current_of_facts
-from dmfroc.inference.anytime import (
-    error_at_one_time,
-    limits_of_share,
-    log_e_value_of_change,
-    log_e_value_of_shares,
-    log_e_value_of_sums,
-    next_possible_change,
-)
+from dmfroc.analyses.sequences import current_of_facts
+from dmfroc.inference.anytime import error_at_one_time, limits_of_share
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions
@@ -28,41 +19,19 @@ from dmfroc.measures.measure import Measure, bind
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
 N_STREAMS, N_PAIRS = 1_000, 200
-N_STREAMS_OF_AREAS, N_WORSE = {"hand_till": 1_000, "dmf_auc": 1_000}, 20
+N_STREAMS_OF_AREAS = {"hand_till": 1_000, "dmf_auc": 1_000}
 FIRST_LOOK = 8
 FARTHEST = 3.0  # standard deviations that no sum is expected to move between two looks
 SHIFT, N_POPULATION = 1.5, 300_000
 
 
-class Watched(NamedTuple):
-    """The first row with an alarm, N_ROWS + 1 if none, and whether limits ever failed."""
-
-    alarm_at: int
-    has_failed: bool
-
-
-def starts() -> list[int]:
-    """Return after how many rows a change may begin."""
-    found = [0]
-    while (n := next_possible_change(found[-1])) < N_ROWS:
-        found.append(n)
-    return found
-
-
 def shares(generator: np.random.Generator, rate_after: float) -> tuple[np.ndarray, ...]:
-    """Return the first row with an alarm in each stream, N_ROWS + 1 if none, by three rules."""
+    """Return the first row with an alarm in each stream, N_ROWS + 1 if none, by two rules."""
     rates = np.where(np.arange(N_ROWS) < N_ROWS // 2, BASELINE, rate_after)
     sums = np.cumsum(generator.random((N_STREAMS, N_ROWS)) < rates, axis=1)
     sums = np.concatenate([np.zeros((N_STREAMS, 1)), sums], axis=1)
-    possible = np.array(starts())
-    drift, sequence, fixed = np.full((3, N_STREAMS), N_ROWS + 1)
+    sequence, fixed = np.full((2, N_STREAMS), N_ROWS + 1)
     for n in range(1, N_ROWS + 1):
-        begun = possible[possible < n]
-        since = sums[:, [n]] - sums[:, begun]
-        logs = log_e_value_of_shares(since, np.broadcast_to(n - begun, since.shape) * 1.0, BASELINE)
-        place = np.arange(1, len(begun) + 1)
-        evidence = np.logaddexp.reduce(logs - np.log(place * (place + 1)), axis=1)
-        drift[(evidence >= np.log(20)) & (drift > n)] = n
         low_counts = [k for k in range(n + 1) if limits_of_share(k, n, 0.05)[1] < BASELINE] if (
             n % 50 == 0
         ) else []  # fmt: skip
@@ -71,7 +40,7 @@ def shares(generator: np.random.Generator, rate_after: float) -> tuple[np.ndarra
         share = sums[:, n] / n
         half = -ndtri(0.025) * np.sqrt(share * (1 - share) / n)
         fixed[(share + half < BASELINE) & (n >= 30) & (fixed > n)] = n
-    return drift, sequence, fixed
+    return sequence, fixed
 
 
 def draw(generator: np.random.Generator, n: int, shift: float) -> tuple[np.ndarray, np.ndarray]:
@@ -80,71 +49,39 @@ def draw(generator: np.random.Generator, n: int, shift: float) -> tuple[np.ndarr
     return y, generator.normal(size=(n, 3)) + shift * np.eye(3)[y]
 
 
-def rows_without_news(monitor: DriftMonitor, has_failed: bool) -> int:
-    """Return after how many rows the first alarm, or the first limits that fail, may come.
+def fails(measure: Measure, y: np.ndarray, scores: np.ndarray, truth: float) -> bool:
+    """Tell whether limits of a stream ever fail, as an accumulator's do with so few rows.
 
     The standardized sum moves by one in a row. It follows from the last limits: where they reach
-    the baseline, it is at their boundary. Each row where a change may begin is looked at.
+    the truth, it is at their boundary. Rows before which it cannot get there are passed over.
     """
-    n, value, (low, high), _ = monitor.looks[-1]
-    boundary = -ndtri(error_at_one_time(n, 1 - LEVEL) / 2) * np.sqrt(n)
-    is_above = value > monitor.baseline
-    reach = value - low if is_above else high - value
-    total = boundary * (value - monitor.baseline) / reach if reach > 0 else 0.0
-    n_since = n - np.array(monitor.starts, float)
-
-    def missing_evidence(drop: float) -> float:
-        logs = log_e_value_of_sums(total - drop - np.array(monitor.sums), n_since)
-        return log_e_value_of_change(logs[n_since > 0])[0] + np.log(1 - LEVEL)
-
-    nearest = np.inf if has_failed else max(boundary - abs(total), 0.0)
-    if monitor.alarm_at is None:
-        is_near = missing_evidence(0) >= 0
-        nearest = min(nearest, 0.0 if is_near else brentq(missing_evidence, 0, 10 * boundary))
-    return int(np.clip((nearest / FARTHEST) ** 2, 1, monitor.next_start - n))
-
-
-def watched(measure: Measure, y: np.ndarray, scores: np.ndarray, baseline: float) -> Watched:
-    """Watch a stream as an accumulator does, whose values are the same with so few rows.
-
-    Rows after which nothing can be decided are passed over.
-    """
-    monitor = DriftMonitor(baseline, 1)
-    n, has_failed = FIRST_LOOK, False
-    while n <= N_ROWS and not (has_failed and monitor.alarm_at):
+    n = FIRST_LOOK
+    while n <= N_ROWS:
         if len(np.unique(y[:n])) < scores.shape[1]:
             n += 1
             continue
         predictions = Predictions.from_arrays(y[:n], scores[:n])
         [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
-        monitor.add_facts(current_of_facts(facts, n), LEVEL)
-        low, high = monitor.looks[-1].interval
-        has_failed |= not low <= baseline <= high
-        n += rows_without_news(monitor, has_failed)
-    return Watched(monitor.alarm_at or N_ROWS + 1, has_failed)
+        found = current_of_facts(facts, n)
+        low, high = found.interval_at(1 - LEVEL)[:2]
+        if not low <= truth <= high:
+            return True
+        boundary = -ndtri(error_at_one_time(n, 1 - LEVEL) / 2) * np.sqrt(n)
+        reach = found.value - low if found.value > truth else high - found.value
+        distance = boundary * (1 - abs(found.value - truth) / reach) if reach > 0 else 0.0
+        n += max(int((distance / FARTHEST) ** 2), 1)
+    return False
 
 
 def areas(generator: np.random.Generator) -> list[list[object]]:
-    """Return false alarms, and how often limits at all times fail at any, of M and the DMF-AUC."""
+    """Return how often limits at all times fail at any, of M and the DMF-AUC."""
     rows: list[list[object]] = []
-    healthy = [draw(generator, N_ROWS, SHIFT) for _ in range(max(N_STREAMS_OF_AREAS.values()))]
-    half = N_ROWS // 2
-    worse = [
-        tuple(
-            map(np.concatenate, zip((y[:half], s[:half]), draw(generator, half, 1.0), strict=True))
-        )
-        for y, s in healthy[:N_WORSE]
-    ]
+    streams = [draw(generator, N_ROWS, SHIFT) for _ in range(max(N_STREAMS_OF_AREAS.values()))]
     truths = draw(generator, N_POPULATION, SHIFT)
     for name, n_streams in N_STREAMS_OF_AREAS.items():
         measure, truth = MEASURES[name], estimate(name, *truths).value
-        found = [watched(measure, *stream, truth) for stream in healthy[:n_streams]]
-        delays = [watched(measure, *stream, truth).alarm_at for stream in worse]
-        alarms = np.mean([x.alarm_at <= N_ROWS for x in found])
-        failures = np.mean([x.has_failed for x in found])
-        delay = np.median(np.minimum(delays, N_ROWS)) - half
-        rows.append([f"`{name}`", f"{n_streams:,}", f"{100 * alarms:.1f}",
-                     f"{100 * failures:.1f}", f"{delay:.0f}"])  # fmt: skip
+        failures = np.mean([fails(measure, *stream, truth) for stream in streams[:n_streams]])
+        rows.append([f"`{name}`", f"{n_streams:,}", f"{100 * failures:.1f}"])
         print(rows[-1], flush=True)
     return rows
 
@@ -178,7 +115,7 @@ def widths() -> list[list[object]]:
 
 def page(generator: np.random.Generator, n_pairs: int) -> str:
     healthy, dropped = shares(generator, BASELINE), shares(generator, 0.79)
-    rules = ["`drift`", "limits at all times below the baseline", "95 % interval after each row"]
+    rules = ["limits at all times below the baseline", "95 % interval after each row"]
     rows = [
         [
             rule,
@@ -189,13 +126,7 @@ def page(generator: np.random.Generator, n_pairs: int) -> str:
         for rule, a, b in zip(rules, healthy, dropped, strict=True)
     ]
     header = ["rule", "false alarms, %", "found after the change, %", "median delay, rows"]
-    of_areas = [
-        "measure",
-        "streams",
-        "false alarms, %",
-        "limits that ever fail, %",
-        "median delay, rows",
-    ]
+    of_areas = ["measure", "streams", "limits that ever fail, %"]
     return f"""# Streams that are looked at all the time
 
 Made by `experiments/any_time.py`. Accuracy: {N_STREAMS:,} streams of {N_ROWS:,} rows with
@@ -204,10 +135,9 @@ every 50 rows); and as many whose accuracy falls to .79 halfway.
 
 {markdown_table(header, rows)}
 
-M and the DMF-AUC of three classes: healthy streams of {N_ROWS:,} rows, with the true value as the
-baseline, looked at after each row. Rows are passed over while the next alarm or failure of the
-limits is more than {FARTHEST:g} standard deviations of the stream away. The delay is that of
-{N_WORSE} streams whose classes move together halfway.
+M and the DMF-AUC of three classes: streams of {N_ROWS:,} rows, looked at after each row. Rows are
+passed over while the next failure of the limits is more than {FARTHEST:g} standard deviations of
+the stream away.
 
 {markdown_table(of_areas, areas(generator))}
 

@@ -523,12 +523,6 @@ ANALYSES = {
         for measure in ("brier_score", "recall", "hand_till")
     },
     **{
-        f"drift/{measure}": lambda measure=measure, baseline=baseline: streamed(
-            "drift", measure, baseline=baseline, level=0.8
-        )
-        for measure, baseline in (("accuracy", 0.95), ("hand_till", 0.99))
-    },
-    **{
         f"meta/whole/{model}": lambda model=model: summary_of(model)
         for model in ("bivariate", "multiclass")
     },

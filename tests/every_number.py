@@ -90,11 +90,9 @@ def accumulated(kind):
 
 
 def watched(kind):
-    """Looks at an accumulator: limits at all times, or drift."""
+    """Looks at an accumulator: limits at all times."""
     accumulator = dmfroc.Accumulator(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    if kind is dmfroc.results.Drift:
-        return [accumulator.drift(m, baseline=0.9).looks for m in ("accuracy", "hand_till")]
     looks = accumulator.confidence_sequence("hand_till").looks
     accumulator = dmfroc.Accumulator([0, 1])
     accumulator.update(TWO, P)
@@ -111,7 +109,6 @@ def public(name):
 CALLS = {
     "Accumulator": accumulated,
     "ConfidenceSequence": watched,
-    "Drift": watched,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},

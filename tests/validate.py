@@ -144,7 +144,7 @@ RESULTS: dict[str, Callable[[], str]] = {
     "gates": lambda: sentence("gates", r"largest share of\s+passes and fails[^%]*%"),
     "items": lambda: "least coverage " + ends(table("items", "n | least"), "least, %") + " %",
     "any_time": lambda: (
-        "false alarms " + ends(table("any_time", "measure | streams"), "false alarms, %") + " %"
+        ends(table("any_time", "measure | streams"), "limits that ever fail, %") + " % ever fail"
     ),
     "sbc": lambda: "p-values of uniform ranks: " + ends(table("sbc", "model | quantity"), "p"),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -13,25 +12,21 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.files import checked_path
-from dmfroc._kit.options import check_level, integer, number, numbers
+from dmfroc._kit.options import check_level, integer, numbers
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
 from dmfroc.analyses.sequences import (
     ConfidenceSequence,
     CurrentEstimate,
-    Drift,
-    DriftMonitor,
     Looks,
-    Monitors,
     RunningTotals,
     add_look,
     current_of_brier,
     current_of_counts,
     current_of_share,
     look,
+    looks_from,
     named,
-    watched_as_header,
-    watched_from,
 )
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BinnedValue, BoundCounts
@@ -137,7 +132,6 @@ class Accumulator:
         self._pending: list[RowSample] = []
         self._totals = RunningTotals()
         self._looks: Looks = {}
-        self._monitors: Monitors = {}
 
     def __repr__(self) -> str:
         return f"Accumulator({self.n_observations} observations, {len(self.labels)} classes)"
@@ -295,7 +289,7 @@ class Accumulator:
             drawn = [] if other._sample is None else [other._sample]
             self._pending = [*self._pending, *drawn, *other._pending]
             current = other._totals
-            self._totals.add(current.rows[-1], current.right[-1], current.brier)
+            self._totals.add(current.rows, current.right, current.brier)
             if self._grid is None and self.n_observations >= self._learn_from:
                 self._learned()
         return self
@@ -383,80 +377,6 @@ class Accumulator:
             add_look(looks, look(current, level))
         return ConfidenceSequence(**named(measure, level, current, looks))
 
-    def drift(
-        self,
-        measure: str | Measure = "accuracy",
-        *,
-        baseline: float | int,
-        level: float | int = DEFAULT_LEVEL,
-    ) -> Drift:
-        """Say whether the stream has become worse than a baseline, with few false alarms.
-
-        It can be called after each batch, for as long as the stream lasts: a stream that stays as
-        good as the baseline has an alarm at any time with probability ``1 - level`` at most. A
-        change is found wherever it begins; healthy rows before it do not hide it.
-
-        Parameters
-        ----------
-        measure : str or Measure
-            As for `estimate`; by default the accuracy.
-        baseline : float
-            The value that is expected, as from a test set. If it is itself uncertain, give the
-            worse end of its interval.
-        level : float
-            One less the probability of a false alarm.
-
-        Returns
-        -------
-        Drift
-            With ``alarm``, ``alarm_at`` and ``changed_at``, rows counted from the first. Evidence
-            of accuracy, without weights, is exact and weighed after every update; of any other
-            measure it is asymptotic, and weighed at each call.
-
-        References
-        ----------
-        Shin, Ramdas and Rinaldo (2024), E-detectors: a nonparametric framework for sequential
-        change detection; Ville (1939).
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> accumulator = Accumulator([0, 1])
-        >>> for step in range(60):
-        ...     y = rng.integers(2, size=20)
-        ...     is_right = rng.random(20) < (0.9 if step < 30 else 0.7)
-        ...     accumulator.update(y, np.eye(2)[np.where(is_right, y, 1 - y)])
-        ...     found = accumulator.drift(baseline=0.9)
-        ...     if found.alarm:
-        ...         break
-        >>> found.alarm_at, found.changed_at
-        (720, 600)
-        """
-        measure = get_measure(measure)
-        level, baseline = check_level(level), number("baseline", baseline)
-        low, high = measure.bounds
-        if not low < baseline < high:
-            raise ValueError(
-                f"baseline must be between {low:g} and {high:g}, the range of {measure.name}, but "
-                f"it is {baseline!r}"
-            )
-        current = self.current(measure)
-        key = (measure.name, baseline, level)
-        sign = 1 if measure.greater_is_better else -1
-        monitor = self._monitors.setdefault(key, DriftMonitor(baseline, sign))
-        if measure.name == "accuracy" and current.exact:
-            monitor.add_shares(self._totals.rows, self._totals.right, level)
-        elif current.exact:
-            monitor.add_share(current, level)
-        else:
-            monitor.add_facts(current, level)
-        return Drift(
-            **named(measure, level, current, monitor.looks or [look(current, level)]),
-            baseline=baseline,
-            alarm_at=monitor.alarm_at,
-            changed_at=monitor.changed_at,
-        )
-
     def current(self, measure: Measure) -> CurrentEstimate:
         """Return what all rows so far say of a measure, at any time.
 
@@ -466,8 +386,8 @@ class Accumulator:
         form = None if self._content is None else self._content.form
         has_labels = form is not None and form.has_classes_of_rows[0]
         if measure.name == "accuracy" and has_labels and form and not form.has_weights:
-            n = self._totals.rows[-1]
-            return current_of_share(self._totals.right[-1], n, n)
+            n = self._totals.rows
+            return current_of_share(self._totals.right, n, n)
         if measure.name == "brier_score" and self._content is not None:
             return current_of_brier(self._totals)
         if self._waiting:
@@ -543,9 +463,8 @@ class Accumulator:
         grid, counts, content = self._prepare()
         header, arrays = sample_as_state(content, self.sample)
         header |= {"labels": list(self.labels)}
-        header |= {"watched": watched_as_header(self._looks, self._monitors)}
+        header |= {"looks": list(self._looks.items()), "right": self._totals.right}
         arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
-        arrays |= {"updates": np.array([self._totals.rows, self._totals.right], np.int64)}
         if np.isfinite(self._totals.brier).all():
             arrays |= {"brier": self._totals.brier}
         write(checked_path("path", path), header, arrays, "path")
@@ -585,15 +504,12 @@ class Accumulator:
                 raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
             accumulator._grid = grid_from_user(arrays["cuts"], len(accumulator.labels), dtype)
             _, accumulator._counts = counts_from_state(header, arrays, {ONLY: accumulator._grid})
-            updates = checked_array(arrays, "updates", np.int64, (2, None))
-            new = np.diff(updates, axis=1, prepend=0)
-            total = int(accumulator._counts.sizes.sum())
-            if updates[0, -1] != total or not ((new[1] >= 0) & (new[1] <= new[0])).all():
-                raise ValueError(f"updates are not those of {total} rows")
-            totals = accumulator._totals
-            totals.rows, totals.right = (array("q", row) for row in updates.tolist())
-            totals.brier = np.full(2, np.nan)
+            totals, right = accumulator._totals, header["right"]
+            totals.rows = int(accumulator._counts.sizes.sum())
+            if not isinstance(right, int) or not 0 <= right <= totals.rows:
+                raise ValueError(f"{right!r} of {totals.rows} rows cannot be right")
+            totals.right, totals.brier = right, np.full(2, np.nan)
             if "brier" in arrays:
                 totals.brier = checked_array(arrays, "brier", np.float64, (2,))
-            accumulator._looks, accumulator._monitors = watched_from(header["watched"])
+            accumulator._looks = looks_from(header["looks"])
         return accumulator

@@ -1,17 +1,14 @@
-"""Streams that are watched: limits that hold at all times at once, and alarms of drift."""
+"""Streams that are watched: limits that hold at all times at once."""
 
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtri
 
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import ONLY, Batch
@@ -21,14 +18,9 @@ from dmfroc.inference.anytime import (
     error_at_one_time,
     limits_of_mean,
     limits_of_share,
-    log_e_value_of_change,
-    log_e_value_of_means,
-    log_e_value_of_shares,
-    log_e_value_of_sums,
-    next_possible_change,
 )
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.method import JointEstimates
 from dmfroc.measures.measure import Measure
@@ -37,9 +29,7 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
 
-_MOST_TIMES = 1000  # of those since the last look at which evidence is weighed
 _MOST_LOOKS = 4000
-_N_DRAWS = 20_000
 METHOD = "confidence sequence"
 
 
@@ -54,14 +44,11 @@ class Look(NamedTuple):
         Value of the measure in all of them; NaN while it is not defined.
     interval : tuple of float
         Limits that hold at all times at once.
-    p_value : float
-        Of drift, up to now; it may be looked at any number of times. NaN if no drift is looked for.
     """
 
     n_observations: int
     value: float
     interval: tuple[float, float]
-    p_value: float = math.nan
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,70 +111,22 @@ class ConfidenceSequence(Result):
             Column("value", self.title, [x.value for x in looks]),
             Column("interval", percent, [(*x.interval, math.nan) for x in looks], "interval"),
         ]
-        if not math.isnan(looks[-1].p_value):
-            columns.append(Column("p_value", "p-value", [x.p_value for x in looks], "p_value"))
         return [Table("looks", f"{self.title} over time", columns)]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Drift(ConfidenceSequence):
-    """Whether a stream has become worse than a baseline, at any time.
-
-    Beside what a `ConfidenceSequence` has:
-
-    Attributes
-    ----------
-    baseline : float
-        What was expected.
-    alarm_at : int or None
-        Number of rows at which the evidence first reached an alarm.
-    changed_at : int or None
-        After how many rows the change that explains it best began.
-    """
-
-    json_names: ClassVar[tuple[str, ...]] = (
-        *ConfidenceSequence.json_names,
-        *("baseline", "alarm", "alarm_at", "changed_at", "p_value"),
-    )
-
-    baseline: float = field(kw_only=True)
-    alarm_at: int | None = field(kw_only=True)
-    changed_at: int | None = field(kw_only=True)
-
-    @property
-    def alarm(self) -> bool:
-        """Whether there was an alarm; once there was, there is."""
-        return self.alarm_at is not None
-
-    @property
-    def p_value(self) -> float:
-        """The smallest p-value so far, which may be looked at any number of times."""
-        last = self.looks[-1].p_value
-        return 1.0 if math.isnan(last) else last
-
-    def foot(self) -> list[str]:
-        """Return the verdict in a line."""
-        if not self.alarm:
-            return [f"No alarm: the baseline {self.baseline:g} is not excluded."]
-        return [
-            f"Alarm at row {self.alarm_at:,}: {self.title} has been below the baseline "
-            f"{self.baseline:g}, most likely since row {self.changed_at:,}."
-        ]
-
-
 class RunningTotals:
-    """How many rows there were after each update and how many were right, and Brier scores.
+    """How many rows there were and how many were right, and Brier scores.
 
     These have their sum and that of their squares, NaN if a row has a weight or no probabilities.
     """
 
     def __init__(self) -> None:
-        self.rows, self.right, self.brier = array("q"), array("q"), np.zeros(2)
+        self.rows, self.right, self.brier = 0, 0, np.zeros(2)
 
     def add(self, rows: int, right: int, brier: Float[np.ndarray, " 2"] | None) -> None:
         """Add an update."""
-        self.rows.append(rows + (self.rows[-1] if self.rows else 0))
-        self.right.append(right + (self.right[-1] if self.right else 0))
+        self.rows += rows
+        self.right += right
         self.brier = self.brier + (np.nan if brier is None else brier)
 
     def add_batch(self, batch: Batch) -> None:
@@ -257,7 +196,7 @@ def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEsti
 
 def current_of_brier(totals: RunningTotals) -> CurrentEstimate:
     """Return what all rows say of the Brier score, exactly."""
-    (total, squares), n = totals.brier.tolist(), totals.rows[-1]
+    (total, squares), n = totals.brier.tolist(), totals.rows
     if math.isnan(total):
         raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
 
@@ -331,120 +270,15 @@ def named(
     }
 
 
-class DriftMonitor:
-    """The evidence so far that a stream has become worse than a baseline.
-
-    Parameters
-    ----------
-    baseline : float
-        What was expected.
-    sign : int
-        1 if smaller values are worse, else -1.
-    """
-
-    def __init__(self, baseline: float, sign: int) -> None:
-        self.baseline, self.sign = baseline, sign
-        self.n = 0  # rows that count for the measure
-        self.starts, self.sums = [0], [0.0]  # numbers of these after which a change may begin
-        self.squares = [0.0]
-        self.rows = [0]  # all rows then
-        self.next_start = next_possible_change(0)
-        self.looks: list[Look] = []
-        self.p_value = 1.0
-        self.alarm_at: int | None = None
-        self.changed_at: int | None = None
-
-    def add_shares(self, rows: Sequence[int], successes: Sequence[int], level: float) -> None:
-        """Weigh the evidence of a rate at all times since the last look, a thousand at most."""
-        first = bisect_right(rows, self.n)
-        for place in range(first, len(rows), max((len(rows) - first) // _MOST_TIMES, 1)):
-            n, k = rows[place], successes[place]
-            self.add_share(current_of_share(k, n, n), level)
-        if len(rows) > first:
-            n, k = rows[-1], successes[-1]
-            self.add_share(current_of_share(k, n, n), level)
-
-    def add_share(self, current: CurrentEstimate, level: float) -> None:
-        """Weigh the evidence of a rate."""
-        assert current.share is not None
-        k, n = current.share
-        if n <= self.n:
-            return
-        n_since, since = n - np.array(self.starts, float), k - np.array(self.sums)
-        if current.squares is not None:  # of losses
-            squares = current.squares - np.array(self.squares)
-            logs = log_e_value_of_means(since, squares, n_since, self.baseline)
-        elif self.sign > 0:
-            logs = log_e_value_of_shares(since, n_since, self.baseline)
-        else:
-            logs = log_e_value_of_shares(n_since - since, n_since, 1 - self.baseline)
-        self._weigh(current, n, logs, level, float(k))
-
-    def add_facts(self, current: CurrentEstimate, level: float) -> None:
-        """Weigh the evidence of a value with influences, by how the standardized sum has moved.
-
-        The sum is that of n terms whose mean has the p-value of the baseline: it has the measure's
-        scale and the care for few observations that intervals have.
-        """
-        n = current.n_observations
-        if n <= self.n or current.facts is None:
-            return
-        is_above = current.value > self.baseline
-        error = error_reaching(self.baseline, current.facts.interval_at, upper=not is_above)
-        statistic = -ndtri(error / 2) * (1 if is_above else -1) * self.sign
-        total = float(statistic * math.sqrt(n))
-        n_since = n - np.array(self.starts, float)
-        logs = log_e_value_of_sums(total - np.array(self.sums), n_since)
-        self._weigh(current, n, logs, level, total)
-
-    def _weigh(
-        self,
-        current: CurrentEstimate,
-        n: int,
-        logs: Float[np.ndarray, " s"],
-        level: float,
-        total: float,
-    ) -> None:
-        log_e_value, best = log_e_value_of_change(logs)
-        self.n = n
-        self.p_value = min(self.p_value, math.exp(-max(log_e_value, 0.0)))
-        add_look(self.looks, look(current, level)._replace(p_value=self.p_value))
-        if self.alarm_at is None and self.p_value <= 1 - level:
-            self.alarm_at, self.changed_at = current.n_observations, self.rows[best]
-        if n >= self.next_start:
-            self.starts.append(n)
-            self.sums.append(total)
-            self.squares.append(current.squares or 0.0)
-            self.rows.append(current.n_observations)
-            self.next_start = next_possible_change(n)
-
-
 type Looks = dict[tuple[str, float], list[Look]]  # by measure and level
-type Monitors = dict[tuple[str, float, float], DriftMonitor]  # by measure, baseline and level
 
 
-def watched_as_header(looks: Looks, monitors: Monitors) -> dict[str, Any]:
-    """Return all looks and the evidence of drift, for JSON."""
+def looks_from(entries: Any) -> Looks:
+    """Return looks that were written as JSON."""
     return {
-        "looks": list(looks.items()),
-        "monitors": [(key, vars(monitor)) for key, monitor in monitors.items()],
+        (name, level): [Look(n, value, (low, high)) for n, value, (low, high) in looks]
+        for (name, level), looks in entries
     }
-
-
-def watched_from(header: Mapping[str, Any]) -> tuple[Looks, Monitors]:
-    """Return the looks and the evidence of drift that `watched_as_header` has written."""
-
-    def looks_from(rows: Any) -> list[Look]:
-        return [Look(n, value, (low, high), p) for n, value, (low, high), p in rows]
-
-    looks: Looks = {(name, level): looks_from(rows) for (name, level), rows in header["looks"]}
-    monitors: Monitors = {}
-    for (name, baseline, level), state in header["monitors"]:
-        monitor = monitors[name, baseline, level] = DriftMonitor(state["baseline"], state["sign"])
-        if vars(monitor).keys() != state.keys():
-            raise ValueError("the evidence of drift is incomplete")
-        vars(monitor).update(state | {"looks": looks_from(state["looks"])})
-    return looks, monitors
 
 
 def joint_of_streams(

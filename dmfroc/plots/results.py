@@ -18,7 +18,7 @@ from dmfroc.analyses.multilabel import MultilabelComparison
 from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.pooling import PooledSites
 from dmfroc.analyses.ranks import Ranks
-from dmfroc.analyses.sequences import ConfidenceSequence, Drift
+from dmfroc.analyses.sequences import ConfidenceSequence
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.curves.curve import Curve
@@ -278,10 +278,6 @@ def plot_sequence(
     )
     shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
     display.limits_ = axes.fill_between(rows, low, high, **shade)
-    if isinstance(sequence, Drift):
-        axes.axhline(sequence.baseline, color="0.4", linewidth=1, linestyle=":")
-        if sequence.alarm_at is not None:
-            axes.axvline(sequence.alarm_at, color=COLORS[1], linewidth=1)
     axes.set(xlabel="rows", ylabel=sequence.title)
     return display
 

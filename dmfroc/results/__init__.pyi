@@ -12,7 +12,6 @@ from ..analyses.planning import Plan as Plan
 from ..analyses.pooling import PooledSites as PooledSites
 from ..analyses.ranks import Ranks as Ranks
 from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
-from ..analyses.sequences import Drift as Drift
 from ..analyses.subgroups import SubgroupComparison as SubgroupComparison
 from ..analyses.training_runs import RunsComparison as RunsComparison
 from ..bayes.posterior import Posterior as Posterior

@@ -395,10 +395,6 @@ def streamed(rng):
         raise Defect(f"{name} of a stream: {found.interval}, at level .99 {wide}")
     if first.n_observations != rows.n:
         raise Defect(f"{first.n_observations} observations of {rows.n}")
-    drift = first.drift("accuracy", baseline=0.999)
-    close(
-        drift.value, oracles.value("accuracy", rows.codes, rows.p, hard, w, 1, None, None), "drift"
-    )
 
 
 def decided(rng):
