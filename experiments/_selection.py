@@ -84,7 +84,7 @@ def nested_threshold_selection(
     for train, test in division().split(X, y):
         rows = X.iloc[train], y[train]
         merged = cross_val_predict(estimator, *rows, cv=division(), method="predict_proba")
-        optimum = optimal_operating_points(y[train], merged[:, column], pos_label=pos_label)
+        optimum = optimal_operating_points(y[train] == pos_label, merged[:, column])
         thresholds.append(optimum.threshold("highest", "score"))
         scores.append(clone(estimator).fit(*rows).predict_proba(X.iloc[test])[:, column])
         tests.append(y[test] == pos_label)

@@ -54,7 +54,7 @@ def _flag(flag: str, help: str) -> click.Option:
 FILE = click.Argument(
     ["file"],
     type=_SAVED,
-    help="CSV, TSV, JSON, Parquet, Feather, Stata, ARFF or .npz file: one row per observation, one "
+    help="CSV, TSV, JSON, Parquet, Feather or .npz file: one row per observation, one "
     "score column per class. Text may come from standard input, which is named -.",
 )
 FILES = click.Argument(

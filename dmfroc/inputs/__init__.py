@@ -7,7 +7,7 @@ Each module imports only those below it::
     predictions `Predictions`
     files       readers of tables as text, Parquet, JSON lines and NumPy files
     tables      which columns of a table are what, and the labels that its text spells
-    delimited   tables as text; encodings: how their letters are stored; lists: columns of lists
+    delimited   tables as text; encodings: how their letters are stored
     checks      the whole check, from what was given or read to the fields of `Predictions`
     weights     observation weights
     scores      score columns: real, finite, in the order of the classes

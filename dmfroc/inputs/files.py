@@ -328,33 +328,12 @@ def _read_feather(file: Path) -> Any:
             return ipc.open_stream(source).read_all()
 
 
-def _read_stata(file: Path) -> Any:
-    import pandas as pd
-    import pyarrow
-
-    return pyarrow.Table.from_pandas(pd.read_stata(file), preserve_index=False)
-
-
-def _read_arff(file: Path) -> Any:
-    """Read a file of Weka's; SciPy returns its nominal values as bytes."""
-    import pyarrow
-    from scipy.io import arff
-
-    values, _ = arff.loadarff(file)
-    columns = {name: values[name] for name in values.dtype.names}
-    return pyarrow.table(
-        {name: x.astype("U") if x.dtype.kind == "S" else x for name, x in columns.items()}
-    )
-
-
 _READERS = {
     ".jsonl": _read_json,
     ".ndjson": _read_json,
     ".json": _read_json,
-    ".dta": _read_stata,
     ".feather": _read_feather,
     ".arrow": _read_feather,
-    ".arff": _read_arff,
 }
 
 
@@ -371,6 +350,9 @@ _TABLES = (*_TEXTS, ".parquet", *_READERS)
 _REMEDIES = {
     ".npy": ". An .npy file holds one array without labels: save \"np.savez('scores.npz', "
     "y_true=y, y_score=s)\", and pass that file, label='y_true' and scores='y_score'",
+    ".arff": ". Save it as CSV: \"pd.DataFrame(scipy.io.arff.loadarff('a.arff')[0]).map(lambda x: "
+    "x.decode() if isinstance(x, bytes) else x).to_csv('a.csv', index=False)\"",
+    ".dta": ". Save it as CSV: \"pd.read_stata('a.dta').to_csv('a.csv', index=False)\"",
     ".xlsx": ". Save the sheet as CSV",
     ".xls": ". Save the sheet as CSV",
 }

@@ -284,11 +284,10 @@ class Predictions:
         ----------
         path : str or path-like
             ``.csv``, ``.tsv``, ``.tab`` or ``.txt``, JSON (``.jsonl``, ``.ndjson``, ``.json``; all
-            also with ``.gz``), ``.parquet``, ``.feather``, ``.arrow``, ``.dta`` (Stata) or
-            ``.arff`` (Weka), with one row per observation and score columns named as in
-            `from_arrays`. Or ``.npz`` with an array of labels, an array of scores and, optionally,
-            an array ``labels`` of the classes in column order. One column
-            may hold lists, which need `labels` unless the classes are 0 to K - 1, or dicts.
+            also with ``.gz``), ``.parquet``, ``.feather`` or ``.arrow``, with one row per
+            observation and score columns named as in `from_arrays`. Or ``.npz`` with an array of
+            labels, an array of scores and, optionally, an array ``labels`` of the classes in column
+            order.
         label : str
             Name of the column (``.npz``: array) of observed classes.
         scores : str or sequence of str, optional

@@ -15,7 +15,6 @@ from dmfroc.inputs.checks import Inputs
 from dmfroc.inputs.columns import match_columns
 from dmfroc.inputs.delimited import MISSING, Format
 from dmfroc.inputs.labels import Factor, factorize
-from dmfroc.inputs.lists import holds_lists, table_of_lists
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 from dmfroc.inputs.score_doubts import are_shares
 from dmfroc.inputs.scores import columns_without_scores
@@ -24,7 +23,6 @@ _FIELDS = {"label": "true", "sample_weight": "weight", "frequency_weight": "freq
 _FIELDS |= {"y_pred": "predicted"}
 _COLUMNS = {"label": "label column {}", "sample_weight": "weight column {}", "id": "id column {}"}
 _COLUMNS |= {"frequency_weight": "count column {}", "y_pred": "column {} of hard labels"}
-_FIRST = 1000  # cells of a column of lists, in which all classes should occur
 
 
 class Names(NamedTuple):
@@ -62,12 +60,7 @@ def with_labels(table: Any, names: Names) -> Any:
     columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
     columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in listed_labels(names.labels) or []]
-    listed = [
-        str(table[name][:_FIRST].to_pylist())
-        for name in table.column_names
-        if name not in columns and holds_lists(table[name])
-    ]
-    words = {text for name in [*table.column_names, *given, *listed] for text in _words(name)}
+    words = {text for name in [*table.column_names, *given] for text in _words(name)}
     spelled = spelled_labels(
         [table[name] for name in columns], [x for x in MISSING if x and x in words]
     )
@@ -151,18 +144,32 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     )
     true = table[names.columns["label"]]
     scores = table.select(columns)
-    of_lists = {x: table[x] for x in available if x not in taken and holds_lists(table[x])}
+    of_lists = [name for name in available if name not in taken and _holds_lists(table[name])]
     chosen = [name for name in columns if name in of_lists]
     if chosen and (names.scores is None or columns == chosen):
         distinct = factorize(true, source.true, source).distinct
-        others = scores.drop_columns(chosen)
-        if columns_without_scores(others, distinct, source) is not None:
-            scores = table_of_lists(of_lists, chosen, listed_labels(names.labels), distinct)
+        if columns_without_scores(scores.drop_columns(chosen), distinct, source) is not None:
+            raise ValueError(
+                f"column {chosen[-1]!r} holds lists or objects, but each class needs a column: "
+                f'save "frame.join(pd.DataFrame(frame.pop({chosen[-1]!r}).tolist(), '
+                'columns=classes))" of a data frame of pandas; cells of text become lists by '
+                ".map(ast.literal_eval)"
+            )
     _check_wide(table.drop_columns([*of_lists, names.columns["label"]]), true)
     unused = table.drop_columns([name for name in available if name in taken])
     of_use = {*names.columns.values(), *names.where}
     others = table.select([name for name in available if name in taken and name not in of_use])
     return Inputs(true, scores, names.labels, *names.beside(table), unused, source, others=others)
+
+
+def _holds_lists(column: Any) -> bool:
+    """Whether the cells of a column of pyarrow are lists or objects, or texts of such."""
+    from pyarrow import types
+
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        first = next((x for x in column[:100].to_pylist() if x is not None), "")
+        return bool(re.match(r"\s*(\w+\()?[\[{]", first))
+    return bool(types.is_nested(column.type))
 
 
 def _check_wide(table: Any, true: Any) -> None:

@@ -273,7 +273,7 @@ def test_libraries_say_nothing_of_their_own(tmp_path, scores):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".feather", ".json", ".dta"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".feather", ".json"])
 def test_names_that_are_not_utf_8(tmp_path, scores, suffix):
     import pandas as pd
 
@@ -282,7 +282,7 @@ def test_names_that_are_not_utf_8(tmp_path, scores, suffix):
     if write:
         write(whole)
     else:
-        getattr(frame, {".dta": "to_stata"}.get(suffix, f"to_{suffix[1:]}"))(whole)
+        getattr(frame, f"to_{suffix[1:]}")(whole)
     path = whole.rename(os.fsdecode(os.fsencode(tmp_path) + b"/x\xff" + suffix.encode()))
     options = ["--label", "y", "--scores", "a,b", "--measures", "hand_till", "--json"]
     found = CliRunner().invoke(cli.app, ["evaluate", str(path), *options])

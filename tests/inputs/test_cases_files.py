@@ -56,19 +56,11 @@ def test_percentages(cases_directory):
     assert Predictions.from_file(path, label="label", scores="percent").scores[0, 1] == 0.705
 
 
-def test_lists_of_spark_do_not_say_of_which_class_they_are(cases_directory):
-    path = cases_directory / "spark.parquet"
-    with pytest.raises(ValueError, match=r"lists of 3 numbers.*pass labels= with the classes in"):
-        Predictions.from_file(path, label="label")
-    found = estimated("hand_till", path, label="label", labels=["cat", "dog", "owl"])
-    assert found.value == pytest.approx(0.926143, abs=5e-7)
-    with pytest.raises(ValueError, match="but labels has 2 classes: 'cat', 'dog'"):
-        Predictions.from_file(path, label="label", labels=["cat", "dog"])
-
-
-def test_lists_of_bigquery_name_their_classes(cases_directory):
-    found = estimated("hand_till", cases_directory / "bigquery.csv", label="label")
-    assert found.value == pytest.approx(0.926143, abs=5e-7)
+def test_lists_are_refused_with_the_line_that_makes_columns(cases_directory):
+    message = r"'\w*prob\w*' holds lists or objects.*frame\.join\(pd\.DataFrame\("
+    for name in ("spark.parquet", "bigquery.csv"):
+        with pytest.raises(ValueError, match=message):
+            Predictions.from_file(cases_directory / name, label="label")
 
 
 def test_arrays(cases_directory):

@@ -225,11 +225,10 @@ def write_polars(data, path, method):
     [
         ("parquet", lambda data, path: data.to_parquet(path, row_group_size=7)),
         ("feather", lambda data, path: data.to_feather(path)),
-        ("dta", lambda data, path: data.to_stata(path, write_index=False)),
         ("parquet", lambda data, path: write_polars(data, path, "write_parquet")),
         ("feather", lambda data, path: write_polars(data, path, "write_ipc")),
     ],
-    ids=["parquet", "feather", "stata", "polars parquet", "polars feather"],
+    ids=["parquet", "feather", "polars parquet", "polars feather"],
 )
 def test_files_state_the_order_of_categories(cases_directory, tmp_path, suffix, write):
     data = pd.read_csv(cases_directory / "ordered.csv")
@@ -293,37 +292,6 @@ def test_stated_orders_that_cannot_be_used():
 
 
 # Lists in cells
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        *(
-            "[0.1*3,0.2,0.5]",
-            "[0.1 + 0.2, 0.7]",
-            "[0.1 +0.2, 0.7]",
-            "[0.3 - 0.2 0.9]",
-            "[1-1,.3,.7]",
-        ),
-        *("[1/3,1/3,1/3]", "[2**-1,0.25,0.25]", "tensor([0.1*3, 0.2, 0.5])", "[0.2,0.3,0.5]*1"),
-        *("[1_0,2,3]", "[0x10,2,3]", "[0.2,0.3,0.5] # sum 1", "[np.float64(0.2*2),0.3,0.3]"),
-    ],
-)
-def test_expressions_are_no_scores(tmp_path, cell):
-    rows = [("y", "p"), ("a", cell), *((label, "[0.2,0.3,0.5]") for label in "abcabc")]
-    (tmp_path / "a.csv").write_text("".join(f'{label},"{p}"\n' for label, p in rows))
-    with pytest.raises(ValueError, match="at data row 1, which is no list of scores"):
-        Predictions.from_file(tmp_path / "a.csv", label="y", labels=["a", "b", "c"])
-
-
-@pytest.mark.parametrize(
-    "cell", ["0.2,*0.3,0.5", "[0.2 0.3 0.5]", "[0.2\n 0.3  5.e-1]", "[.2,.3,.5,]"]
-)
-def test_lists_as_tools_write_them(tmp_path, cell):
-    rows = [("y", "p"), *((label, cell) for label in "abcabc")]
-    (tmp_path / "a.csv").write_text("".join(f'{label},"{p}"\n' for label, p in rows))
-    found = Predictions.from_file(tmp_path / "a.csv", label="y", labels=["a", "b", "c"])
-    assert found.scores[0].tolist() == [0.2, 0.3, 0.5]
 
 
 # Small numbers

@@ -1,17 +1,16 @@
 """Tables of text, however they are laid out, hold the same numbers, or are refused."""
 
+import ast
 import contextlib
 import gzip
-import itertools
 import json
+import re
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyarrow import parquet
 
 import dmfroc
 from dmfroc import Predictions
@@ -310,93 +309,20 @@ def test_json_lines(tmp_path):
         Predictions.from_file(written(tmp_path / "s.json", *table()), label="label")
 
 
-def texts_of(row):
-    """Return the ways in which lists are written into cells."""
-    yield json.dumps(row.tolist())
-    yield str(row.tolist())
-    yield str(row)
-    yield json.dumps(dict(zip(CLASSES, row.tolist(), strict=True)))
-    yield str(dict(zip(CLASSES, row.tolist(), strict=True)))
-    yield json.dumps([{"label": c, "p": p} for c, p in zip(CLASSES, row.tolist(), strict=True)])
-    yield str(list(zip(CLASSES, row.tolist(), strict=True)))
-    yield json.dumps(
-        [{"p": p, "label": c} for c, p in zip(CLASSES, row.tolist(), strict=True)][::-1]
-    )
-
-
-@pytest.mark.parametrize("way", range(8))
-def test_lists_in_cells(tmp_path, way):
-    cells = [next(itertools.islice(texts_of(row), way, None)) for row in SCORES]
-    frame = pd.DataFrame({"y": [CLASSES[t] for t in TRUE], "scores": cells})
-    frame.to_csv(tmp_path / "s.csv", index=False)
-    arguments = {"labels": CLASSES} if way < 3 else {}
-    found = Predictions.from_file(tmp_path / "s.csv", label="y", **arguments)
-    order = np.argsort([CLASSES.index(label) for label in found.labels])
-    np.testing.assert_array_equal(found.scores[:, order], SCORES)
-    if way < 3:
-        with pytest.raises(
-            ValueError, match=r"missing label at data row 2|pass labels= with the classes"
-        ):
-            Predictions.from_file(tmp_path / "s.csv", label="y")
-        found = Predictions.from_file(tmp_path / "s.csv", label="y", labels=CLASSES[::-1])
-        np.testing.assert_array_equal(found.scores, SCORES)  # the user's order is that of the lists
-
-
 @pytest.mark.parametrize(
-    "kind", ["list", "fixed", "large", "struct", "map", "pairs", "float32", "strings"]
+    "spelled", [list, str, json.dumps, lambda row: dict(zip(CLASSES, row, strict=True))]
 )
-def test_lists_in_parquet(tmp_path, kind):
-    pairs = [list(zip(CLASSES, row, strict=True)) for row in SCORES.tolist()]
-    column = {
-        "list": lambda: pa.array(SCORES.tolist(), pa.list_(pa.float64())),
-        "fixed": lambda: pa.array(SCORES.tolist(), pa.list_(pa.float64(), 3)),
-        "large": lambda: pa.array(SCORES.tolist(), pa.large_list(pa.float64())),
-        "float32": lambda: pa.array(SCORES.astype("f4").tolist(), pa.list_(pa.float32())),
-        "struct": lambda: pa.array([dict(row) for row in pairs]),
-        "map": lambda: pa.array(pairs, pa.map_(pa.string(), pa.float64())),
-        "pairs": lambda: pa.array([[{"label": c, "p": p} for c, p in row] for row in pairs]),
-        "strings": lambda: pa.array([json.dumps(row) for row in SCORES.tolist()]),
-    }[kind]()
-    for integers in (False, True):
-        true = TRUE if integers else [CLASSES[t] for t in TRUE]
-        parquet.write_table(pa.table({"y": true, "scores": column}), tmp_path / "s.parquet")
-        has_names = kind in ("struct", "map", "pairs")
-        if integers and has_names:
-            continue
-        arguments = {} if integers or has_names else {"labels": CLASSES}
-        found = Predictions.from_file(tmp_path / "s.parquet", label="y", **arguments)
-        names = [0, 1, 2] if integers else CLASSES
-        order = [found.labels.index(name) for name in names]
-        np.testing.assert_allclose(found.scores[:, order], SCORES, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("cells", "message"),
-    [
-        (["[0.1, 0.9]", "[0.1, 0.2, 0.7]"], "lists of 2, 3 numbers: all must have one number"),
-        (["[0.1 ... 0.9]", "[0.1 ... 0.7]"], "lists other things than numbers"),
-        (["[0.1, 0.9]", "vector([0.1, 0.7])"], "data row 2, which is no list of scores"),
-        (["[0.1, 0.9]", ""], "data row 2, which is no list of scores"),
-        (["[0.1, 0.9]", "[]"], "has no list of scores at data row 2"),
-        (['[["a", 1], ["a", 2]]', '[["a", 1], ["b", 2]]'], "each class once"),
-        (['[["a", 1, 2]]', '[["a", 1, 2]]'], "pairs of a class and its score"),
-        (['{"a": 0.1, "b": 0.2}', '{"a": 0.1}'], "1 of 4 values are not; the first is nan"),
-    ],
-)
-def test_lists_that_are_refused(tmp_path, cells, message):
-    pd.DataFrame({"y": [0, 1], "s": cells}).to_csv(tmp_path / "s.csv", index=False)
-    with pytest.raises((ValueError, TypeError), match=message):
-        Predictions.from_file(
-            tmp_path / "s.csv", label="y", labels=["a", "b"] if "a" in cells[0] else None
-        )
-
-
-def test_vectors_of_spark(tmp_path):
-    vector = {"type": 1, "size": None, "indices": None, "values": [0.1, 0.9]}
-    column = pa.array([vector, vector])
-    parquet.write_table(pa.table({"y": [0, 1], "s": column}), tmp_path / "s.parquet")
-    with pytest.raises(ValueError, match="vector_to_array"):
-        Predictions.from_file(tmp_path / "s.parquet", label="y")
+def test_lists_in_cells_are_refused_with_the_line_that_makes_columns(tmp_path, spelled):
+    frame = pd.DataFrame({"y": [CLASSES[t] for t in TRUE], "s": map(spelled, SCORES.tolist())})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="column 's' holds lists or objects") as caught:
+        Predictions.from_file(tmp_path / "a.parquet", label="y")
+    if isinstance(frame["s"][0], str):
+        frame["s"] = frame["s"].map(ast.literal_eval)
+    line = re.search('"(.*)"', str(caught.value))[1]
+    eval(line, {"frame": frame, "pd": pd, "classes": CLASSES}).to_parquet(tmp_path / "a.parquet")
+    found = Predictions.from_file(tmp_path / "a.parquet", label="y")
+    np.testing.assert_array_equal(found.scores, SCORES[:, np.argsort(CLASSES)])
 
 
 # What the user says

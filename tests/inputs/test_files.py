@@ -278,7 +278,7 @@ def test_unsupported_kind_of_file(csv):
     path = csv("y,a,b", name="scores.xlsx")
     message = (
         f"{path}: unsupported kind of file; supported are .csv, .tsv, .txt, .tab, .parquet, "
-        ".jsonl, .ndjson, .json, .dta, .feather, .arrow, .arff, .npz, and texts compressed as "
+        ".jsonl, .ndjson, .json, .feather, .arrow, .npz, and texts compressed as "
         ".gz. Save the sheet as CSV"
     )
     with pytest.raises(ValueError, match=exactly(message)):
