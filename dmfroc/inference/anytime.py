@@ -63,7 +63,7 @@ def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[
     """Return limits of a mean of numbers in [0, 1] that hold at all times at once, exactly.
 
     The e-value against a mean of at most m is the mean over bets b of
-    exp(b e - (-log(1 - b) - b) q), where e is the sum of what exceeds m and q that of its squares.
+    exp(b e - (-log(1 - b) - b) q). Here e is the sum of what exceeds m, and q that of its squares.
 
     References
     ----------

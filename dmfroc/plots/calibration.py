@@ -105,8 +105,6 @@ class CalibrationDisplay(CurveDisplay):
         self,
         ax: Axes | None = None,
         *,
-        plot_intervals: bool = True,
-        plot_rug: bool = True,
         level: float = 0.95,
         plot_legend: bool = True,
         **options: Any,
@@ -117,11 +115,8 @@ class CalibrationDisplay(CurveDisplay):
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
-        plot_intervals, plot_rug : bool
-            Whether to draw the intervals of the groups and the rug of a single curve on
-            standard axes.
         level : float
-            Nominal coverage of each interval.
+            Nominal coverage of each interval of a single curve on standard axes.
         plot_legend : bool
             Whether to draw the legend.
         **options
@@ -133,8 +128,7 @@ class CalibrationDisplay(CurveDisplay):
             This display.
         """
         level = check_level(level)
-        flags = {"plot_intervals": plot_intervals, "plot_rug": plot_rug}
-        ax = self._draws_on(ax, plot_legend=plot_legend, **flags)
+        ax = self._draws_on(ax, plot_legend=plot_legend)
         is_single = len(self.curves) == 1
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points
@@ -153,18 +147,16 @@ class CalibrationDisplay(CurveDisplay):
             )
         first = next(iter(self.curves.values()))
         if is_single and first.x is first.mean_predicted:
-            if plot_intervals:
-                self.intervals_ = self.ax_.vlines(
-                    first.x,
-                    *first.intervals(level),
-                    color=self.line_.get_color(),
-                    linewidth=1,
-                    alpha=0.6,
-                    zorder=2.1,
-                    label=f"{100 * level:g} % Wilson interval",
-                )
-            if plot_rug:
-                self._draw_rug(first)
+            self.intervals_ = self.ax_.vlines(
+                first.x,
+                *first.intervals(level),
+                color=self.line_.get_color(),
+                linewidth=1,
+                alpha=0.6,
+                zorder=2.1,
+                label=f"{100 * level:g} % Wilson interval",
+            )
+            self._draw_rug(first)
         if plot_legend:
             draw_legend(self.ax_, self.look.legend)
             legend = self.ax_.get_legend()

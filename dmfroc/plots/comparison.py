@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
-from dmfroc._kit.options import instance
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.plots._style import COLORS, Display
@@ -65,18 +64,14 @@ class ComparisonDisplay(Display):
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
 
-    def plot(
-        self, ax: Axes | None = None, *, ax_orders: Axes | None = None, **line_kwargs: Any
-    ) -> ComparisonDisplay:
-        """Draw the differences, and the orders if there is a place for them.
+    def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ComparisonDisplay:
+        """Draw the differences, in a new figure with the orders.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw the differences; by default a new figure with both parts, of more than
             four classifiers without their orders.
-        ax_orders : matplotlib.axes.Axes, optional
-            Where to draw the probabilities of the orders.
         **line_kwargs
             For the `matplotlib.lines.Line2D` of the differences.
 
@@ -85,13 +80,8 @@ class ComparisonDisplay(Display):
         ComparisonDisplay
             This display.
         """
-        from matplotlib.axes import Axes
-
         chosen = self._checked(line_kwargs)
-        if ax_orders is not None:
-            instance("ax_orders", ax_orders, Axes)
-        if ax is None:
-            ax, ax_orders = self._new_axes()
+        ax, ax_orders = self._new_axes() if ax is None else (ax, None)
         self._draws_on(ax)
         self.ax_orders_ = ax_orders
         self.differences_ = self._draw_differences(ax, chosen)

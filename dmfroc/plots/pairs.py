@@ -108,17 +108,13 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
         return cls(areas_of_pairs(predictions), predictions.labels).plot(ax, **image_kwargs)
 
-    def plot(
-        self, ax: Axes | None = None, *, plot_colorbar: bool = True, **image_kwargs: Any
-    ) -> PairwiseAUCDisplay:
+    def plot(self, ax: Axes | None = None, **image_kwargs: Any) -> PairwiseAUCDisplay:
         """Draw the map; with the values in the cells of up to twelve classes.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
-        plot_colorbar : bool
-            Whether to draw the scale of the colours.
         **image_kwargs
             For `matplotlib.axes.Axes.imshow`; by default colours from 1/2, that of chance, to 1.
 
@@ -134,7 +130,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         n_classes = len(self.labels)
         longest = max(len(legend_text(label)) for label in self.labels)
         is_long = n_classes * longest > 40
-        ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0, plot_colorbar=plot_colorbar)
+        ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0)
         defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
         self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
@@ -146,8 +142,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         ax.set_xticks(places, numbers if is_long else names)
         ax.set_yticks(places, names)
         ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
-        if plot_colorbar:
-            ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
+        ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
         return self
 
     def _draw_values(self, ax: Axes) -> list[Text]:

@@ -77,7 +77,7 @@ ROWS = {
     "censoring_by": GROUPS % 3,
 }
 WITHOUT = """
-    algorithm alpha alternative at at_horizon at_least average ax ax_orders axes band benefits
+    algorithm alpha alternative at at_horizon at_least average ax axes band benefits
     beta bias bounds c censored censoring checkpoint chunk_size classifier classifiers clip
     color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
     curve_kwargs
@@ -92,9 +92,9 @@ WITHOUT = """
     n_draws n_jobs n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds
     n_warmup n_workers name noise_correlation of offset other other_columns p_value pair
     pair_scale pair_spread pair_weights paired partition path pilot placement plan plot_band
-    plot_bands plot_baselines plot_break_even plot_chance_level plot_colorbar plot_fallout plot_grid
-    plot_histogram plot_hull plot_intervals plot_isometrics plot_legend plot_pairs plot_regions
-    plot_rug points population pos_label posterior power precision1 precision2 predicted preset
+    plot_bands plot_baselines plot_break_even plot_chance_level plot_fallout plot_grid
+    plot_histogram plot_hull plot_isometrics plot_legend plot_pairs plot_regions
+    points population pos_label posterior power precision1 precision2 predicted preset
     prevalence prevalences priors pseudo_count random_state rank rates recall recall1 recall2
     replication replications result rope rows rule rules s scale scheduler second seed sensitivity
     sites

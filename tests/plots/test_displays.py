@@ -639,10 +639,6 @@ def test_calibration_with_exchanged_axes_and_without_extras(ax):
     curve = curves.calibration_curve(TRUE, PROBABILITY)
     assert np.array_equal(display.line_.get_xdata(), curve.fraction_positive)
     assert (display.smooth_, display.intervals_, display.rug_) == ({}, None, [])
-    plain = plots.CalibrationDisplay.from_predictions(
-        TRUE, PROBABILITY, plot_rug=False, plot_intervals=False, ax=ax
-    )
-    assert (plain.intervals_, plain.rug_) == (None, [])
 
 
 # Overview
