@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from dmfroc._kit.dask import dask_client
 from dmfroc._kit.progress import track
 from dmfroc._kit.threads import in_order, n_cores
 from dmfroc.counted.sources import FramePart, SourcePart
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 _FAN_IN = 8
 
@@ -55,7 +58,7 @@ def map_reduce[S: State](
 def _by_dask[S: State](
     task: Callable[[SourcePart], S], parts: Sequence[SourcePart], scheduler: str
 ) -> S:
-    with dask_client(scheduler) as client:
+    with _dask_client(scheduler) as client:
         # Every worker has a copy, so that no part of the task is lost with one of them.
         [shared] = client.scatter([task], broadcast=True, hash=False)
         states = []
@@ -75,3 +78,22 @@ def _by_dask[S: State](
 
 def _merged[S: State](states: Iterable[S]) -> S:
     return functools.reduce(lambda one, other: one.merged(other), states)
+
+
+@contextmanager
+def _dask_client(scheduler: str) -> Iterator[Client]:
+    """Connect to the scheduler at an address, such as ``tcp://127.0.0.1:8786``."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(
+            "a scheduler needs Dask: run python -m pip install '.[dask]' in a clone of dmfroc"
+        ) from error
+    # Closed also if it cannot connect: what is half-built waits a minute when Python ends
+    unconnected: Any = Client.__new__(Client)
+    with closing(unconnected) as client:
+        try:
+            client.__init__(scheduler, set_as_default=False)
+        except Exception as error:
+            raise ValueError(f"scheduler {scheduler} cannot be reached: {error}") from error
+        yield client

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.arrays import IntPerClass
-from dmfroc._kit.dask import checked_scheduler
 from dmfroc._kit.options import column_names, instance, integer, numbers
 from dmfroc._kit.version import package_version
 from dmfroc.counted.batches import (
@@ -430,7 +429,8 @@ def scan(
         n_bins = integer("n_bins", n_bins, 2)
     if n_bins is not None and cuts is not None:
         raise TypeError("n_bins and cuts cannot both be given: cuts decide how many bins there are")
-    scheduler = checked_scheduler(scheduler)
+    if not (scheduler is None or (isinstance(scheduler, str) and scheduler)):
+        raise TypeError(f"scheduler must be the address of a Dask scheduler, not {scheduler!r}")
     parts = parts_of(source)
     is_table = hasattr(parts[0], "path") or hasattr(parts[0], "table")
     if is_table and label is None:

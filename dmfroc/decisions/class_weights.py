@@ -72,7 +72,8 @@ class ClassWeights(AttributeTables):
             If the scores are not what `Predictions.from_arrays` accepts, or negative.
         """
         scores = probabilities_of(unlabelled(y_score, self.labels, self.direction))
-        return np.array(self.labels)[weighted_choice(scores, self.weights)]
+        chosen = (_log_scores(scores) + np.log(self.weights)).argmax(axis=1)  # the first of equals
+        return np.array(self.labels)[chosen]
 
 
 def select_class_weights(
@@ -150,18 +151,18 @@ def select_class_weights(
     given = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = given.as_given
     n_classes, true = predictions.n_classes, predictions.true
-    weights, cost, unweighted = optimise(
-        log_scores(probabilities_of(predictions)),
+    weights, cost, unweighted = _optimise(
+        _log_scores(probabilities_of(predictions)),
         true,
-        deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
-        check_costs(cost_matrix, n_classes),
+        _deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
+        _checked_costs(cost_matrix, n_classes),
         n_starts,
         generator_of(random_state),
     )
     return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
 
 
-def log_scores(scores: Scores) -> Scores:
+def _log_scores(scores: Scores) -> Scores:
     """Take logarithms, in which weights are offsets; minus infinity for a score of 0."""
     negative = scores < 0
     if negative.any():
@@ -181,12 +182,7 @@ def log_scores(scores: Scores) -> Scores:
         return np.log(scores)
 
 
-def weighted_choice(scores: Scores, weights: PerClass) -> Integer[np.ndarray, " n"]:
-    """Return the position of the largest product of score and weight, the first of equals."""
-    return (log_scores(scores) + np.log(weights)).argmax(axis=1)
-
-
-def check_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]:
+def _checked_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]:
     """Return the costs as a matrix."""
     if cost_matrix is None:
         return 1.0 - np.eye(n_classes)
@@ -201,7 +197,7 @@ def check_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]:
     return costs
 
 
-def deployed_weights(
+def _deployed_weights(
     true: Integer[np.ndarray, " n"], sample_weight: PerRow, prevalences: Any, n_classes: int
 ) -> PerRow:
     """Weight the observations so that the classes have their prevalences and the sum is one."""
@@ -226,7 +222,7 @@ def deployed_weights(
     return sample_weight * of_class[true]
 
 
-def optimise(
+def _optimise(
     logs: Scores,
     true: Integer[np.ndarray, " n"],
     weights: PerRow,

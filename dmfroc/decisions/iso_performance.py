@@ -113,15 +113,10 @@ class OptimalOperatingPoints(AttributeTables):
         float
             The threshold; infinite if it is best to predict no positives.
         """
-        check_choices(tie_break, placement)
+        choice("tie_break", tie_break, get_args(TieBreak))
+        choice("placement", placement, get_args(Placement))
         thresholds = self.thresholds if placement == "score" else self.midpoints
         return float(thresholds[0 if tie_break == "highest" else -1])
-
-
-def check_choices(tie_break: Any, placement: Any) -> None:
-    """Raise unless both are among their choices."""
-    choice("tie_break", tie_break, get_args(TieBreak))
-    choice("placement", placement, get_args(Placement))
 
 
 class Economy:
@@ -134,7 +129,7 @@ class Economy:
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
-        prevalence, cost_fp, cost_fn = check_conditions(prevalence, cost_fp, cost_fn)
+        prevalence, cost_fp, cost_fn = _checked_conditions(prevalence, cost_fp, cost_fn)
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
@@ -182,7 +177,7 @@ class Economy:
         )
 
 
-def check_conditions(
+def _checked_conditions(
     prevalence: Any, cost_fp: Any, cost_fn: Any
 ) -> tuple[float | None, float, float]:
     """Return prevalence and costs as floats; raise unless they make sense."""

@@ -60,7 +60,8 @@ def with_labels(table: Any, names: Names) -> Any:
     columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
     columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in listed_labels(names.labels) or []]
-    words = {text for name in [*table.column_names, *given] for text in _words(name)}
+    words = {*table.column_names, *given}  # and their parts, one of them perhaps a class
+    words |= {part for name in words for part in re.split(r"[^0-9A-Za-z/#<>]+", name)}
     spelled = spelled_labels(
         [table[name] for name in columns], [x for x in MISSING if x and x in words]
     )
@@ -75,11 +76,6 @@ def with_labels(table: Any, names: Names) -> Any:
 def listed_labels(labels: Any) -> list[Any] | None:
     """Return what the user gave as labels as a list, to be checked later."""
     return None if labels is None else np.ravel(np.array(labels, dtype=object)).tolist()
-
-
-def _words(name: str) -> list[str]:
-    """Return the parts of a column's name, one of them perhaps a class."""
-    return [name, *re.split(r"[^0-9A-Za-z/#<>]+", name)]
 
 
 def spelled_labels(columns: Sequence[Any], classes: Collection[str] = ()) -> list[Any]:

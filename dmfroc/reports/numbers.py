@@ -100,12 +100,14 @@ def numbers_of(sample: Sample, curve_options: CurveOptions, level: float) -> Num
     table = (
         None if predictions.predicted is None else ContingencyTable.from_predictions(predictions)
     )
+    positions = predictions.present if predictions.n_classes > 2 else np.array([1])
+    classes = [_of_class(sample, int(position), level) for position in positions]
     return Numbers(
         curve=curve,
         band=band,
         n_band_thresholds=n_thresholds,
         areas=np.mean([areas_of_pairs(part) for part in _by_fold(predictions)], axis=0),
-        classes=_classes(sample, level),
+        classes={of_class.label: of_class for of_class in classes},
         confusion=None if table is None else table.counts.T,
         rates={}
         if table is None
@@ -126,13 +128,6 @@ def _by_fold(predictions: Predictions) -> list[Predictions]:
         return [predictions]
     whole, folds = replace(predictions, folds=None), predictions.folds
     return [whole.rows(folds == fold) for fold in np.unique(folds)]
-
-
-def _classes(sample: Sample, level: float) -> dict[Hashable, OfClass]:
-    predictions = sample.predictions
-    positions = predictions.present if predictions.n_classes > 2 else np.array([1])
-    numbers = (_of_class(sample, int(position), level) for position in positions)
-    return {of_class.label: of_class for of_class in numbers}
 
 
 def _of_class(sample: Sample, position: int, level: float) -> OfClass:

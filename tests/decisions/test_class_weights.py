@@ -8,7 +8,7 @@ from prediction_samples import exactly
 from sklearn.metrics import accuracy_score
 
 from dmfroc.decisions import optimal_operating_points, select_class_weights
-from dmfroc.decisions.class_weights import _line_search, log_scores
+from dmfroc.decisions.class_weights import _line_search, _log_scores
 
 
 def sample(seed, n, n_classes=3):
@@ -233,7 +233,7 @@ def test_a_step_gains_what_it_says_where_some_scores_are_zero(seed):
     scores[:4] = np.eye(3)[[0, 1, 2, 0]]
     scores[scores.sum(axis=1) == 0, 0] = 1
     losses = generator.integers(0, 9, (12, 3)).astype(float)
-    logs = log_scores(scores)
+    logs = _log_scores(scores)
     for label in range(3):
         step, gain = _line_search(logs, losses, label)
         costs = [
