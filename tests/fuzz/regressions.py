@@ -328,7 +328,7 @@ CASES = {
         lambda: dmfroc.functional.hand_till(B, pd.DataFrame({"b": P, "a": 1 - P}), n_classes=2),
         (ValueError, "scores has columns named 'b', 'a', and the classes here are numbers"),
     ),
-    "a stream whose weights have a mean of 1": (weighted_stream, [0.75, 0.75, 0.75]),
+    "a stream whose weights have a mean of 1": (weighted_stream, [0.75, 0.75]),
     "a judge of predictions": (
         lambda: dmfroc.compare(PAIR, judge=B),
         (TypeError, "judge= goes with arrays: instead of a dict of Predictions pass y_true"),
