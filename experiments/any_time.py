@@ -15,7 +15,7 @@ from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import MEASURES
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure
 
 N_ROWS, BASELINE, LEVEL = 1_200, 0.88, 0.95
 N_STREAMS, N_PAIRS = 1_000, 200
@@ -61,7 +61,7 @@ def fails(measure: Measure, y: np.ndarray, scores: np.ndarray, truth: float) -> 
             n += 1
             continue
         predictions = Predictions.from_arrays(y[:n], scores[:n])
-        [facts] = facts_of([measure], bind(measure, predictions), sample_of(predictions))
+        [facts] = facts_of([measure], sample_of(predictions))
         found = current_of_facts(facts, n)
         low, high = found.interval_at(1 - LEVEL)[:2]
         if not low <= truth <= high:

@@ -99,7 +99,7 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
         sample = evidence_of(y, scores, Options(), needs="scores", **given).sample
         measure, predictions, weights = MEASURES[name], sample.predictions, sample.units.weights
         bound = bind(measure, predictions)
-        [facts] = facts_of([measure], bound, sample)
+        [facts] = facts_of([measure], sample)
         [plain] = influences_of([measure], bound, predictions)
         through = facts.influences.influences.copy()
         through[weights.known] -= plain.influences

@@ -10,7 +10,6 @@ from scipy.special import ndtri
 from scipy.stats import binom
 
 from dmfroc import estimate, items
-from dmfroc.inference.bounded_mean import BoundedMean
 
 SIZES = (10, 20, 50, 100)
 RATES = np.arange(0.02, 0.981, 0.01)
@@ -30,8 +29,8 @@ GRADED = {
 def exact_coverage(n: int) -> list[object]:
     """Return smallest and mean coverage, and the mean length, over all true rates."""
     shares = np.arange(n + 1) / n
-    limits = [BoundedMean(p, p * (1 - p) / n, n, float(n), (0.0, 1.0)) for p in shares.tolist()]
-    ends = np.array([x.interval_at(0.05)[:2] for x in limits])
+    of_all = [items({"m": np.arange(n) < k}).estimates["m"] for k in range(n + 1)]
+    ends = np.array([x.interval for x in of_all])
     half = -ndtri(0.025) * np.sqrt(shares * (1 - shares) / n)
     plain = np.stack([shares - half, shares + half], axis=1)
     weights = binom.pmf(np.arange(n + 1)[:, None], n, RATES)
@@ -45,11 +44,9 @@ def exact_coverage(n: int) -> list[object]:
 
 def coverage_of_limits(scores: np.ndarray, truth: float, bounds: tuple[float, float]) -> str:
     """Return how often the limits of the mean of each row hold the truth, and their length."""
-    n = scores.shape[1]
     covers, lengths = [], []
     for row in scores:
-        mean = BoundedMean(float(row.mean()), float(row.var() / n), n, float(n), bounds)
-        low, high = mean.interval_at(0.05)[:2]
+        low, high = items({"m": row}, bounds=bounds).estimates["m"].interval
         covers.append(low <= truth <= high)
         lengths.append(high - low)
     return f"{100 * np.mean(covers):.1f} ({np.mean(lengths):.3f})"

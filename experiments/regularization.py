@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -169,8 +169,8 @@ def intervals(generator: np.random.Generator, design: str) -> list[dict]:
         predictions, units = evidence.sample
         for strength, measure in MEASURES.items():
             bound = bind(measure, predictions)
-            [facts] = facts_of([measure], bound, evidence.sample)
-            ends = facts.unbiased_interval_at(ERROR)
+            [facts] = facts_of([measure], evidence.sample)
+            ends = replace(facts.limits, bias=0.0).interval_at(ERROR)
             row = {
                 "strength": strength,
                 "value": facts.value,

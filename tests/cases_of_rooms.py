@@ -83,7 +83,7 @@ DISPLAYS = {
             "weights": {"sample_weight": WEIGHTS, "groups": GROUPS, "level": 0.8},
             "folds": {"folds": FOLDS},
             "costs": {"pair_weights": "prevalence", "shrinkage": 3.0},
-            "no-band": {"plot_band": False, "n_thresholds": 5},
+            "no-band": {"plot_band": False, "n_thresholds": 9},
             "paper": {"method": "paper_bootstrap"},
             "fixed": {"stratify": True},
             "simultaneous": {"band": "simultaneous"},

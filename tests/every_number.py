@@ -113,8 +113,8 @@ CALLS = {
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
     **{name: (lambda f: f(TABLE)) for name in OF_TABLES},
-    "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=5, algorithm="laplace", n_draws=50),
-    "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=5, n_draws=20),
+    "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=9, algorithm="laplace", n_draws=50),
+    "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=9, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
     "choose_threshold": lambda f: [
@@ -374,7 +374,7 @@ def runs(*places):
 
 TWO_RUNS = {name: scores[:2] for name, scores in runs(0, 2).items()}
 DRAWS = {"method": "bootstrap", "n_draws": 100}
-IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 5}
+IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 9}
 METHODS = {
     name: {} if "n_draws" in method.remedies else {"n_draws": 100}
     for name, method in evidence.METHODS.items()

@@ -16,8 +16,6 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import stdtr
 from sklearn.linear_model import LogisticRegression
 
 import dmfroc
@@ -155,9 +153,8 @@ def numbers(found):
                "interval": found.interval}  # fmt: skip
         judge = found.judge and {"lambda": found.judge.lambda_} | vars(found.judge)
         draws = None if found.draws is None else np.quantile(found.draws, TAILS)
-        exact = {end: found.exact_limit == end for end in ("lower", "upper")}
         found = {"estimates": {"it": one}, "n_draws": found.n_draws, "judge": {"it": judge},
-                 "quantiles": draws, "exact": exact}  # fmt: skip
+                 "quantiles": draws}  # fmt: skip
     elif isinstance(found, Result):
         found = json.loads(json.dumps(found.as_json(), default=str))
     return dict(_flat("", found))
@@ -183,7 +180,7 @@ def values(found):
 
 
 def but_intervals(found):
-    others = "interval|limit|level|n_draws|best|exact|quantiles"
+    others = "interval|limit|level|n_draws|best|quantiles"
     return {path: x for path, x in found.items() if not re.search(others, path)}
 
 
@@ -411,16 +408,15 @@ def level_by_hand(run, call, found):
 
 
 def interval_type_by_hand(run, call, found):
-    """Reflect quantiles of the draws in the value."""
+    """Reflect quantiles of the draws in the value; what was not seen adds as much as to others."""
     plain = run(call | {"interval_type": "percentile"})
     expected = {path: x for path, x in but_intervals(plain).items() if "p_value" not in path}
     if "quantiles/0" in found:
         ends, value = (1, 2) if "level" in call else (0, 3), found["estimates/it/value"]
-        low, high = (2 * value - found[f"quantiles/{end}"] for end in ends[::-1])
-        if not found["exact/lower"]:  # which is further away
-            expected["estimates/it/interval/0"] = max(low, 0)
-        if not found["exact/upper"]:
-            expected["estimates/it/interval/1"] = min(high, 1)
+        low, high = (found[f"quantiles/{end}"] for end in ends)
+        path = "estimates/it/interval"
+        expected[f"{path}/0"] = max(2 * value - high + plain[f"{path}/0"] - low, 0)
+        expected[f"{path}/1"] = min(2 * value - low + plain[f"{path}/1"] - high, 1)
     return expected
 
 
@@ -481,18 +477,14 @@ def margin_by_hand(run, call, found):
 
 
 def rope_by_hand(run, call, found):
-    """Take the t distribution that has the probability of being better."""
-    plain = but_intervals(run(without(call, "rope")))
+    """Leave out what is beyond either end, by the limits that reach it."""
+    rest = without(call, "rope")
+    plain = but_intervals(run(rest))
     plain = {path: x for path, x in plain.items() if "probability_equivalent" not in path}
     if {"method", "judge", "paired", "scores"} & set(call):  # which have other distributions
         return plain
-    value, error, better = (
-        found[f"differences/0/{x}"] for x in ("value", "standard_error", "probability_better")
-    )
-    t = value / error
-    freedom = np.exp(brentq(lambda x: stdtr(np.exp(x), t) - better, -2, 20))
-    low, high = ((end * call["rope"] - value) / error for end in (-1, 1))
-    between = stdtr(freedom, high) - stdtr(freedom, low)
+    beyond = [run(rest | {"alternative": x, "margin": call["rope"]}) for x in ("greater", "less")]
+    between = 1 - sum(x["differences/0/p_value"] for x in beyond)
     return plain | {"differences/0/probability_equivalent": between}
 
 

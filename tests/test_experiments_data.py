@@ -56,6 +56,7 @@ EXPECTED = {
     "charts": "(a) to ",
     "rank_disagreement": "| AUPRG and AUPR disagree on the best model",
     "real_data": "| iris | multinomial |",
+    "threshold_pools": "| iris | logistic |",
     "threshold_selection": "| shuttle-landing-control | bayes |",
 }
 

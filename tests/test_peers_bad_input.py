@@ -23,7 +23,8 @@ from dmfroc import (
     hand_till_score,
     multiclass_roc,
 )
-from dmfroc.inference.bias import bias_of_halves
+from dmfroc.inference.bias import _bias_of_halves
+from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import dmf_auc
 
@@ -387,10 +388,12 @@ def test_area_is_not_above_the_mean_of_the_pairs():
     rise, corrected = [], []
     for seed in range(40):
         classes, scores = normal_scores(100 + seed, 60, 3)
-        m, found = hand_till_score(classes, scores), estimate("dmf_auc", classes, scores)
-        sample = sample_of(Predictions.from_arrays(classes, scores), None)
+        m = hand_till_score(classes, scores)
+        sample = sample_of(Predictions.from_arrays(classes, scores))
+        limits = facts_in(sample, dmf_auc()).limits
         rise.append([dmf_auc_score(classes, scores, shrinkage=s) - m for s in (1, 0.05)])
-        corrected.append(rise[-1][1] - bias_of_halves(dmf_auc(), found.value, sample))
+        bias = _bias_of_halves(dmf_auc(), limits.function, limits.value, limits.influences)
+        corrected.append(rise[-1][1] - bias)
     strong, default = np.transpose(rise)
     assert abs(np.mean(strong)) < 0.003
     assert abs(np.mean(corrected)) < 0.003

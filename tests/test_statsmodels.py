@@ -11,7 +11,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from dmfroc import ContingencyTable, Predictions, compare, estimate
 from dmfroc.curves import calibration_curve, loess
-from dmfroc.inference.limits import without_variation
 from dmfroc.papers import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 
 COUNTS = {
@@ -78,11 +77,19 @@ def test_intervals_of_proportions(level):
     np.testing.assert_allclose(curve.intervals(level), expected, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("n_sets", [1, 5, 40])
-def test_exact_bound_without_variation(n_sets):
-    """Clopper and Pearson's one-sided bound, of as many successes as trials."""
-    low, _ = proportion_confint(n_sets, n_sets, alpha=0.1, method="beta")
-    assert without_variation(1.0, n_sets, 0.05, (0.0, 1.0)).low == pytest.approx(low, rel=1e-12)
+@pytest.mark.parametrize("n", [20, 50, 200])
+def test_limits_of_a_perfect_sample_lie_between_those_of_jeffreys_and_clopper_and_pearson(n):
+    """They are nearly the rule of three at every level: Clopper and Pearson's one-sided limits."""
+    right = np.arange(n) % 2
+    for level in (0.9, 0.95):
+        low = estimate("accuracy", Predictions.from_labels(right, right), level=level).interval[0]
+        lows = {
+            method: proportion_confint(n, n, alpha=1 - level, method=method)[0]
+            for method in ("jeffreys", "beta")
+        }
+        assert lows["beta"] < low < lows["jeffreys"]
+        one_sided, _ = proportion_confint(n, n, alpha=2 * (1 - level), method="beta")
+        assert 1 - low == pytest.approx(1 - one_sided, rel=0.1)
 
 
 def test_adjusted_p_values():

@@ -93,7 +93,7 @@ class Accumulator:
     >>> accumulator.n_observations
     1280
     >>> print(accumulator.compute(["hand_till"]).estimates["hand_till"])
-    hand_till 0.8610 (95 % jackknife interval 0.8485 to 0.8725)
+    hand_till 0.8610 (95 % jackknife interval 0.8484 to 0.8728)
     """
 
     def __init__(

@@ -20,9 +20,9 @@ from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
 from dmfroc.inference.influences import Spread, influences_on, moments_of
-from dmfroc.inference.limits import t_interval
 from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
+from dmfroc.inference.scales import t_interval
 from dmfroc.inference.units import units_of
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.estimators import scores_of
@@ -100,10 +100,10 @@ def cross_validate(
     >>> X, y = load_wine(return_X_y=True)
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
-    hand_till 0.9113 (95 % jackknife interval 0.8648 to 0.9432)
+    hand_till 0.9113 (95 % jackknife interval 0.8654 to 0.9449)
     Folds: 5
-    warning: the rarest class has 48 observations in all folds, whose fits depend on each
-    other: 95 % intervals of so few hold in 88 to 96 % of samples
+    warning: the rarest class has 48 observations in all folds, whose fits depend on
+    each other: 95 % intervals of so few hold in 88 to 96 % of samples
     """
     check_options(cross_validate, others)
     rows, of_y = Rows(X, "X"), y

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -15,10 +14,8 @@ from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import NO_VARIATION
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import without_variation
 from dmfroc.inference.options import DEFAULT_LEVEL, Options, with_options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
@@ -372,12 +369,15 @@ def _curve(
 def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
     """Return the bands of multiples of values in the same sample."""
     facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
+    tails = [contrast_of_limits(x.limits, x.moments, _GREATER).tail for x in facts]
     return Bands(
         factors * [x.value for x in facts],
         factors * [x.moments.standard_error for x in facts],
         *_ends(scaled, level),
         *_simultaneous_ends(scaled, level),
-        np.array([1 - _GREATER.one_sided_p_value(x.value, partial(_interval, x)) for x in facts]),
+        np.array(
+            [1 - _GREATER.p_value_of_tail(x.value, f) for x, f in zip(facts, tails, strict=True)]
+        ),
     )
 
 
@@ -386,7 +386,7 @@ def _simultaneous_ends(
 ) -> tuple[PerThreshold, PerThreshold]:
     """Return the ends of a band around multiples of values in the same sample."""
     facts = [x for x, _ in scaled]
-    varies = np.array([x.moments.spread.scale > NO_VARIATION for x in facts])
+    varies = np.array([x.moments.standard_error > NO_VARIATION for x in facts])
     if varies.any():
         covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
         largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
@@ -398,13 +398,5 @@ def _ends(
     scaled: list[tuple[FactsInMemory, float]], level: float
 ) -> tuple[PerThreshold, PerThreshold]:
     """Return the ends of intervals, each by itself."""
-    ends = [(factor, _interval(x, 1 - level)) for x, factor in scaled]
+    ends = [(factor, x.interval_at(1 - level)) for x, factor in scaled]
     return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])
-
-
-def _interval(facts: FactsInMemory, error: float) -> Interval:
-    """Return the interval of a mean of the rows, also if they are all decided alike."""
-    n_effective = facts.units.effective_sizes
-    if facts.moments.spread.scale > NO_VARIATION or n_effective is None:
-        return facts.interval_at(error)
-    return without_variation(facts.value, float(n_effective.sum()), error, facts.bounds)

@@ -169,7 +169,7 @@ def estimate(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LogisticRegression().fit(X[::2, :2], y[::2])
     >>> print(estimate("hand_till", y[1::2], model.predict_proba(X[1::2, :2])))
-    hand_till 0.9315 (95 % jackknife interval 0.8752 to 0.9634)
+    hand_till 0.9315 (95 % jackknife interval 0.8703 to 0.9657)
     """
     measure = get_measure(measure)
     intervals, inputs = Options.from_user(estimate, options, EvaluationOptions, surplus)

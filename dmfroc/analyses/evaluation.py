@@ -41,7 +41,6 @@ from dmfroc.results.estimate import (
     NamedEstimates,
     agreement_table,
     estimates_table,
-    exact_limit_line,
     judge_table,
     of_measures,
 )
@@ -206,10 +205,6 @@ class Evaluation(NamedEstimates):
         """Return the sample in a line."""
         return [repr(self.predictions)]
 
-    def foot(self) -> list[str]:
-        """Return what an exact limit is, if an estimate has one."""
-        return exact_limit_line(self.shown)
-
 
 @by_horizon
 @with_options(
@@ -231,9 +226,8 @@ def evaluate(
     y_true : Predictions, Scan, or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
-        Scores; any real numbers, rows need not sum to one. The multiclass ROC curve compares
-        scores of different columns: they must be on one common scale. Without them, with
-        ``y_pred`` alone, hard labels are judged.
+        Scores; any real numbers, rows need not sum to one. Without them, with ``y_pred`` alone,
+        hard labels are judged.
     measures : sequence of str or Measure, or one of them, or "all", optional
         Names of measures, or measures, no two of the same name; or one text with commas between
         names. By default ``"dmf_auc"``,

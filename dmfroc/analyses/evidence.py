@@ -24,11 +24,18 @@ from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.design import stated
-from dmfroc.inference.evidence import FactsInMemory, Term, facts_from, facts_in, in_sample
+from dmfroc.inference.evidence import FactsInMemory, PartOf, facts_from, facts_in, in_sample
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.judge import Judged, judged, selection_message
+from dmfroc.inference.limits import (
+    Limits,
+    Part,
+    limits_of_difference,
+    limits_of_sum,
+    with_linear,
+)
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
 from dmfroc.inference.options import Method, Options
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
@@ -176,7 +183,7 @@ class JudgedEvidence(EvidenceInMemory):
 
     def units(self, verified: Units) -> Units:
         """Return the verified units, in the strata within which they were drawn if there are."""
-        verified = replace(verified, unit_of_row=np.arange(len(verified.stratum)), inflation=None)
+        verified = replace(verified, unit_of_row=np.arange(len(verified.stratum)))
         if len(self.n_labels) == 1:
             return verified
         cell, n_means = self.stratum[self.has_verified], np.array(self.n_labels.shape)
@@ -185,7 +192,7 @@ class JudgedEvidence(EvidenceInMemory):
     def weigh(self, parts: Sequence[Influences]) -> Judged:
         """Return the combination of least variance, of verified rows alone if there is no judge."""
         if len(parts) < 3:
-            return Judged(parts[0].value, parts[0].influences, 0.0, np.ones(len(self.stratum)))
+            return Judged(parts[0].value, parts[0].influences, 0.0)
         own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in parts)
         return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
 
@@ -211,7 +218,6 @@ class JudgedEvidence(EvidenceInMemory):
             phi = phi - weight * on_verified.influences
             sums = weight * self._sums(on_all.influences)
         sums[self.has_verified] += self.sample.units.sums(phi)
-        sums *= judge.inflation
         rest = self.stratum[~self.has_verified]
         n_rest, n_units = np.bincount(rest, minlength=len(self.n_labels)), np.bincount(self.stratum)
         of_rest = sums[~self.has_verified]
@@ -233,7 +239,7 @@ class JudgedEvidence(EvidenceInMemory):
             self.gather(judge, units, influences),
         )
         n, n_verified = len(self.rows.is_verified), int(self.rows.is_verified.sum())
-        gain = alone.spread.scale / both.spread.scale if both.spread.scale > 0 else 1.0
+        gain = alone.standard_error / both.standard_error if both.standard_error > 0 else 1.0
         labels = JudgedLabels(
             lambda_=judge.weight * (1 - n_verified / n),
             n_verified=n_verified,
@@ -255,18 +261,40 @@ class JudgedEvidence(EvidenceInMemory):
                 "the judge's labels follow from these scores, and do not "
                 "show where these err: its weight is 0, and the value is that of the verified rows"
             )
-        terms = [Term(verified, 1.0)]
+        terms = [PartOf(verified, 1.0)]
         for facts, sign in zip(of_judge, (1, -1), strict=False):
-            terms.append(Term(facts, sign * judge.weight, is_own=False))
+            terms.append(PartOf(facts, sign * judge.weight, is_own=False))
         gather, kept = partial(self.gather, judge, units), tuple(filter(None, remarks))
-        n_errors = self.judge_errors if of_judge else math.inf
-        return combined(terms, units, gather, kept, labels, n_errors)
+        return combined(terms, units, gather, partial(self.limits, terms), kept, labels)
 
-    @cached_property
-    def judge_errors(self) -> float:
-        """On how many verified rows the judge errs, effectively."""
-        is_wrong = self.predictions.true != self.rows.judge_on_verified.true
-        return float(kish_sizes(is_wrong.astype(int), self.predictions.sample_weight, 2)[1])
+    def limits(
+        self, terms: Sequence[PartOf], whole: Influences, bounds: tuple[float, float]
+    ) -> Limits:
+        """Return the limits of the value: the unseen unit is a verified one where the judge errs.
+
+        Verified units and others are strata of their own, within those in which rows were drawn.
+        """
+        verified, others = np.flatnonzero(self.has_verified), np.flatnonzero(~self.has_verified)
+        order = np.append(verified, others)
+        place = np.empty(len(order), int)
+        place[order] = np.arange(len(order))
+        stratum = np.append(self.stratum[verified], self.stratum[others] + len(self.n_labels))
+        stratum = np.unique(stratum, return_inverse=True)[1]
+        own = [t.facts.limits for t in terms]
+        if len(own) < 3:
+            return replace(own[0], bounds=bounds)
+        weight = terms[1].coefficient
+        paired = limits_of_difference(own[0], own[2], whole.value, math.inf, 1.0, weight)
+        parts = [
+            Part(1.0, paired, np.arange(len(verified))),
+            Part(weight, replace(own[1], unseen=None), place),
+        ]
+        found = limits_of_sum(parts, whole.value, bounds, stratum)
+        if len(self.n_labels) > 1:  # what differs between strata varies with their random sizes
+            between = np.bincount(self.stratum[order], found.influences) / np.bincount(self.stratum)
+            between = between[self.stratum[order]]
+            found = with_linear(found, between - between.mean())
+        return replace(found, error_share=paired.error_share)
 
     @cached_property
     def selection_message(self) -> str | None:
@@ -309,14 +337,12 @@ class JudgedEvidence(EvidenceInMemory):
 
 def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
     """Return what few rows say, with influences that are changes of the value without each row."""
-    bound = bind(measure, sample.predictions)
-    [known] = in_sample([measure], bound, sample)
-    if measure.interval.threshold is None:  # which jumps from one row to the next
+    [known] = in_sample([measure], sample)
+    if measure.family != "operating points":  # which jump from one row to the next
+        bound = bind(measure, sample.predictions)
         influences = _left_out(bound, sample.predictions, known.influences)
         known = known._replace(influences=influences)
-    _, classes = np.unique([sample.units.unit_of_row, sample.predictions.true], axis=1)
-    n_drawn = np.bincount(classes)[sample.predictions.present].astype(float)
-    return facts_from(known, n_drawn, can_redraw=False)
+    return facts_from(known, can_redraw=False)
 
 
 def _left_out(bound: BoundMeasures, predictions: Predictions, whole: Influences) -> Influences:

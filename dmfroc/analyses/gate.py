@@ -22,8 +22,8 @@ from dmfroc.analyses.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.analyses.items import ItemScores
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence, joint_of_rows
 from dmfroc.analyses.planning import plan
-from dmfroc.inference.interval import Interval, IntervalAt
 from dmfroc.inference.item_mean import mean_of
+from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, EvaluationOptions, Options, with_options
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.arrays import Rows, row_names
@@ -505,5 +505,5 @@ class _Items:
 
     def plan(self, rule: Rule, gap: float, error: float) -> str:
         """Say how many items would decide."""
-        limits = mean_of(self.items, self.names[0], rule.other).limits
-        return f"about {limits.units_for(gap, error):,} items would decide"
+        mean = mean_of(self.items, self.names[0], rule.other)
+        return f"about {mean.units_for(gap, error):,} items would decide"

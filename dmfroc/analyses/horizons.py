@@ -12,10 +12,10 @@ from scipy.special import ndtri
 
 from dmfroc._kit.options import numbers
 from dmfroc.inference.evidence import FactsInMemory, joint_facts
-from dmfroc.inference.hypothesis import Hypothesis
+from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import moments_of_sums
-from dmfroc.inference.interval import IntervalAt
-from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.limits import IntervalAt, Limits, Part, limits_of_sum
 from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
@@ -138,6 +138,7 @@ def over_horizons(
     points: dict[str, tuple[Any, ...]] = {}
     sums: dict[str, Float[np.ndarray, "h u"]] = {}
     tested: dict[str, tuple[Measure, Hypothesis, list[IntervalAt]]] = {}
+    limits_at: dict[str, list[Limits]] = {}
     for name, x in first.items():
         facts = [at[name] for at in over_time]
         for one in facts:
@@ -145,12 +146,14 @@ def over_horizons(
         points[name] = tuple(remarked(method.estimate(x), x.predictions) for x in facts)
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
         tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
+        limits_at[name] = [one.limits for one in facts]
     families = [[name] for name in first]
     at_each = [f"horizon {t:g}" for t in horizons]
     of_each = zip(at_each, *points.values(), strict=True)
     remarks = {t: tuple(dict.fromkeys(w for e in es for w in e.warnings)) for t, *es in of_each}
     if hypothesis is not None:
-        joint = [method.paired_estimates(joint_facts(x), hypothesis).contrasts for x in over_time]
+        joint_at = [joint_facts(x) for x in over_time]
+        joint = [method.paired_estimates(x, hypothesis).contrasts for x in joint_at]
         families.append([])
         for pair in joint[0]:
             families[-1].append(name := " - ".join(pair))
@@ -158,6 +161,7 @@ def over_horizons(
             points[name] = tuple(hypothesis.difference(pair, x, options.level) for x in contrasts)
             sums[name] = sums[pair[0]] - sums[pair[1]]
             tested[name] = measure, hypothesis, [x.interval_at for x in contrasts]
+            limits_at[name] = [x.limits[pair] for x in joint_at]
     bands, critical, covariances, means = {}, {}, {}, {}
     for family in families:
         of_all = np.concatenate([sums[name] for name in family])
@@ -170,7 +174,10 @@ def over_horizons(
             covariances[name] = sums[name] @ sums[name].T
             value = float(shares @ [x.value for x in points[name]])
             [moments] = moments_of_sums((shares @ sums[name])[None, units.by_stratum], units)
-            contrast = contrast_of_moments(measure, value, moments, own)
+            parts = [Part(s, x) for s, x in zip(shares.tolist(), limits_at[name], strict=True)]
+            bounds = limits_at[name][0].bounds
+            joint_limits = limits_of_sum(parts, value, bounds, np.zeros(sums[name].shape[1], int))
+            contrast = contrast_of_limits(joint_limits, moments, own)
             means[name] = own.difference((name, ""), contrast, options.level)
     warnings = attributed(remarks)
     return HorizonCurves(

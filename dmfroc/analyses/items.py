@@ -16,9 +16,8 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
-from dmfroc.inference.bounded_mean import BoundedMean
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.item_mean import MEASURE, TITLE, mean_of
+from dmfroc.inference.item_mean import MEASURE, TITLE, ItemMean, mean_of
 from dmfroc.inference.method import JointEstimates, joint_t_estimates
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
@@ -100,7 +99,7 @@ class ItemScores(Comparison):
             Half the width that the interval shall have.
         """
         positive("half_width", half_width)
-        means = {name: mean_of(self.scored, name).limits for name in self.estimates}
+        means = {name: mean_of(self.scored, name) for name in self.estimates}
         return {name: x.units_for(half_width, 1 - self.level) for name, x in means.items()}
 
     def pass_at(self, k: int) -> ItemScores:
@@ -320,7 +319,7 @@ def items(
     >>> right = {"small": [0, 1, 0, 1, 0, 0, 1, 0, 1, 0], "large": [1, 1, 1, 1, 0, 1, 1, 1, 1, 1]}
     >>> found = items(right)
     >>> [round(end, 3) for end in found.estimates["large"].interval]
-    [0.555, 0.997]
+    [0.585, 0.994]
     >>> found.differences[0].value
     -0.5
     """
@@ -380,7 +379,7 @@ def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
         {name: mean.estimate(level) for name, mean in means.items()},
         {pair: mean.contrast for pair, mean in pairs.items()},
         covariance,
-        max(min(mean.limits.n_units for mean in means.values()) - 1.0, 1.0),
+        max(min(mean.n_units for mean in means.values()) - 1.0, 1.0),
         {name: mean.limits.interval_at for name, mean in means.items()},
         Hypothesis(),
         seed,
@@ -412,8 +411,8 @@ def _in_subgroups(
     }
     unadjusted = {}
     for model in given.scores:
-        limits = {name: of_part[model].limits for name, of_part in means.items()}
-        unadjusted[model] = list(_differences(limits, level))
+        of_model = {name: of_part[model] for name, of_part in means.items()}
+        unadjusted[model] = list(_differences(of_model, level))
     adjusted = iter(holm_adjusted(itertools.chain(*unadjusted.values())))
     differences = {
         model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in unadjusted.items()
@@ -421,12 +420,10 @@ def _in_subgroups(
     return estimates, {name: part.n_items for name, part in parts.items()}, differences
 
 
-def _differences(means: Mapping[str, BoundedMean], level: float) -> Iterable[Difference]:
+def _differences(means: Mapping[str, ItemMean], level: float) -> Iterable[Difference]:
     """Return the differences of the means of every two subgroups."""
-
-    def error_of(first: str, second: str) -> float:
-        return float(np.hypot(means[first].standard_error, means[second].standard_error))
-
-    values = {name: (mean.value, mean.interval_at) for name, mean in means.items()}
+    values = {name: (mean.limits.value, mean.limits.interval_at) for name, mean in means.items()}
+    errors = {name: mean.standard_error for name, mean in means.items()}
     hypothesis = Hypothesis()
-    return hypothesis.differences(independent.contrasts(values, error_of, hypothesis), level)
+    found = independent.contrasts_of_intervals(values, errors, hypothesis)
+    return hypothesis.differences(found, level)

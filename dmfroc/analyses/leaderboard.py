@@ -15,8 +15,7 @@ from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.inference.hypothesis import Contrast, Hypothesis
-from dmfroc.inference.independent import interval_of_contrast
-from dmfroc.inference.interval import Interval
+from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import joint_t_estimates
 from dmfroc.results.estimate import Estimate
 
@@ -148,8 +147,10 @@ def _means(of_tasks: list[list[Any]], level: float) -> list[Contrast]:
         values = [x.value for x in of_value]
         mean = float(np.multiply(shares, values).sum())
         error = math.hypot(*(x.standard_error for x in of_value)) / len(of_tasks)
-        ends = interval_of_contrast(shares, values, [Interval(*x.interval) for x in of_value])
-        means.append(_contrast_of_sides(mean, error, mean - ends.low, ends.high - mean, level))
+        # Distances of independent values add up as their squares (Zou and Donner 2008)
+        below = math.hypot(*(x.value - x.interval[0] for x in of_value)) / len(of_tasks)
+        above = math.hypot(*(x.interval[1] - x.value for x in of_value)) / len(of_tasks)
+        means.append(_contrast_of_sides(mean, error, below, above, level))
     return means
 
 

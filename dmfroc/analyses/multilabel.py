@@ -18,7 +18,7 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference.combined import combined, joint_combined
-from dmfroc.inference.evidence import FactsInMemory, Term, facts_in, joint_facts
+from dmfroc.inference.evidence import FactsInMemory, PartOf, facts_in, joint_facts
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.influences import (
     NO_VARIATION,
@@ -28,6 +28,7 @@ from dmfroc.inference.influences import (
     moments_of,
 )
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.limits import Limits, Part, limits_of_sum
 from dmfroc.inference.method import JointEstimates
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
@@ -91,15 +92,14 @@ class LabelledRows:
     ) -> tuple[Float[np.ndarray, "l u"], list[Moments]]:
         """Return the influences of each unit on labels, and the moments of those of each label.
 
-        They have the variance of the moments, with its care for labels with few positives, which
-        units of one stratum lack.
+        They have the variance of the moments.
         """
         sums, moments = np.zeros((len(labels), self.n_units)), []
         for row, (place, units), x in zip(sums, labels, influences, strict=True):
             row += np.bincount(self.unit[self.entries(place)[0]], x.influences, self.n_units)
             moments.append(moments_of(x.influences, units))
             plain = float(np.sqrt(row @ row))
-            row *= moments[-1].spread.scale / plain if plain > NO_VARIATION else 1.0
+            row *= moments[-1].standard_error / plain if plain > NO_VARIATION else 1.0
         return sums, moments
 
     def mean(
@@ -390,10 +390,20 @@ def _mean(
     n_sets = min(units.n_complete_sets for _, units in labels)
     units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n_sets)
     gather = partial(rows.mean, labels, units)
-    means = {
-        name: combined([Term(x[name], 1 / len(facts)) for x in facts.values()], units, gather)
-        for name in rows.classifiers
-    }
+
+    def of_mean(name: str) -> FactsInMemory:
+        terms = [PartOf(x[name], 1 / len(facts)) for x in facts.values()]
+
+        def limits_of(whole: Influences, bounds: tuple[float, float]) -> Limits:
+            parts = [
+                Part(t.coefficient, t.facts.limits, np.unique(rows.unit[rows.entries(place)[0]]))
+                for t, (place, _) in zip(terms, labels, strict=True)
+            ]
+            return limits_of_sum(parts, whole.value, bounds, np.zeros(n, int))
+
+        return combined(terms, units, gather, limits_of)
+
+    means = {name: of_mean(name) for name in rows.classifiers}
     return method.paired_estimates(joint_combined(means, lambda _: gather), hypothesis)
 
 

@@ -7,16 +7,16 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.special import chdtri, nctdtr, ndtri, stdtrit
+from jaxtyping import Float
+from scipy.special import nctdtr, ndtri, stdtrit
 
 from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass
 from dmfroc._kit.options import number, positive
+from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_on, moments_of
-from dmfroc.inference.limits import interval
-from dmfroc.inference.rare_errors import pools_classes, rare_errors
+from dmfroc.inference.limits import Limits, limits_of_difference
 from dmfroc.inference.sign_flips import uses_sign_flips
-from dmfroc.inference.units import Units, units_of
+from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.class_shares import in_class_shares
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
@@ -25,6 +25,7 @@ from dmfroc.simulation.published import PublishedFigures
 _AREAS = ("hand_till", "dmf_auc")  # of two classes the same
 _MOST_CASES = 10**9
 _LEAST_OF_CLASS = 2
+_LEAST_SQUARE = 1e-6  # of a variance
 
 
 @dataclass(frozen=True)
@@ -108,15 +109,11 @@ class Design:
     """What a pilot says of a test set of any size with given class shares."""
 
     value: float
-    bounds: tuple[float, float]
-    range_of_sizes: tuple[float, float] | None  # whatever the sizes of the classes
-    symmetric_on_line: bool
-    moments: Moments  # of the pilot
+    limits: Limits  # of the pilot
+    moments: Moments
     shares: PerClass
     level: float
     measure: Measure
-    pilot: Predictions  # with the planned class shares
-    pooled_kurtosis: Float[np.ndarray, " 1"] | None  # where all units are one stratum
     units: Units
 
     @property
@@ -132,35 +129,24 @@ class Design:
         counts[np.argsort(counts - exact, kind="stable")[:rest]] += 1
         return np.maximum(counts, _LEAST_OF_CLASS)
 
-    def planned_units(self, n: int) -> tuple[Int[np.ndarray, " s"], PerClass]:
-        """Return the numbers of independent units of n cases, and effective sizes of the classes.
-
-        Groups are as large as those of the pilot.
-        """
-        counts = self.counts(n)
-        if self.units.groups is None or self.units.effective_sizes is None:
-            return counts, counts.astype(float)
-        times = n / len(self.units.unit_of_row)
-        sizes = np.maximum(np.rint(self.units.sizes * times).astype(int), _LEAST_OF_CLASS)
-        return sizes, self.units.effective_sizes * times
+    def times(self, n: int) -> Float[np.ndarray, " s"]:
+        """Return how many times as many units of each stratum n cases have, in groups as large."""
+        if self.units.groups is None and len(self.units.sizes) == len(self.shares):
+            return self.counts(n) / self.units.sizes
+        return np.full(len(self.units.sizes), n / len(self.units.unit_of_row))
 
     def planned(self, n: int) -> Moments:
         """Return the moments of the influences of n cases."""
-        pilot, (counts, effective) = self.moments, self.planned_units(n)
-        n, n_sets = int(counts.sum()), float(effective.min())
-        added = pilot.variances_of_sizes / (n / pilot.sizes.sum())
-        if self.pooled_kurtosis is None:
-            freedom = pilot.freedom_of_sizes * (n / pilot.sizes.sum())
-            return replace(
-                pilot,
-                sizes=counts,
-                n_complete_sets=n_sets,
-                variances_of_sizes=added,
-                freedom_of_sizes=freedom,
-            )
-        squares = (pilot.variances * pilot.own / pilot.sizes / counts).sum() + added.sum()
-        variances = np.array([squares * n**2 / (n - 1)])
-        return Moments(np.array([n]), variances, self.pooled_kurtosis, n_sets)
+        pilot, times = self.moments, self.times(n)
+        sizes = np.maximum(np.rint(pilot.sizes * times).astype(int), _LEAST_OF_CLASS)
+        whole = sizes.sum() / pilot.sizes.sum()
+        return replace(
+            pilot,
+            sizes=sizes,
+            n_complete_sets=pilot.n_complete_sets * float(times.min()),
+            variances_of_sizes=pilot.variances_of_sizes / whole,
+            freedom_of_sizes=pilot.freedom_of_sizes * whole,
+        )
 
     def standard_error(self, n: int) -> float:
         """Return the standard error that n cases will have."""
@@ -168,18 +154,10 @@ class Design:
 
     def half_width(self, n: int) -> float:
         """Return half the width of the interval that n cases will have."""
-        of_value = self.range_of_sizes is not None
-        planned, (_, evidence) = self.planned(n), self.planned_units(n)
-        ends = interval(
-            self.value,
-            planned,
-            1 - self.level,
-            self.bounds,
-            self.range_of_sizes if planned.depends_on_sizes else None,
-            symmetric_on_line=self.symmetric_on_line,
-            rare=rare_errors(self.measure, self.pilot, evidence, self.bounds) if of_value else None,
+        low, high = self.limits.at_size(self.times(n)[self.units.stratum]).interval_at(
+            1 - self.level
         )
-        return (ends.high - ends.low) / 2
+        return (high - low) / 2
 
     def power(self, n: int, difference: float, margin: float | int | None) -> float:
         """Return the probability that a t test rejects: of no difference, or of inferiority.
@@ -200,11 +178,26 @@ class Design:
         )
 
     def inflated(self, end: int) -> Design:
-        """Return the design with the variance at the lower (0) or upper (1) end of its interval."""
-        freedom = self.moments.spread.degrees_of_freedom
-        tail = (1 + self.level) / 2 if end else (1 - self.level) / 2
-        factor = freedom / chdtri(freedom, tail)
-        return replace(self, moments=self.moments.scaled(float(np.sqrt(factor))))
+        """Return the design with the variance at the lower (0) or upper (1) end of its interval.
+
+        The variance is a sum over the units, which has limits as any value has.
+        """
+        own = self.limits
+        square = float(own.influences @ own.influences)
+        of_variance = replace(
+            own,
+            value=square,
+            influences=own.influences**2 - square / len(own.influences),
+            of_unseen=own.of_unseen**2,
+            bounds=(0.0, np.inf),
+            function=None,
+            bias=0.0,
+            lost=1.0,
+        )
+        limit = of_variance.interval_at(1 - self.level)[end]
+        factor = float(np.sqrt(max(limit, square * _LEAST_SQUARE) / square))
+        limits = replace(own, influences=own.influences * factor, function=None)
+        return replace(self, moments=self.moments.scaled(factor), limits=limits)
 
 
 def make_design(
@@ -219,52 +212,31 @@ def make_design(
 
     With a judge of many more rows the influences are those that its labels leave unexplained.
     """
-    of_each, by_judge = [], []
+    of_each, by_judge, units = [], [], units_of(pilots[0].counted, groups)
     for pilot in pilots:
         target = np.zeros(pilot.n_classes)
         target[pilot.present] = shares
         weighted = in_class_shares(pilot.counted, target)
-        of_each.append(influences_on(measure, weighted))
+        of_each.append(facts_in(Sample(weighted, units), measure))
         if judge is not None:
             judged = replace(weighted, true=judge[pilot.sample_weight > 0])
             by_judge.append(influences_on(measure, judged))
-    units = units_of(pilots[0].counted, groups)
-    range_of_sizes = kurtosis = None
-    value, phi, _ = reduce(Influences.minus, of_each)
+    value, phi, _ = reduce(Influences.minus, [x.influences for x in of_each])
     if by_judge:
         psi = reduce(Influences.minus, by_judge).influences
         phi = phi - psi * ((phi @ psi) / max(float(psi @ psi), NO_VARIATION**2))
-    moments = moments_of(phi, units)
-    if len(pilots) == 1:
-        drawn, on_line = units.in_one_stratum, True
-        is_pooled = pools_classes(measure, weighted) and len(drawn.sizes) == 1
-        if is_pooled:
-            kurtosis = moments_of(phi, drawn).kurtoses
-        has_strata = len(units.sizes) > 1 and not is_pooled
-        bounds = measure.range_in(weighted, sizes_are_fixed=has_strata)
-        range_of_sizes = measure.range_in(weighted)
-    else:
-        low, high = measure.bounds
-        bounds, on_line = (low - high, high - low), False
-    if not np.isfinite(value) or moments.spread.scale <= NO_VARIATION:
+    moments, limits = moments_of(phi, units), of_each[0].limits
+    if len(pilots) > 1:
+        both = limits, of_each[1].limits
+        limits = limits_of_difference(*both, value, measure.largest_difference, limits.lost)
+    limits = replace(limits, influences=units.sums(phi), function=None, bias=0.0)
+    if not np.isfinite(value) or moments.standard_error <= NO_VARIATION:
         raise ValueError(
             f"{measure.name} is {value:g} in the pilot and does not vary there, as if a "
             "classifier or a judge is perfect. This says nothing about other samples: use a larger "
             "pilot"
         )
-    return Design(
-        value,
-        bounds,
-        range_of_sizes,
-        on_line,
-        moments,
-        shares,
-        level,
-        measure,
-        weighted,
-        kurtosis,
-        units,
-    )
+    return Design(value, limits, moments, shares, level, measure, units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +269,7 @@ class FiguresDesign(Design):
     def half_width(self, n: int) -> float:
         """Return half the width of the normal interval."""
         reach = ndtri((1 + self.level) / 2) * self.standard_error(n)
-        is_ratio = np.isfinite(self.bounds).sum() == 1 and self.factor == 1
+        is_ratio = np.isfinite(self.limits.bounds).sum() == 1 and self.factor == 1
         return float(self.value * np.sinh(reach / self.value) if is_ratio else reach)
 
     def inflated(self, end: int) -> Design:

@@ -15,7 +15,7 @@ from dmfroc._kit.options import RandomState, check_level, numbers, seed_of
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
-from dmfroc.inference.jackknife import SYMMETRIC_FROM
+from dmfroc.inference.hypothesis import MANY_FREEDOM
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import row_names
@@ -386,7 +386,7 @@ def plan(
         deviations = np.maximum(deviations, _LEAST_SHARE * deviations.sum())
         best = replace(design, shares=deviations / deviations.sum())
     n, n_optimal = aim.smallest_size(design), aim.smallest_size(best)
-    if margin is not None and design.planned(n).spread.degrees_of_freedom < SYMMETRIC_FROM:
+    if margin is not None and design.planned(n).spread.degrees_of_freedom < MANY_FREEDOM:
         remarks.append(_FEW_DECIDE)
     warn(dict.fromkeys(remarks))
     warnings = tuple(dict.fromkeys([*of_inputs, *remarks]))

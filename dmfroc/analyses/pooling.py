@@ -17,9 +17,9 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.sites import Site, check_alike, sites_of
 from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.inference.limits import Scale, scale_of
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects
+from dmfroc.inference.scales import Scale, scale_of
 from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import OmnibusTest, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
@@ -331,7 +331,6 @@ class _Line(NamedTuple):
             level=self.level,
             method=self.method,
             warnings=(),
-            exact_limit=None,
             bias_corrected=None,
         )
 

@@ -21,7 +21,7 @@ from dmfroc.inference.anytime import (
 )
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.interval import Interval, IntervalAt
+from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.method import JointEstimates
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.statistics.forecasts import as_probabilities, loss_numbers, wrong_probabilities
@@ -302,12 +302,12 @@ def joint_of_streams(
         )
         for name, current in streams.items()
     }
+    values = {name: (current.value, current.interval_at) for name, current in streams.items()}
     return independent.joint_estimates(
         estimates,
         {name: current.interval_at for name, current in streams.items()},
-        {name: (current.value, current.interval_at) for name, current in streams.items()},
-        lambda first, second: math.hypot(errors[first], errors[second]),
-        np.diag([error**2 for error in errors.values()]),
+        independent.contrasts_of_intervals(values, errors, hypothesis),
+        errors,
         hypothesis,
         seed,
     )

@@ -20,8 +20,8 @@ from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.leaderboard import METHOD as OVER_TASKS
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.inference.item_mean import MEASURE as OF_ITEMS
-from dmfroc.inference.limits import scale_of
 from dmfroc.inference.random_effects import OnLine, on_line
+from dmfroc.inference.scales import scale_of
 from dmfroc.inputs.arrays import as_array, as_floats, columns_of, row_index
 from dmfroc.inputs.delimited import Format
 from dmfroc.inputs.files import read_table

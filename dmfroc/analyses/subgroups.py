@@ -23,15 +23,19 @@ from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
-from dmfroc.inference.independent import interval_of_contrast
+from dmfroc.inference.hypothesis import (
+    Contrast,
+    Hypothesis,
+    contrast_of_limits,
+)
+from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.jackknife import Jackknife, contrast_of_moments
-from dmfroc.inference.limits import IDENTITY, scale_of
+from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.limits import Part, limits_of_sum
 from dmfroc.inference.method import IntervalMethod, check_comparable, check_finite
 from dmfroc.inference.options import Options, SubgroupOptions, with_options
 from dmfroc.inference.random_effects import RandomEffects, on_line
+from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
@@ -456,15 +460,11 @@ class _Independent:
         return np.diag(self._variances)
 
     def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
-        """Return a contrast with the interval that follows from those of the groups (MOVER)."""
+        """Return a contrast with the limits of a sum of independent values."""
         scaled = [x.moments.scaled(c) for x, c in zip(self._facts, factors, strict=True) if c]
-
-        def interval_at(error: float) -> Interval:
-            intervals = [x.unbiased_interval_at(error) for x in self._facts]
-            return interval_of_contrast(factors.tolist(), self._values.tolist(), intervals)
-
-        error = reduce(Moments.beside, scaled).standard_error
-        return contrast_of_intervals(float(factors @ self._values), error, interval_at)
+        width = self._measure.largest_difference
+        limits = limits_of_contrast(factors.tolist(), [x.limits for x in self._facts], width)
+        return contrast_of_limits(limits, reduce(Moments.beside, scaled), Hypothesis())
 
     def omnibus(self) -> OmnibusTest:
         """Return Welch's test of equal values, on the scale where their range has no ends.
@@ -473,7 +473,7 @@ class _Independent:
         perfection a group may be far worse than its errors show.
         """
         values, n = self._values, len(self._values)
-        ends = [x.unbiased_interval_at(_ERROR)[:2] for x in self._facts]
+        ends = [x.interval_at(_ERROR) for x in self._facts]
         if np.diff(ends).min() <= NO_VARIATION:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
@@ -505,16 +505,20 @@ class _Correlated:
         self._measure, self._units = facts[0].measure, units
         self._values = np.array([x.value for x in facts])
         self._sums = np.empty((len(facts), len(units.stratum)))
+        self._parts = []
         for sums, of_group, own in zip(self._sums, facts, rows, strict=True):
             influences = np.zeros(len(own))
             influences[own] = of_group.influences.influences
             sums[:] = units.sums(influences)
+            self._parts.append((of_group.limits, np.unique(units.unit_of_row[own])))
 
     def contrast(self, factors: Float[np.ndarray, " g"]) -> Contrast:
-        """Return a contrast with the interval that follows from its influences."""
+        """Return a contrast with the limits of a sum of values of units in common."""
         [moments] = moments_of_sums((factors @ self._sums)[None], self._units)
-        value = float(factors @ self._values)
-        return contrast_of_moments(self._measure, value, moments, Hypothesis())
+        value, width = float(factors @ self._values), self._measure.largest_difference
+        parts = [Part(c, *x) for c, x in zip(factors.tolist(), self._parts, strict=True) if c]
+        limits = limits_of_sum(parts, value, (-width, width), np.zeros(self._sums.shape[1], int))
+        return contrast_of_limits(limits, moments, Hypothesis())
 
     @property
     def covariance(self) -> Float[np.ndarray, "g g"]:

@@ -215,8 +215,8 @@ def compare_runs(
     covariances : {"influences", "leave_one_out", "delong", "unbiased"}
         Where the covariances of the errors come from: from influences, or from leaving out one case
         (or group) after the other, as most programs for studies with readers do. Of ``"hand_till"``
-        with two classes also DeLong's as printed, whose classes do not borrow from each other as
-        those of influences do, and the covariances from all pairs of cases, without bias.
+        with two classes also DeLong's as printed, and the covariances from all pairs of cases,
+        without bias.
     labels, sample_weight
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
@@ -276,15 +276,14 @@ def compare_runs(
             own = [*predictions.remarks, *caveats([measure], predictions)]
             remarks[name] |= dict.fromkeys(own)
             sample = sample_of(predictions, groups)
-            bound = bind(measure, sample.predictions)
-            [known] = in_sample([measure], bound, sample)
+            [known] = in_sample([measure], sample)
             of_run = {f"{name}, run {run}": predictions}
             check_finite(measure, dict.fromkeys(of_run, known.influences.value), of_run)
             check_comparable(measure, of_run)
             values[name][run] = known.influences.value
-            of_rows.append((known.influences, known.units))
+            of_rows.append((known.influences, sample.units))
             if covariances == "leave_one_out":
-                left.append(_values_without_each(bound, sample))
+                left.append(_values_without_each(bind(measure, sample.predictions), sample))
             elif covariances != "influences":
                 left.append(_wins(measure, sample.predictions, groups, covariances))
     covariance = (

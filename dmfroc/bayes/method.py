@@ -217,8 +217,7 @@ def posterior_of_pairs(measure: Measure, curve: Posterior, predictions: Predicti
     Raises
     ------
     ValueError
-        If the measure needs more than these areas and the class sizes, or the two columns of two
-        classes rank differently.
+        If the measure needs more than these areas and the class sizes.
     """
     assert measure.summary is not None
     table = pair_counts(predictions).count(predictions.sample_weight, np)
@@ -226,13 +225,6 @@ def posterior_of_pairs(measure: Measure, curve: Posterior, predictions: Predicti
     is_pair = ~np.eye(n_classes, dtype=bool)
     products = np.outer(table.totals, table.totals)[is_pair]
     areas = drawn_areas(curve.posterior)
-    if areas.shape[2] < len(products):  # two classes with one column in the model
-        [one, other] = table.won[is_pair] / products
-        if not np.isclose(one, other, rtol=0, atol=_ROUNDING):
-            raise ValueError(
-                f"the columns of the two classes rank differently, and the posterior of "
-                f"{measure.name} knows that of the second alone: use method='bayesian_bootstrap'"
-            )
     won = np.zeros((*areas.shape[:2], n_classes, n_classes))
     won[..., is_pair] = areas * products
     # The model has no predicted classes, on which no value may depend.

@@ -26,6 +26,7 @@ from dmfroc._kit.options import positive
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
 
 Structure = Literal["rank_one", "hierarchical"]
+PairEffects = Callable[[int], tuple[Any, Any]]
 Likelihood = Literal["ordinal", "binomial"]
 Model = Callable[["ThresholdCounts"], None]
 
@@ -266,11 +267,54 @@ class Priors:
             positive(name, value)
 
 
+def model(
+    rates: Any,
+    sizes: Any,
+    tempering: Any = 1.0,
+    *,
+    structure: Structure | PairEffects = "rank_one",
+    likelihood: Likelihood = "binomial",
+    priors: Priors | None = None,
+) -> None:
+    """Draw the curve of the average pair and the effects of the pairs: a model of NumPyro.
+
+    It is what `bayesian_roc` samples from. Give it to a kernel of your own, in double precision.
+
+    Parameters
+    ----------
+    rates : array of shape (q, 2, T)
+        True (place 0) and false (place 1) positive rates of q ordered pairs at T thresholds.
+    sizes : array of shape (q, 2)
+        Observations of the class that each half counts.
+    tempering : number
+        Power of the likelihood. The three are in the group ``constant_data`` of a posterior.
+    structure : {"rank_one", "hierarchical"} or callable
+        As for `bayesian_roc`; or what draws the pairs' effects by statements of NumPyro. It takes
+        the number of pairs and returns factors of shape (q,) with mean one, and shifts of the
+        logits of both rates, of shape (q, 2).
+    likelihood, priors
+        As for `bayesian_roc`.
+
+    Examples
+    --------
+    >>> import jax, numpyro
+    >>> rates, sizes = np.tile([[0.5, 0.9], [0.1, 0.5]], (6, 1, 1)), np.full((6, 2), 30)
+    >>> with numpyro.handlers.seed(rng_seed=0):
+    ...     sites = numpyro.handlers.trace(model).get_trace(rates, sizes)
+    >>> sites["pair_effect"]["value"].shape
+    (6,)
+    """
+    sizes = jnp.asarray(sizes, float)
+    counts = ThresholdCounts(jnp.asarray(rates) * sizes[..., None], sizes, jnp.asarray(tempering))
+    model_of(structure, likelihood, priors or Priors())(counts)
+
+
 @cache
-def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Model:
+def model_of(structure: Any, likelihood: Likelihood, priors: Priors) -> Model:
     """Return a NumPyro model of `ThresholdCounts`; the same object for the same arguments."""
     log_likelihood = {"ordinal": ordinal_log_likelihood, "binomial": binomial_log_likelihood}
-    sample_pairs = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
+    own: dict[Any, Any] = {"rank_one": _proportional_pairs, "hierarchical": _random_pairs}
+    sample_pairs = own.get(structure, lambda n_pairs, *_: structure(n_pairs))
 
     def model(counts: ThresholdCounts) -> None:
         n_pairs, _, n_thresholds = counts.above.shape
@@ -281,7 +325,7 @@ def model_of(structure: Structure, likelihood: Likelihood, priors: Priors) -> Mo
             between = between * n_thresholds / 3  # cells say about as much as so many bins
         total = counts.tempering * between.sum(axis=0)
         curve = sample_curve(total, priors.discrimination_scale, priors.split_scale)
-        scale, shift = sample_pairs[structure](n_pairs, of_pairs, priors)
+        scale, shift = sample_pairs(n_pairs, of_pairs, priors)
         of_columns = counts.tempering * log_likelihood[likelihood](counts, curve, scale, shift)
         numpyro.factor("log_likelihood", of_columns.sum())
         numpyro.deterministic("log_likelihood_of_counts", of_columns)

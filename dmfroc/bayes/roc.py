@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import arviz_base
@@ -34,7 +33,7 @@ from dmfroc.bayes.sampling import (
     sampler_of,
 )
 from dmfroc.inference.influences import NO_VARIATION, influences_on, moments_of
-from dmfroc.inference.remarks import few_decide, few_decide_message
+from dmfroc.inference.remarks import few_decide_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
@@ -60,6 +59,7 @@ _MONITORED = ["auc", "spread", "pair_effect", "threshold_effect"]
 _REPLICATES_PER_CHAIN = 100
 _PERFECT = 1e-12
 _ERROR = 0.05  # share of samples from the model that get a warning of unequal pairs
+_FEW_DEGREES_OF_FREEDOM = 8
 _FEW_ERRORS = 1.0  # below, intervals cover 86 to 95 % where they say 95 %
 _DIMENSIONS = {
     "threshold_effect": ["rate", "threshold"],
@@ -69,6 +69,8 @@ _DIMENSIONS = {
     "fpr": ["point"],
     "pairwise_auc": ["pair"],
     "counts": ["pair", "rate", "threshold"],
+    "rates": ["pair", "rate", "threshold"],
+    "sizes": ["pair", "rate"],
     "counts_of_pairs": ["pair", "rate"],
     "observations": ["observation"],
     "classification_class": ["pair"],
@@ -171,7 +173,7 @@ def bayesian_roc(
     if likelihood is not None:
         check_choices(likelihood=likelihood)
     level = check_level(level)
-    check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup, n_thresholds=n_thresholds)
+    check_size(n_chains=n_chains, n_draws=n_draws, n_warmup=n_warmup)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
     warn_of_absent_classes(predictions)
@@ -243,7 +245,7 @@ def bayesian_roc_prior(
     (6, 49)
     """
     check_choices(structure=structure)
-    check_size(n_draws=n_draws, n_thresholds=n_thresholds)
+    check_size(n_draws=n_draws)
     check_priors(priors, Priors)
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = predictions.counted
@@ -297,9 +299,6 @@ def bind_pairs(
     predictions: Predictions, n_thresholds: int, pair_weights: PairWeights = "equal"
 ) -> RateCounts:
     """Bind the rates of all pairs, and the curve that they have in common."""
-    if predictions.n_classes == 2:
-        # Both classes are given the scores of the second, whose quantiles then are the thresholds.
-        predictions = replace(predictions, scores=predictions.scores[:, [1, 1]])
     return CurveOptions(pair_weights, n_thresholds)(predictions)
 
 
@@ -420,7 +419,8 @@ def _warnings(
             "priors=Priors(split_scale=5), or use the jackknife"
         )
     remarks += filter(None, [_unequal_pairs_message(posterior)])
-    if few_decide(area, value, area.bounds, moments, _FEW_ERRORS):
+    few_errors = (1 - value) * moments.sizes.min() < _FEW_ERRORS
+    if few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM:
         remarks.append(few_decide_message("ten points (the jackknife adjusts for that) below"))
     return remarks
 
@@ -475,6 +475,9 @@ def _tree(
         "constant_data": {
             "classification_class": np.array([i for i, _ in pairs]),
             "reference_class": np.array([j for _, j in pairs]),
+            "rates": np.asarray(counts.above) / np.asarray(counts.sizes)[..., None],
+            "sizes": np.asarray(counts.sizes),
+            "tempering": np.asarray(counts.tempering),
         },
     }
     if kind == "posterior":

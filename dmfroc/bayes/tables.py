@@ -13,7 +13,6 @@ from dmfroc._kit.options import check_level, choice, positive, refuse
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.options import MOST_LIKELIHOODS, check_size
 from dmfroc.bayes.posterior import Posterior, summarize
-from dmfroc.inference.rare_errors import pools_classes
 from dmfroc.inference.remarks import few_decide_message, few_units_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions
@@ -83,7 +82,7 @@ def _warnings(measure: Measure, predictions: Predictions) -> Iterator[str | None
     share = weights @ (predictions.predicted != predictions.true) / weights.sum()
     if share * weights.sum() ** 2 / (weights @ weights) < _FEW_ERRORS:
         yield few_decide_message("ten points below")
-    if not pools_classes(measure, predictions):
+    if not measure.interval.is_unbiased:
         yield few_units_message(units_of(predictions), "the posterior of a table")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -12,11 +12,13 @@ from jaxtyping import Int, Shaped
 from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass
+from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
 from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.score_doubts import are_complements, difference, difference_message
 from dmfroc.inputs.scores import class_scores
 from dmfroc.inputs.tables import Names, labels_of_table, table_inputs
 
@@ -258,10 +260,19 @@ class BatchReader:
     order: Any = None  # as the user gave it
     stated: tuple[Label, ...] = ()  # the order of categories
     are_of_earlier_pass: bool = True  # or the user's; batches may lack some
+    of_differences: frozenset[str] = frozenset()  # classifiers: their two columns make one score
 
-    def labels(self, raw: Any) -> tuple[Label, ...]:
-        """Return the classes in column order, as a batch's columns tell them."""
-        return self.read(raw, "")[1].form.classes
+    def informed(self, raw: Any) -> tuple[BatchReader, tuple[Label, ...]]:
+        """Return the classes in column order, and a reader that takes a batch as an example.
+
+        Two columns that are no complements there are those of one score in all batches.
+        """
+        batch, content = self.read(raw, "")
+        labels, sources = content.form.classes, _inputs_of(raw, self.fields)[0]
+        of_two = batch.scores.items() if len(labels) == 2 else ()
+        unlike = [name for name, x in of_two if not are_complements(x.T)]
+        warn(difference_message(labels, None, sources[name].source) for name in unlike)
+        return replace(self, of_differences=frozenset(unlike)), labels
 
     def read(self, raw: Any, where: str) -> tuple[Batch, Content]:
         """Check a batch; rows of weight zero are left out."""
@@ -287,6 +298,8 @@ class BatchReader:
                 inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
             matrix = rows.arranged(matrix, inputs.y_score, source.scores)
+            if name in self.of_differences:
+                matrix = difference(matrix)
             if labels is not None and classes != labels:
                 raise ValueError(
                     f"the classifier {name!r} has the classes {listing(classes)}, but another has "

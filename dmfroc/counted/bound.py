@@ -117,8 +117,8 @@ class BoundCounts:
     row_tables : mapping, optional
         By statistic of measures that add rows: the table of all rows. None if rows cannot be read
         again.
-    typical_probability : float, optional
-        If the scores are probabilities, what is typical of those of unobserved classes.
+    are_probabilities : bool
+        Whether the scores are probabilities.
     """
 
     counts: Counts
@@ -126,12 +126,12 @@ class BoundCounts:
     classifier: str
     labels: tuple[Hashable, ...]
     row_tables: Mapping[Any, Any] | None = None
-    typical_probability: float | None = None
+    are_probabilities: bool = False
 
     @cached_property
     def predictions(self) -> CountedPredictions:
         """What is asked for before measures are bound."""
-        return self.counts.in_small(self.classifier, self.labels, self.typical_probability)
+        return self.counts.in_small(self.classifier, self.labels, self.are_probabilities)
 
     @cached_property
     def present(self) -> Int[np.ndarray, " c"]:

@@ -314,20 +314,16 @@ class Counts:
         return self.totals[occurs] ** 2 / self.squares[occurs]
 
     def in_small(
-        self, classifier: str, labels: tuple[Hashable, ...], typical_probability: float | None
+        self, classifier: str, labels: tuple[Hashable, ...], are_probabilities: bool
     ) -> CountedPredictions:
-        """Return predictions of one row for each cell of the table, weighted by what is in it.
-
-        Probabilities are those of a row that gives this one to each class but the observed one.
-        """
+        """Return predictions of one row for each cell of the table, weighted by what is in it."""
         confusion = self.confusion[classifier]
         has_labels = bool(confusion.any())
         # The sum of (w - 1)^2: weights may have a mean of 1
         has_weights = bool((self.squares - 2 * self.totals + self.sizes > 0).any())
         table = confusion if has_labels else np.diag(self.totals)
         predicted, true = np.nonzero(table)
-        k, p = len(labels), typical_probability
-        scores = np.zeros((k, k)) if p is None else np.where(np.eye(k) > 0, 1 - (k - 1) * p, p)
+        scores = are_probabilities * (1 + np.eye(len(labels))) / (len(labels) + 1)
         return CountedPredictions(
             labels,
             true.astype(np.int32),

@@ -15,19 +15,20 @@ from dmfroc._kit.arrays import IntPerClass, value_and_pull_back
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
-from dmfroc.counted.bound import BinnedValue, BoundCounts
+from dmfroc.counted.bound import BinnedValue, BoundCounts, influences
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
-from dmfroc.inference.bias import bias_of_chance, biases_of
+from dmfroc.inference.bias import bias_of
 from dmfroc.inference.design import stated
-from dmfroc.inference.evidence import Facts, JointFacts, bounds_in, covariance_from_products
+from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.jackknife import Jackknife
+from dmfroc.inference.limits import Limits, limits_of_difference
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.options import Options
-from dmfroc.inference.rare_errors import pools_classes, rare_errors
 from dmfroc.inference.units import Sample, Units
+from dmfroc.inference.unseen import PerUnseen, Unseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.measures.measured import declared
@@ -109,21 +110,26 @@ def joint_estimates_of_counts(
     values = {name: sample.values([measure], name)[0] for name in names}
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
-    if all(pools_classes(measure, sample.bound[name].predictions) for name in names):
-        spreads = spreads.in_one_stratum
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
     facts = {
-        name: _facts(measure, values[name], sample, name, spreads.units, moments[name])
-        for name in names
+        name: _facts(measure, values[name], sample, name, spreads, place)
+        for place, name in enumerate(names)
     }
-    differences = dict(zip(combinations(names, 2), spreads.moments[len(names) :], strict=True))
+    pairs = list(combinations(names, 2))
+    differences = dict(zip(pairs, spreads.moments[len(names) :], strict=True))
+    limits = {}
+    for place, (a, b) in enumerate(pairs, len(names)):
+        value, width = facts[a].value - facts[b].value, measure.largest_difference
+        paired = limits_of_difference(facts[a].limits, facts[b].limits, value, width, 1.0)
+        influences, masses, stratum = spreads.atoms(place)
+        limits[a, b] = replace(paired, influences=influences, masses=masses, stratum=stratum)
     covariance = covariance_from_products(
         _products(moments, differences),
         spreads.totals_of_strata[: len(names)],
         spreads.units,
         list(moments.values()),
     )
-    joint = method.paired_estimates(JointFacts(facts, differences, covariance), hypothesis)
+    joint = method.paired_estimates(JointFacts(facts, differences, limits, covariance), hypothesis)
     warn(attributed({name: e.caveats for name, e in joint.estimates.items()}))
     estimates = {
         x: remarked(e, stated_counts(sample, x, options)) for x, e in joint.estimates.items()
@@ -152,29 +158,56 @@ def _facts(
     value: BinnedValue,
     counted: Counted,
     classifier: str,
-    units: Units,
-    moments: Moments,
+    spreads: Spreads,
+    place: int,
 ) -> Facts:
-    """Return what counts in bins say of a measure."""
-    predictions, number = counted.bound[classifier].predictions, value.value
-    sample, other = Sample(predictions, units), measure.interval.less_biased
-    beside = 0.0 if other is None else number - counted.values([other], classifier)[0].value
+    """Return what counts in bins say of a measure, whose limits are linear."""
+    bound, moments = counted.bound[classifier], spreads.moments[place]
+    predictions, units = bound.predictions, spreads.units
     said = declared(measure, predictions)
-    bounds = bounds_in(said, measure, sample, number, moments)
+    influences, masses, stratum = spreads.atoms(place)
+    unseen, of_unseen = _unseen(value, counted, bound, units)
+    limits = Limits(
+        value=value.value,
+        influences=influences,
+        stratum=stratum,
+        bounds=said.bounds,
+        masses=masses,
+        unseen=unseen,
+        of_unseen=of_unseen,
+    )
     return Facts(
         measure=measure,
         predictions=predictions,
         units=units,
-        value=number,
+        value=value.value,
         moments=moments,
-        bounds=bounds,
-        bounds_of_any_sizes=said.bounds,
-        rare=rare_errors(measure, predictions, units.effective_sizes, bounds),
-        biases=biases_of(measure, sample, [bias_of_chance(measure, number, sample), beside]),
+        limits=limits,
+        bias=bias_of(measure, value.value, moments.standard_error, Sample(predictions, units)),
         caveats=said.caveats,
         error_bound=value.error_bound,
         can_redraw=False,
     )
+
+
+def _unseen(
+    value: BinnedValue, counted: Counted, bound: BoundCounts, units: Units
+) -> tuple[Unseen, PerUnseen]:
+    """Return units that the sample does not show, like drawn rows, and their influences."""
+    labels: Any = bound.labels
+    rows = unseen_rows(counted.sample.batch.predictions(bound.classifier, labels))
+    n, whole = len(rows.true), rows.predictions
+    predicted = None if whole.predicted is None else whole.predicted[-n:]
+    scores = np.ascontiguousarray(np.asarray(whole.scores)[-n:].T)
+    own = {bound.classifier: scores}, {bound.classifier: predicted}
+    batch = Batch(np.zeros(n, np.uint64), rows.true, *own, None, None)
+    tables = [value.influence_table]
+    [found] = influences(tables, batch, bound.classifier, bound.grid, labels)
+    place, size = _places(bound)[rows.true], np.ones(n)
+    if units.effective_sizes is not None:
+        size = (bound.counts.totals[bound.present] / units.effective_sizes)[place]
+    stratum = place if len(units.sizes) > 1 and not units.sizes_are_random else np.zeros(n, int)
+    return rows.units(stratum), found * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,15 +267,12 @@ class CountedEvidence:
 
     def facts_of(self, measures: Sequence[Measure]) -> list[Facts]:
         """Return what the counts say of measures."""
-        name, bound = self.classifier, self.bound
+        name = self.classifier
         values = self.counted.values(measures, name)
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
         facts = []
         for place, (measure, value) in enumerate(zip(measures, values, strict=True)):
-            is_pooled = pools_classes(measure, bound.predictions)
-            of_measure = spreads.in_one_stratum if is_pooled else spreads
-            moments = of_measure.moments[place]
-            facts.append(_facts(measure, value, self.counted, name, of_measure.units, moments))
+            facts.append(_facts(measure, value, self.counted, name, spreads, place))
         return facts
 
     def curve(self, options: CurveOptions) -> MulticlassROC:

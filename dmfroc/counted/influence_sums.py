@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerRow, begins
+from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass, PerRow, begins, divide
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.counts import Counts
 from dmfroc.inference.influences import Moments, moments_from_means, moments_of_sums
+from dmfroc.inference.tilt import PerUnit, StratumOfUnit
 from dmfroc.inference.units import Units, units_of_parts
 
 _POWERS = np.arange(1, 5)
@@ -67,8 +68,7 @@ class GroupSums:
                 "how the measure varies"
             )
         place = np.unique(self.classes, return_inverse=True)[1]
-        rows = np.arange(len(unit))
-        return units_of_parts(unit, unit, place, self.weights, rows, stratify=stratify)
+        return units_of_parts(unit, unit, place, self.weights, stratify=stratify)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +150,6 @@ class Spreads:
         return strata_of(self.counts, stratify=self.stratify)
 
     @cached_property
-    def in_one_stratum(self) -> Spreads:
-        """The same, for measures to which the units of all classes are exchangeable."""
-        return replace(self, stratify=False) if self.units.sizes_are_random else self
-
-    @cached_property
     def moments(self) -> list[Moments]:
         """The moments of the influences on each of the values."""
         units = self.units
@@ -174,6 +169,25 @@ class Spreads:
             units,
         )
 
+    def atoms(self, place: int) -> tuple[PerUnit, PerUnit, StratumOfUnit]:
+        """Return influences on one of the values, of how many units they are, and their strata.
+
+        They are those of the groups, or three of each class with the first four moments of its
+        rows.
+        """
+        units = self.units
+        are_strata = len(units.sizes) > 1 and not units.sizes_are_random
+        if self.sums.groups is not None:
+            of_groups = self._sums_of_groups[place]
+            order = units.stratum[units.by_stratum] if are_strata else np.zeros(len(of_groups), int)
+            return of_groups, np.ones(len(of_groups)), order
+        sizes = self.counts.sizes[self.counts.sizes > 0].astype(float)
+        raw = self.sums.powers[:, place, self.counts.sizes > 0]
+        raw = raw / self.drawn[self.counts.sizes > 0]
+        influences, shares = three_points(*raw)
+        stratum = np.repeat(np.arange(len(sizes)) * are_strata, 3)
+        return influences.ravel(), (shares * sizes[:, None]).ravel(), stratum
+
     @cached_property
     def totals_of_strata(self) -> Float[np.ndarray, "values s"]:
         """The sums of the influences, by stratum."""
@@ -189,3 +203,23 @@ class Spreads:
         assert self.sums.groups is not None
         units = self.units
         return np.stack([units.sums(x)[units.by_stratum] for x in self.sums.groups.influences])
+
+
+def three_points(
+    first: PerClass, second: PerClass, third: PerClass, fourth: PerClass
+) -> tuple[Float[np.ndarray, "k 3"], Float[np.ndarray, "k 3"]]:
+    """Return three values and their shares that have these means of powers, one the mean itself."""
+    variance = np.maximum(second - first**2, 0.0)
+    sd = np.sqrt(variance)
+    skewness = divide(third - 3 * first * second + 2 * first**3, sd**3, np)
+    kurtosis = divide(
+        fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4, variance**2, np
+    )
+    product = np.maximum(kurtosis - skewness**2, 1.0)  # Pearson's inequality, but for rounding
+    above = (skewness + np.sqrt(skewness**2 + 4 * product)) / 2
+    below = above - skewness
+    shares = np.stack(
+        [1 / (below * (above + below)), 1 - 1 / product, 1 / (above * (above + below))], axis=1
+    )
+    places = np.stack([-below, np.zeros(len(sd)), above], axis=1)
+    return first[:, None] + sd[:, None] * places, np.maximum(shares, 1e-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
@@ -52,7 +52,6 @@ from dmfroc.counted.passes import (
 )
 from dmfroc.counted.sample import RowSample, even_sizes, rows_per_class
 from dmfroc.counted.sources import SourcePart, parts_of
-from dmfroc.inference.rare_errors import typical_probability_of_others
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions
@@ -134,7 +133,7 @@ class Scan:
                         is_given = self.given_labels is not None
                         stated = () if is_given else stated_order_of_batch(raw, self.fields)
                         reader = BatchReader(self.fields, distinct, self.given_labels, stated)
-                        return reader, reader.labels(raw)
+                        return reader.informed(raw)
         raise changed_error("there are no rows now")
 
     @property
@@ -226,7 +225,7 @@ class Scan:
                 name,
                 self.labels,
                 row_tables=self._row_tables[name],
-                typical_probability=self._typical_probability(name),
+                are_probabilities=self._are_probabilities(name),
             )
             for name in self.classifiers
         }
@@ -235,15 +234,9 @@ class Scan:
     def _row_tables(self) -> dict[str, dict[Any, Any]]:
         return {name: {} for name in self.classifiers}
 
-    def _typical_probability(self, classifier: str) -> float | None:
-        sample = self.sample
-        predictions = sample.batch.predictions(classifier, self.labels)
-        if no_probabilities(predictions) is not None:
-            return None
-        weights = predictions.sample_weight * sample.count
-        drawn = np.bincount(predictions.true, weights, len(self.labels))
-        weights *= (self.counts.totals / np.maximum(drawn, 1e-300))[predictions.true]
-        return typical_probability_of_others(replace(predictions, sample_weight=weights))
+    def _are_probabilities(self, classifier: str) -> bool:
+        predictions = self.sample.batch.predictions(classifier, self.labels)
+        return no_probabilities(predictions) is None
 
     def predictions(self, n: int = 1_000_000) -> Predictions | dict[str, Predictions]:
         """Return a sample of the rows in memory, for all that a scan refuses.
@@ -306,9 +299,7 @@ class Scan:
     def values(self, measures: Sequence[Measure], classifier: str) -> list[BinnedValue]:
         """Return the values of measures for a classifier, with their influences."""
         known = self._row_tables[classifier]
-        # A warning of bias gives the value of the less biased measure.
-        less_biased = (x.interval.less_biased for x in measures)
-        asked = [m for m in (*measures, *less_biased) if m is not None and m.adds_rows]
+        asked = [m for m in measures if m.adds_rows]
         statistics = dict.fromkeys(m.statistic for m in asked if m.statistic is not None)
         new = [x for x in statistics if x not in known]
         if new:
@@ -423,7 +414,7 @@ def scan(
     ...     batches.append((y, rng.normal(size=(1000, 3)) + 1.5 * np.eye(3)[y]))
     >>> import dmfroc
     >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches, n_bins=1024)))
-    hand_till 0.8542 (95 % jackknife interval 0.8479 to 0.8604; binning error at most 2.4e-04)
+    hand_till 0.8542 (95 % jackknife interval 0.8478 to 0.8605; binning error at most 2.4e-04)
     """
     if n_bins is not None:
         n_bins = integer("n_bins", n_bins, 2)

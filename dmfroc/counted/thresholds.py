@@ -54,7 +54,7 @@ class _Column(NamedTuple):
 
 
 class _AtEdges(NamedTuple):
-    """What of a column lies above the edges of both columns of a pair."""
+    """What of a column lies above the edges of all columns of a pool."""
 
     bins: Int[np.ndarray, " edges"]
     share: Float[np.ndarray, " edges"]  # of the bin that lies above the edge
@@ -75,7 +75,8 @@ def find_thresholds(
     numerators, denominator = grid_levels(options.n_thresholds)
     levels = numerators / denominator
     totals = cells[0].sum(axis=0)
-    factor = 1 / totals if options.threshold_pool == "balanced" else np.ones(n_classes)
+    factor = np.ones(n_classes) if options.threshold_pool == "pooled" else 1 / totals
+    is_common = options.threshold_pool != "column"
     edges = _edges(grid, extent)
     is_atom = grid.is_atom()
     shape = n_classes, n_classes - 1, len(levels)
@@ -84,21 +85,22 @@ def find_thresholds(
     reference = reference_classes(n_classes)
 
     def of_first(i: int) -> None:
-        for j in reference[i][i:]:
+        for j in reference[i][i * is_common :]:
             pair = [i, int(j)]
+            pooled = pair if is_common else pair[:1]
             columns = [
-                _Column(edges[k], cells[k][:, pair] @ factor[pair], is_atom[k]) for k in pair
+                _Column(edges[k], cells[k][:, pair] @ factor[pair], is_atom[k]) for k in pooled
             ]
             # Position of the other class among the reference classes of each of the two
             places, is_open = _places(columns, levels)
             are_open[i] |= is_open
-            for k, of_column in zip(pair, places, strict=True):
+            for k, of_column in zip(pooled, places, strict=True):
                 [other] = set(pair) - {k}
                 position = other - (other > k)
                 for target, source in zip((likeliest, most, least), of_column, strict=True):
                     target.bins[k, position], target.shares[k, position] = source
 
-    parallel(of_first, range(n_classes - 1), n_classes**2 * n_bins)
+    parallel(of_first, range(n_classes), n_classes**2 * n_bins)
     return Thresholds(likeliest, most, least, bool(are_open.any()))
 
 

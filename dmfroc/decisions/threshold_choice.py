@@ -24,7 +24,7 @@ from dmfroc._kit.options import (
 )
 from dmfroc._kit.text import printable
 from dmfroc.inference.evidence import facts_in
-from dmfroc.inference.interval import Interval
+from dmfroc.inference.limits import Interval
 from dmfroc.inference.options import Options, with_options
 from dmfroc.inference.units import Sample, Units, kish_sizes
 from dmfroc.inputs.class_shares import class_shares, in_class_shares

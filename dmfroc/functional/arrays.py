@@ -16,6 +16,7 @@ from dmfroc._kit.compiled import compiled, in_double_precision
 from dmfroc._kit.options import integer
 from dmfroc.inputs.arrays import Rows, as_array, as_floats, check_distinct
 from dmfroc.inputs.messages import listing
+from dmfroc.inputs.score_doubts import are_complements, difference
 from dmfroc.inputs.scores import chosen_names
 from dmfroc.measures.measure import WithOptions
 from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_probabilities
@@ -44,10 +45,12 @@ class Observations(NamedTuple):
 def run_on(function: Callable[..., Any], data: Observations, *others: Any) -> Any:
     """Call `run` on a data set, whose values are checked if a result is NaN.
 
-    Wrong values make it so. Thus a call has one program, and one answer from the device.
+    Wrong values make it so. Thus a call has one program, and one answer from the device. If the
+    result is traced, as under `jax.grad` by another argument, the values are checked at once.
     """
     found = run(function, *data[:3], *others)
-    if data.check is not None and np.isnan(getattr(found, "auc", found)):
+    value = getattr(found, "auc", found)
+    if data.check is not None and (isinstance(value, jax.core.Tracer) or np.isnan(value)):
         data.check()
     return found
 
@@ -223,8 +226,12 @@ def observations(
                 f"scores must be real numbers of shape {(n, n_classes)}, but they are "
                 f"{scores.dtype} of shape {scores.shape}"
             )
-        if not are_probabilities and isinstance(scores, jax.core.Tracer):
-            scores = without_derivative(scores)
+        if not are_probabilities:
+            if isinstance(scores, jax.core.Tracer):
+                scores = without_derivative(scores)
+            if n_classes == 2:
+                with in_double_precision():
+                    scores = xp.where(are_complements(scores, xp), scores, difference(scores, xp))
     if weights is not None:
         weights = array(of_weights, weights)
         if weights.shape != (n,):

@@ -27,7 +27,7 @@ from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
 from dmfroc.measures.statistics.layout import FRACTIONS, LARGEST_WHOLE
 from dmfroc.measures.statistics.pairs import PairTable
 from dmfroc.measures.statistics.projections import ProjectedPairTable
-from dmfroc.multiclass.rates import RateTable, above_with_ties, ordered_pairs
+from dmfroc.multiclass.rates import RateTable, ThresholdPool, above_with_ties, ordered_pairs
 from dmfroc.multiclass.thresholds import grid_levels
 
 _AT_ONCE = 1 << 20, 1 << 25  # scores, by a CPU and by others, which bounds the memory
@@ -217,21 +217,21 @@ class _Pools(NamedTuple):
     """Each observation in the pools of its class with every other one."""
 
     other: Int[Array, "n k_minus_1"]
-    pair: Int[Array, "n k_minus_1"]  # number of the pair i < j
+    pair: Int[Array, "n k_minus_1 #items"]  # number of the pair i < j
 
     @classmethod
     def of(cls, y: Classes, n_classes: int) -> _Pools:
         other = jnp.arange(n_classes - 1, dtype=np.int32)
         other = other + (other >= y[:, None]).astype(np.int32)
         i, j = jnp.minimum(y[:, None], other), jnp.maximum(y[:, None], other)
-        return cls(other, i * (2 * n_classes - i - 1) // 2 + j - i - 1)
+        return cls(other, (i * (2 * n_classes - i - 1) // 2 + j - i - 1)[..., None])
 
     def sorted(
         self, values: Float[Array, "n k_minus_1 items"]
     ) -> tuple[Runs, Int[Array, " m"], Int[Array, " m"]]:
         """Sort the values of all pools; return also the observation and the pair of each."""
         per_row = values[0].size
-        pair = jnp.broadcast_to(self.pair[..., None], values.shape).ravel()
+        pair = jnp.broadcast_to(self.pair, values.shape).ravel()
         keys = _ordered_integers(values.ravel())
         places = jnp.arange(keys.size, dtype=np.int32)
         if keys.dtype.itemsize == 4:
@@ -255,19 +255,26 @@ def rate_table(
     cell_weights: Float[Array, "q 2 1"],
     shrinkage: Float[Array, ""],
     n_thresholds: int,
-    *,
-    is_balanced: bool,
+    threshold_pool: ThresholdPool,
 ) -> RateTable:
     """Count both classes of every ordered pair above the thresholds of the pair.
 
-    Thresholds are levels of the pool of both classes' scores in both columns, each class
-    with the same weight in all if balanced, as in `dmfroc.multiclass.thresholds`.
+    Thresholds are levels of the pool of both classes' scores in one column or in both, as in
+    `dmfroc.multiclass.thresholds`.
     """
-    n_classes = scores.shape[1]
+    n_classes, is_common = scores.shape[1], threshold_pool != "column"
     numerators, denominator = grid_levels(n_thresholds)
-    i, j = np.triu_indices(n_classes, 1)
+    groups = ordered_pairs(n_classes)
+    counted = groups.reshape(-1, 2)
+    numbers = np.zeros((n_classes, n_classes), np.int32)  # of pairs of classes, by their pools
+    i, j = np.triu_indices(n_classes, 1) if is_common else counted.T
+    numbers[i, j] = np.arange(len(i))
+    if is_common:
+        numbers[j, i] = numbers[i, j]
     sizes = class_totals(y, threshold_weights, n_classes)
-    factors = jnp.stack([sizes[j], sizes[i]]) if is_balanced else jnp.ones((2, len(i)))
+    factors = jnp.stack(
+        [jnp.ones(len(i))] * 2 if threshold_pool == "pooled" else [sizes[j], sizes[i]]
+    )
     # By powers of two, with which sums of whole weights stay exact
     scale: Any = powers_of_two((factors * jnp.stack([sizes[i], sizes[j]])).sum(axis=0), sizes, jnp)
     factors = factors / scale
@@ -276,12 +283,14 @@ def rate_table(
     pools = _Pools.of(y, n_classes)
     others = _at(scores, pools.other)
     own = jnp.broadcast_to(_at(scores, y[:, None]), others.shape)
-    runs, row, pair = pools.sorted(jnp.stack([own, others], axis=-1))
+    of_own, of_other = (y[:, None], pools.other), (pools.other, y[:, None])
+    pair = jnp.stack([jnp.asarray(numbers)[x] for x in (of_own, of_other)], axis=-1)
+    runs, row, pair = pools._replace(pair=pair).sorted(jnp.stack([own, others], axis=-1))
     is_first, is_own = y[row] == jnp.asarray(i)[pair], runs.order % 2 == 0
     mass = threshold_weights[row] * jnp.where(is_first, factors[0][pair], factors[1][pair])
     up_to = cumulative_sum(mass, jnp)
     counts = class_totals(y, jnp.ones(y.shape), n_classes)
-    lengths = (2 * (counts[i] + counts[j])).astype(np.int32)
+    lengths = ((1 + is_common) * (counts[i] + counts[j])).astype(np.int32)
     stops = jnp.cumsum(lengths)[:, None]
     starts = stops - lengths[:, None]
     limits = (up_to[stops] - up_to[starts]) * (denominator - numerators)
@@ -293,28 +302,24 @@ def rate_table(
     above = denominator * (up_to[end] - up_to[starts]) - limits
     share = jnp.clip(above / (denominator * (up_to[end] - up_to[first])), 0, 1)
 
-    # Of (i, j), whose column is the first, both classes; then of (j, i)
+    # In column k of the pair (k, m) its class, whose own the column is, and the other one
+    k, m = counted.T
     powers: Any = powers_of_two(class_totals(y, weights, n_classes), weights, jnp)
     ordered = weights[row] / powers[y[row]]
     sums = jnp.stack(
         [
             cumulative_sum(jnp.where((is_first == of_i) & (is_own == of_own), ordered, 0.0), jnp)
             for of_i, of_own in ((True, True), (False, False), (False, True), (True, False))
-        ]
-    )
+        ][: 2 + 2 * is_common]
+    ).reshape(1 + is_common, 2, -1)
+    pool, column = numbers[k, m], (k > m).astype(int) * is_common
     whole, start, up_to_end, up_to_first = (
-        jnp.moveaxis(sums[:, places], 0, 1) for places in (stops, starts, end, first)
+        jnp.moveaxis(sums[:, :, places], 2, 0)[pool, column]
+        for places in (stops, starts, end, first)
     )
-    found = _within(above_with_ties(whole, up_to_end, up_to_first, share), whole - start)
-    found = found * powers[np.stack([i, j, j, i], axis=1)][..., None]
-    by_pair = found.reshape(len(i), 2, 2, -1)
-
-    groups = ordered_pairs(n_classes)
-    unordered = np.zeros((n_classes, n_classes), int)
-    unordered[i, j] = unordered[j, i] = np.arange(len(i))
-    k, m = groups[..., 0], groups[..., 1]
+    found = _within(above_with_ties(whole, up_to_end, up_to_first, share[pool]), whole - start)
+    by_group = (found * powers[counted][..., None]).reshape(*groups.shape, -1)
     totals = class_totals(y, weights, n_classes)
-    by_group = by_pair[unordered[k, m], (k > m).astype(int)]
     return RateTable(by_group, totals, groups, cell_weights, shrinkage)
 
 

@@ -49,10 +49,6 @@ def estimate(
 ) -> ValueWithError:
     """Return a measure's value and its standard error, which is that of `dmfroc.estimate`.
 
-    If observations of all classes cost alike, as for accuracy, `dmfroc.estimate` takes all units
-    as one stratum. The standard error here is then still that within classes and of their sizes,
-    which differs by terms of order 1 / n.
-
     Parameters
     ----------
     function : callable

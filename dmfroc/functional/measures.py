@@ -85,11 +85,6 @@ def value(
             raise ValueError("dmf_auc by JAX takes all pairs of classes: leave n_pairs out")
         if options.pop("rank") != 1:
             raise ValueError("dmf_auc by JAX has rank 1: leave rank out")
-        if options.pop("preset") != "default":
-            raise ValueError(
-                "dmf_auc by JAX has no preset: take shrinkage=0, threshold_pool='pooled', "
-                "pair_weights='prevalence'"
-            )
         del options["random_state"]
         return dmf_auc(y, scores, weights, n_classes=n_classes, **options)
     statistic = measure.statistic

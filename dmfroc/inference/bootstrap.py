@@ -5,6 +5,7 @@ The bootstrap draws units, the Bayesian one weights them (Rubin 1981).
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +16,11 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.bias import notable_bias, without_bias
-from dmfroc.inference.evidence import FactsInMemory, facts_of
+from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.influences import NO_VARIATION, moments_of
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import with_rare_errors, without_variation
+from dmfroc.inference.independent import limits_of_contrast
+from dmfroc.inference.influences import NO_VARIATION, Moments
+from dmfroc.inference.limits import Interval, Limits
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, compare_draws
 from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
@@ -97,7 +97,7 @@ class Resampling(IntervalMethod):
     ) -> list[Estimate]:
         """Estimate measures from their replicates."""
         bound = bind()
-        facts = facts_of(measures, bound, sample)
+        facts = facts_of(measures, sample)
         is_random = [x.class_sizes == "random" for x in facts]
         estimates: dict[int, Estimate] = {}
         for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
@@ -113,7 +113,7 @@ class Resampling(IntervalMethod):
 
     def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
         measure, units = facts.measure, facts.units
-        value, moments, bounds = facts.value, facts.moments, facts.reach
+        value, moments, bounds = facts.value, facts.moments, facts.limits.bounds
         is_defined = np.isfinite(replicates.values)
         errors = replicates.standard_errors
         replicates = Replicates(
@@ -134,30 +134,13 @@ class Resampling(IntervalMethod):
         elif self.is_plain:
             tails = (1 - self.level) / 2, (1 + self.level) / 2
             ends = Interval(*np.quantile(replicates.values, tails).tolist())
-        elif error <= NO_VARIATION * max(abs(value), 1):
-            n_sets = units.n_complete_sets
-            ends = without_variation(value, n_sets, 1 - self.level, bounds, facts.rare)
-            error = 0.0
-            remarks.append(no_variation_message(facts))
         else:
-            low, high = replicate_interval(
-                value,
-                replicates,
-                units.sums(facts.influences.influences),
-                moments,
-                self.level,
-                bounds,
-                self.interval_type,
-                bayesian=self.is_bayesian,
-            )
-            ends = Interval(low, high)
-            ends = with_rare_errors(ends, value, moments, 1 - self.level, facts.rare)
-            bias = notable_bias(facts.biases.possible, error)
-            ends = _as_long_as_a_normal_one(bias, ends, value, error, self.level).reaching(
-                -bias, bounds
-            )
-            corrected = without_bias(measure, value, bias, bounds)
-            remarks += [not_resampled_message(measure), bias_message(facts, bias, corrected)]
+            ends = self._interval_of(facts.limits, moments, replicates, 1 - self.level)
+            corrected = facts.corrected
+            remarks += [not_resampled_message(measure), bias_message(facts)]
+            if error <= NO_VARIATION * max(abs(value), 1):
+                error = 0.0
+                remarks.append(no_variation_message(facts))
         return self.estimate_of(
             facts,
             error,
@@ -179,8 +162,8 @@ class Resampling(IntervalMethod):
         estimates: dict[str, Estimate] = {}
         draws: dict[str, PerDraw] = {}
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
-        for name, bound in bound_to.items():
-            [facts[name]] = facts_of([measure], bound, samples[name])
+        for name in samples:
+            [facts[name]] = facts_of([measure], samples[name])
             check_finite(measure, {name: facts[name].value}, {name: samples[name].predictions})
         paired = are_paired(samples)
         is_random = any(x.class_sizes == "random" for x in facts.values())
@@ -191,53 +174,57 @@ class Resampling(IntervalMethod):
             replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
             estimates[name] = method._estimate(facts[name], replicates)
             draws[name] = replicates.values
-        low, high = measure.bounds
+        limits: dict[tuple[str, str | None], Limits] = {}
+        moments: dict[tuple[str, str | None], Moments] = {}
+        for name, x in facts.items():
+            limits[name, None], moments[name, None] = x.limits, x.moments
+        if paired:
+            joint = joint_facts(facts)
+            for a, b in joint.limits:
+                limits[a, b], moments[a, b] = joint.limits[a, b], joint.differences[a, b]
+        else:
+            for a, b in itertools.combinations(facts, 2):
+                both = facts[a].limits, facts[b].limits
+                limits[a, b] = limits_of_contrast((1.0, -1.0), both, measure.largest_difference)
+                moments[a, b] = facts[a].moments.beside(facts[b].moments)
 
         def interval_of(
             first: str, second: str | None, draws: PerDraw, level: float
         ) -> tuple[float, float]:
-            units, moments, bounds = facts[first].units, facts[first].moments, measure.bounds
-            value, influence, _ = facts[first].influences
-            if second is None:
-                influence_of_units = units.sums(influence)
-            else:
-                value -= facts[second].value
-                bounds = (low - high, high - low)
-                other, units_of_other = facts[second].influences.influences, facts[second].units
-                if paired:
-                    influence = influence - other
-                    influence_of_units = units.sums(influence)
-                    moments = moments_of(influence, units)
-                else:
-                    influence_of_units = np.concatenate(
-                        [units.sums(influence), -units_of_other.sums(other)]
-                    )
-                    moments = moments.beside(facts[second].moments)
-            return replicate_interval(
+            pair = first, second
+            return self._interval_of(limits[pair], moments[pair], Replicates(draws), 1 - level)
+
+        return compare_draws(
+            measure, estimates, draws, interval_of, hypothesis, self.level, moments
+        )
+
+    def _interval_of(
+        self, limits: Limits, moments: Moments, replicates: Replicates, error: float
+    ) -> Interval:
+        """Return the interval of replicates, extended by what one unseen observation adds.
+
+        Replicates of a biased value are as biased again, so that hardly any lie on the side of the
+        truth: there the interval reaches as far as a normal one.
+        """
+        value, (least, most) = limits.value, limits.bounds
+        reach, bias = limits.reach_of_unseen(error), limits.bias
+        low, high = value, value
+        if np.ptp(replicates.values) > NO_VARIATION * max(abs(value), 1):
+            low, high = replicate_interval(
                 value,
-                Replicates(draws),
-                influence_of_units,
+                replicates,
+                limits.influences,
                 moments,
-                level,
-                bounds,
+                1 - error,
+                limits.bounds,
                 self.interval_type,
                 bayesian=self.is_bayesian,
             )
-
-        return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
-
-
-def _as_long_as_a_normal_one(
-    bias: float, ends: Interval, value: float, error: float, level: float
-) -> Interval:
-    """Return the interval, on the side of the truth as far from the value as a normal one.
-
-    Replicates of a biased value are as biased again, so that hardly any lie on that side.
-    """
-    if bias == 0:
-        return ends
-    end = value - np.sign(bias) * ndtri((1 + level) / 2) * error
-    return ends._replace(low=float(min(ends.low, end)), high=float(max(ends.high, end)))
+        low, high = low + reach.low, high + reach.high
+        if bias:
+            end = value - np.sign(bias) * ndtri(1 - error / 2) * moments.standard_error
+            low, high = min(low, end) - max(bias, 0.0), max(high, end) - min(bias, 0.0)
+        return Interval(max(float(low), least), min(float(high), most))
 
 
 def _in_one_stratum(sample: Sample) -> Sample:

@@ -14,11 +14,11 @@ from jaxtyping import Float
 from dmfroc.inference.evidence import Facts, facts_of
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION, Spread
-from dmfroc.inference.interval import Interval
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.limits import t_interval
+from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, joint_t_estimates
 from dmfroc.inference.options import OF_ALGORITHM, Options
+from dmfroc.inference.scales import t_interval
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind
@@ -57,7 +57,7 @@ class CorrectedResampling(IntervalMethod):
         """Estimate measures from their values in the folds."""
         bound = bind()
         values = _fold_values(bound, sample)
-        all_facts = facts_of(measures, bound, sample, allows_for_parts=True)
+        all_facts = facts_of(measures, sample, allows_for_parts=True)
         return [
             self._estimate(facts, of_measure, sample)
             for facts, of_measure in zip(all_facts, values.T, strict=True)
@@ -103,7 +103,7 @@ class CorrectedResampling(IntervalMethod):
         values = {name: _fold_values(bound[name], samples[name])[:, 0] for name in samples}
         of_each = {name: x.predictions for name, x in samples.items()}
         check_finite(measure, {name: float(x.mean()) for name, x in values.items()}, of_each)
-        facts = {name: facts_of([measure], bound[name], samples[name])[0] for name in samples}
+        facts = {name: facts_of([measure], samples[name])[0] for name in samples}
         estimates = {
             name: self._estimate(facts[name], values[name], samples[name]) for name in samples
         }

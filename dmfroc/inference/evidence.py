@@ -3,28 +3,21 @@
 Observations in memory, with or without folds, are one kind; a sample whose scores are counted in
 bins is another (`dmfroc.counted.estimates`). An interval method takes the facts, and asks neither
 which measure nor which kind of sample they are about.
-
-No standard error shows a bias, and some are large enough to matter. Chance in the many cells of a
-table raises what a prediction seems to tell of the class. With many classes of few observations
-each, so does chance in their curves. And an observation that is ranked among others raises its own
-precision. An interval is extended by that much, on the side of the truth.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import Covariance, PerPresentClass, divide
+from dmfroc._kit.arrays import Covariance, divide
 from dmfroc._kit.threads import parallel
-from dmfroc.inference.bias import Biases, biases_in_memory, notable_bias, without_bias
+from dmfroc.inference.bias import Bias, bias_of
 from dmfroc.inference.influences import (
     NO_VARIATION,
     Influences,
@@ -36,19 +29,25 @@ from dmfroc.inference.influences import (
     moments_of_sums,
     through_weights,
 )
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import interval, interval_below, with_rare_errors, without_variation
-from dmfroc.inference.rare_errors import RareErrors, is_of_sizes, pools_classes, rare_errors
+from dmfroc.inference.limits import Interval, Limits, limits_of_difference
+from dmfroc.inference.reweighted import MeasureOfUnits
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
+from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
+from dmfroc.inference.unseen import PerUnseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import BoundMeasures
-from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measure import Measure, bind, bind_together
 from dmfroc.measures.measured import Declared, measured
 from dmfroc.results.estimate import ClassSizes, JudgedLabels
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
+_SMALL = 50  # units of the rarest class; beside as many, one more hardly changes influences
+_MANY_UNITS = 20_000  # from which on differences are linear
+_MOST_SCORES = 1 << 26  # of several classifiers, whose sorted scores are kept
+_STEP = 1e-3  # of the mass of an unseen unit, for derivatives by differences
+_USERS = "user-defined"  # measures that may fail for other rows than those of their users
+_ROUNDING = 1e-9  # of a value that does not depend on how many rows have weight 0
 
 
 class InSample(NamedTuple):
@@ -58,40 +57,27 @@ class InSample(NamedTuple):
     ----------
     measure : Measure
         What is estimated.
-    predictions : Predictions
-        The sample.
-    units : Units
-        The independent units, in one stratum where the classes are pooled.
+    sample : Sample
+        The predictions, and their independent units.
     influences : Influences
         The value, and what each observation contributes to it.
     moments : Moments
         Moments of the influences on the value.
     declared : Declared
         What the measure says of the sample.
+    function : MeasureOfUnits or None
+        The value at other masses of the units; None if it is none of the weights alone.
+    of_unseen : numpy.ndarray of shape (p,)
+        Influences of the units that the sample does not show.
     """
 
     measure: Measure
-    predictions: Predictions
-    units: Units
+    sample: Sample
     influences: Influences
     moments: Moments
     declared: Declared
-
-
-class AtThreshold(NamedTuple):
-    """What is known of a measure that is read at an estimated threshold.
-
-    Attributes
-    ----------
-    fixed : FactsInMemory
-        The same with a threshold that does not vary.
-    distances : callable
-        Takes an error probability. Returns how far below and above the value those at the limits
-        of the threshold are.
-    """
-
-    fixed: FactsInMemory
-    distances: Callable[[float], tuple[float, float]]
+    function: MeasureOfUnits | None
+    of_unseen: PerUnseen
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,21 +98,15 @@ class Facts:
     value : float
         Value of the measure.
     moments : Moments
-        Moments of the influences on the value.
-    bounds : tuple of float
-        The range of the measure, given the class sizes; a point for those of these alone.
-    bounds_of_any_sizes : tuple of float
-        The range of the measure, whatever the class sizes.
-    rare : RareErrors or None
-        What a sample without errors would show.
-    biases : Biases
+        Moments of the influences on the value, or on the one where others choose the thresholds.
+    limits : Limits
+        Its limits, at any error probability.
+    bias : Bias
         What is known of the bias of the value.
     caveats : tuple of str
         What has to be known of the value whatever its interval, in any part of the sample.
-    cross_fitted : tuple of float and Moments, optional
-        The value where others choose the thresholds, and the moments of its influences.
-    at_threshold : AtThreshold, optional
-        What is known of a measure that is read at an estimated threshold.
+    cross_fitted : float, optional
+        The value where others choose the thresholds, which the limits are about.
     parts : tuple of Facts
         What the value is the mean of; nothing if it is the value of one sample.
     error_bound : float
@@ -146,13 +126,10 @@ class Facts:
     units: Units
     value: float
     moments: Moments
-    bounds: tuple[float, float]
-    bounds_of_any_sizes: tuple[float, float]
-    rare: RareErrors | None
-    biases: Biases
+    limits: Limits
+    bias: Bias
     caveats: tuple[str, ...]
-    cross_fitted: tuple[float, Moments] | None = None
-    at_threshold: AtThreshold | None = None
+    cross_fitted: float | None = None
     parts: tuple[Facts, ...] = ()
     error_bound: float = 0.0
     can_redraw: bool = True
@@ -161,76 +138,28 @@ class Facts:
     has_all_scores: bool = False
 
     @property
-    def reach(self) -> tuple[float, float]:
-        """The range of the measure, given the class sizes unless they add to its error."""
-        return self.bounds_of_any_sizes if self.moments.depends_on_sizes else self.bounds
-
-    @property
     def class_sizes(self) -> ClassSizes:
         """Whether the error of the value includes the chance in the class sizes."""
         is_random = self.moments.depends_on_sizes or len(self.units.sizes) == 1
         return "random" if is_random else "fixed"
 
-    @cached_property
-    def bias(self) -> float:
-        """The bias for which `interval_at` allows."""
-        if self.cross_fitted or not any(self.biases.possible):
-            return 0.0
-        return notable_bias(self.biases.possible, self.moments.standard_error)
-
-    @cached_property
+    @property
     def corrected(self) -> float | None:
         """The value that the interval is about, if it is not the value itself."""
         if self.cross_fitted is not None:
-            return self.cross_fitted[0]
-        return without_bias(self.measure, self.value, self.bias, self.reach)
-
-    @property
-    def deciding_moments(self) -> Moments:
-        """The moments on which `interval_at` rests."""
-        return self.moments if self.cross_fitted is None else self.cross_fitted[1]
-
-    def unbiased_interval_at(self, error: float) -> Interval:
-        """Return the interval with this error probability as if the value were not biased.
-
-        Where a threshold is estimated, the squares of the distances of the ends from the value add
-        up, for a fixed threshold and for those at the limits of the threshold.
-        """
-        if self.at_threshold is not None:
-            ends = self.at_threshold.fixed.unbiased_interval_at(error)
-            below, above = self.at_threshold.distances(error)
-            if below == above == 0:
-                return ends
-            low = self.value - math.hypot(self.value - ends.low, below)
-            high = self.value + math.hypot(ends.high - self.value, above)
-            return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
-        is_widened = not self.parts and self.moments.depends_on_sizes
-        return interval(
-            self.value,
-            self.moments,
-            error,
-            self.bounds,
-            self.bounds_of_any_sizes if is_widened else None,
-            symmetric_on_line=not self.measure.interval.is_flat_at_ends,
-            rare=self.rare,
-        )
+            return self.cross_fitted
+        low, high = self.limits.bounds
+        corrected = min(max(self.value - self.bias.of_value, low), high)
+        return None if corrected == self.value else corrected
 
     def interval_at(self, error: float) -> Interval:
-        """Return the interval that follows from the moments, with this error probability."""
+        """Return the interval with this error probability, 0.05 for 95 %."""
+        low, high = self.limits.interval_at(error)
         if self.cross_fitted is None:
-            ends, bias = self.unbiased_interval_at(error), self.bias
-            return ends if bias == 0 else ends.reaching(-bias, self.reach)
-        bounds, (corrected, larger) = self.bounds, self.cross_fitted
-        if self.moments.spread.scale <= NO_VARIATION:
-            n_sets = self.moments.n_complete_sets
-            return without_variation(self.value, n_sets, error, bounds, self.rare)
-        ends = interval_below(corrected, larger, error, bounds)
-        ends = with_rare_errors(ends, corrected, larger, error, self.rare)
-        # What is chosen on fewer observations is too small as the value is too large, less or more.
-        # The middle is that on the scale of the interval.
-        room = math.sqrt((bounds[1] - corrected) * max(bounds[1] - self.value, 0.0))
-        halfway = interval_below(bounds[1] - room, larger, error, bounds)
-        return ends._replace(high=max(ends.high, halfway.high, self.value))
+            return Interval(low, high)
+        # What is chosen on fewer observations is too small as the value is too large, less or more
+        halfway = high + max(self.value - self.cross_fitted, 0.0) / 2
+        return Interval(low, min(max(halfway, self.value), self.limits.bounds[1]))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -243,16 +172,16 @@ class FactsInMemory(Facts):
         The value, and what each observation contributes to it.
     chosen_by_others : Influences, optional
         The value where others choose the thresholds, and the influences on it.
-    terms : tuple of Term
+    terms : tuple of PartOf
         What the value is put together from; nothing if it is that of one sample.
     """
 
     influences: Influences
     chosen_by_others: Influences | None = None
-    terms: tuple[Term, ...] = ()
+    terms: tuple[PartOf, ...] = ()
 
 
-class Term(NamedTuple):
+class PartOf(NamedTuple):
     """What is known of a part, and its coefficient.
 
     The value is the mean of the own parts. The others cancel on average.
@@ -264,76 +193,107 @@ class Term(NamedTuple):
 
 
 def in_sample(
-    measures: Sequence[Measure],
-    bound: BoundMeasures,
-    sample: Sample,
-    *,
-    allows_for_parts: bool = False,
+    measures: Sequence[Measure], sample: Sample, *, allows_for_parts: bool = False
 ) -> list[InSample]:
-    """Return the values of measures that are bound, and how they vary; see `influences_of`."""
+    """Return the values of measures that share a statistic, and how they vary.
+
+    See `influences_from`.
+    """
     predictions, units = sample
-    known = []
-    for measure, x in zip(measures, measured(measures, bound, predictions), strict=True):
-        influences = influences_from(x, measure, predictions, allows_for_parts=allows_for_parts)
+    rows = unseen_rows(predictions)
+    asked = [x.in_sample(predictions) for x in measures]
+    is_of_weights = all(x.interval.is_of_weights and x.family != _USERS for x in asked)
+    whole, known = rows.predictions if is_of_weights else predictions, []
+    try:
+        bound = bind_together(asked, whole)
+    except ValueError:  # of the sample, or of combinations that are too many with the unseen rows
+        whole, is_of_weights = predictions, False
+        bound = bind_together(asked, predictions)
+    n = len(predictions.true)
+    for place, x in enumerate(measured(measures, bound, predictions, whole.sample_weight)):
+        measure = measures[place]
+        influences = influences_from(x, predictions, measure, allows_for_parts=allows_for_parts)
+        function = None
+        if is_of_weights:
+            function = MeasureOfUnits(bound.only(place), sample, rows)
+        elif asked[place].interval.is_of_weights:
+            function = _function_of(asked[place], sample, x.value)
+        of_unseen = np.zeros(len(rows.true))
+        if function is not None:
+            of_unseen = _of_unseen(function, x.derivatives, n)
         if units.shares is not None:
             influences = influences._replace(influences=units.centred(influences.influences))
         if units.weights is not None:
             influences = through_weights(influences, units.weights)
-        of_measure = units
-        may_pool = units.sizes_are_random and measure.interval.pools_classes is not False
-        if may_pool and pools_classes(measure, predictions):
-            of_measure = units.in_one_stratum
-        moments = moments_of(influences.influences, of_measure).with_parts(influences.parts)
-        known.append(InSample(measure, predictions, of_measure, influences, moments, x.declared))
+        moments = moments_of(influences.influences, units).with_parts(influences.parts)
+        known.append(
+            InSample(measure, sample, influences, moments, x.declared, function, of_unseen)
+        )
     return known
 
 
+def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUnits | None:
+    """Return a user's measure as a function of masses; None if it depends on more than weights."""
+    rows = unseen_rows(sample.predictions)
+    try:
+        bound = bind(measure, rows.predictions)
+        function = MeasureOfUnits(bound, sample, rows, bound.is_compiled)
+        again = function.value(np.ones(len(sample.units.stratum)), np.zeros(len(rows.true)))
+    except Exception:  # of any kind, since it may expect as many rows as its user has
+        return None
+    return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
+
+
+def _of_unseen(function: MeasureOfUnits, derivatives: PerUnit, n: int) -> PerUnseen:
+    """Return what each unseen unit would add; beside a little of all others if a ratio is 0 / 0."""
+    units, n_unseen, found = function.sample.units, len(function.rows.true), derivatives[n:]
+    ones, none = np.ones(function.n_units), np.zeros(n_unseen)
+    if not function.has_slopes:
+        value = function.value(ones, none)
+        moved = [function.value(ones, _STEP * unit) for unit in np.eye(n_unseen)]
+        return np.nan_to_num((np.array(moved) - value) / _STEP)
+    if units.weights is not None and len(found) == n_unseen:
+        return np.nan_to_num(found) * function.size
+    is_plain = len(found) == n_unseen and np.isfinite(found).all() and units.shares is None
+    if is_plain and not _is_small(units):
+        return found * function.size
+    slopes = function.slopes(ones, none + 1 / max(n_unseen, 1))
+    return none if slopes is None else slopes.of_unseen
+
+
 def facts_of(
-    measures: Sequence[Measure],
-    bound: BoundMeasures,
-    sample: Sample,
-    *,
-    allows_for_parts: bool = False,
+    measures: Sequence[Measure], sample: Sample, *, allows_for_parts: bool = False
 ) -> list[FactsInMemory]:
-    """Return what observations say of each of the measures that are bound; see `influences_of`."""
-    known = in_sample(measures, bound, sample, allows_for_parts=allows_for_parts)
-    return [facts_from(x) for x in known]
+    """Return what observations say of measures that share a statistic."""
+    return [facts_from(x) for x in in_sample(measures, sample, allows_for_parts=allows_for_parts)]
 
 
 def facts_in(sample: Sample, measure: Measure, *, allows_for_parts: bool = False) -> FactsInMemory:
     """Return what a sample says of one measure."""
-    bound = bind(measure, sample.predictions)
-    return facts_of([measure], bound, sample, allows_for_parts=allows_for_parts)[0]
+    return facts_of([measure], sample, allows_for_parts=allows_for_parts)[0]
 
 
-def facts_from(
-    known: InSample, n_drawn: PerPresentClass | None = None, *, can_redraw: bool = True
-) -> FactsInMemory:
-    """Return all facts about a measure whose value and moments are known.
-
-    ``n_drawn`` is how many units of each class were drawn if rows count less where errors are more
-    frequent, as when uncertain rows were verified more often. Errors that may be missed are then
-    counted among so many units, not among the effective number.
-    """
-    measure, predictions, units, influences, moments, said = known
-    value = influences.value
-    bounds = bounds_in(known.declared, measure, Sample(predictions, units), value, moments)
-    chosen = _chosen_by_others(known)
+def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
+    """Return all facts about a measure whose value and moments are known."""
+    measure, (predictions, units), influences, moments, said = known[:5]
+    value, chosen = influences.value, _chosen_by_others(known)
+    error, sums = moments.standard_error, of_units(influences, units)
+    bias = bias_of(measure, value, error, known.sample, known.function, sums)
+    limits = limits_of(known, bias)
+    if chosen is not None:
+        of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)
+        moments = max(moments, of_choice, key=lambda x: x.standard_error)
+        limits = around(limits, chosen, moments is of_choice, units)
     return FactsInMemory(
         measure=measure,
         predictions=predictions,
         units=units,
         value=value,
         moments=moments,
-        bounds=bounds,
-        bounds_of_any_sizes=said.bounds,
-        rare=rare_errors(
-            measure, predictions, units.effective_sizes if n_drawn is None else n_drawn, bounds
-        ),
-        biases=biases_in_memory(measure, value, Sample(predictions, units)),
+        limits=limits,
+        bias=bias,
         caveats=said.caveats,
-        cross_fitted=None if chosen is None else around(chosen, moments, units, bounds),
-        at_threshold=_at_threshold(known),
+        cross_fitted=None if chosen is None else limits.value,
         can_redraw=can_redraw and (units.weights is None or "bootstrap" in units.weights.methods),
         has_all_scores=True,
         influences=influences,
@@ -341,31 +301,94 @@ def facts_from(
     )
 
 
-def bounds_in(
-    said: Declared, measure: Measure, sample: Sample, value: float, moments: Moments
-) -> tuple[float, float]:
-    """Return the range of a measure given the class sizes; a point if it is of these alone."""
+def limits_of(known: InSample, bias: Bias) -> Limits:
+    """Return the limits of a value in a sample."""
+    sample, influences, function = known.sample, known.influences, known.function
+    units, rows, said = sample.units, unseen_rows(sample.predictions), known.declared
+    are_fixed = _has_fixed_sizes(units) and units.weights is None
+    sums, (stratum, of_unseen) = of_units(influences, units), strata(sample)
+    n_parts = len(sums) - len(stratum)
+    if n_parts:  # in a stratum of their own
+        stratum = np.append(stratum, np.full(n_parts, stratum.max() + 1))
+        function = None if units.weights is None else function
+    return Limits(
+        value=influences.value,
+        influences=sums,
+        stratum=stratum,
+        bounds=said.bounds_of_sizes if are_fixed else said.bounds,
+        masses=np.ones(len(sums)),
+        function=function,
+        unseen=rows.units(of_unseen),
+        of_unseen=known.of_unseen,
+        lost=lost_means(sums, stratum, sample),
+        bias=bias.of_value,
+        is_small=_is_small(units),
+    )
+
+
+def around(limits: Limits, chosen: Influences, is_larger: bool, units: Units) -> Limits:
+    """Return limits about a value with thresholds that others choose, which are linear."""
+    value = float(np.clip(chosen.value, *limits.bounds))
+    influences = of_units(chosen, units) if is_larger else limits.influences
+    return replace(limits, value=value, influences=influences, function=None, bias=0.0)
+
+
+def of_units(influences: Influences, units: Units) -> PerUnit:
+    """Return the influences of the units, followed by those of parts that were drawn at random."""
+    sums, parts = units.sums(influences.influences), influences.parts
+    return sums if parts is None else np.append(sums, parts.as_independent)
+
+
+def _is_small(units: Units) -> bool:
+    """Whether one unit more of the rarest class, or a whole group, changes the influences."""
+    return units.n_complete_sets < _SMALL or units.groups is not None
+
+
+def _has_fixed_sizes(units: Units) -> bool:
+    """Whether the sizes of the classes, or their shares, are given."""
+    return len(units.sizes) > 1 and (units.shares is not None or not units.sizes_are_random)
+
+
+def strata(sample: Sample) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " p"]]:
+    """Return the stratum of each unit, and of each unseen one: the classes if sizes are fixed."""
     predictions, units = sample
-    varies = moments.varies_within_strata or not np.isfinite(value)
-    if not varies and is_of_sizes(measure, predictions):
-        return value, value
-    # Units that are drawn from one stratum are of random classes; shares may be estimated
-    are_fixed = len(units.sizes) > 1 and units.weights is None
-    return said.bounds_of_sizes if are_fixed else said.bounds
+    true = unseen_rows(predictions).true
+    if not _has_fixed_sizes(units):
+        return np.zeros(len(units.stratum), int), np.zeros(len(true), int)
+    of_class = np.zeros(predictions.n_classes, int)
+    of_class[predictions.true] = units.stratum[units.unit_of_row_with_class]
+    return units.stratum, of_class[true]
 
 
-def around(
-    chosen: Influences, moments: Moments, units: Units, bounds: tuple[float, float]
-) -> tuple[float, Moments]:
-    """Return a value with thresholds that others choose, and the larger of both moments."""
-    own = moments_of(chosen.influences, units).with_parts(chosen.parts)
-    own = replace(own, most_freedom=moments.most_freedom)
-    larger = max(moments, own, key=lambda x: x.standard_error)
-    return float(np.clip(chosen.value, *bounds)), larger
+def lost_means(sums: PerUnit, stratum: Int[np.ndarray, " u"], sample: Sample) -> float:
+    """Return by what the variance must be multiplied because of means that were estimated.
+
+    These are of each class, in each stratum and fold. What varies between them beyond chance is no
+    loss: accuracy loses one mean, M one for each class.
+    """
+    predictions, units = sample
+    n = len(units.stratum)
+    x, cell = sums[:n], units.stratum
+    rows = units.unit_of_row_with_class
+    if len(units.unit_of_row) == n or predictions.folds is not None:  # rows, or in a fold each
+        cell = np.zeros(n, int)  # of rows without a class
+        of_row, order = predictions.true + 1, np.arange(len(predictions.true))
+        if predictions.folds is not None:
+            of_row = of_row + (predictions.n_classes + 1) * predictions.folds
+            order = np.argsort(-predictions.folds, kind="stable")  # of repeats the first one
+        cell[rows[order]] = of_row[order]
+    sizes = np.bincount(cell)
+    means = np.bincount(cell, x) / np.maximum(sizes, 1)
+    lost = np.bincount(cell, (x - means[cell]) ** 2) / np.maximum(sizes - 1, 1)
+    between, square = float(sizes @ means**2), float(x @ x)
+    added = float(lost.sum()) + max(between - float(lost.sum()), 0.0) - between
+    if stratum[:n].max(initial=0) > 0:  # the Dirichlet law of a small stratum varies less, too
+        added += float(divide(np.bincount(stratum[:n], x**2), np.bincount(stratum[:n]), np).sum())
+    return 1 + max(added, 0.0) / square if square > NO_VARIATION**2 else 1.0
 
 
 def _chosen_by_others(known: InSample) -> Influences | None:
-    measure, predictions, units, plain = known[:4]
+    measure, (predictions, units), plain = known[:3]
     cross_fit, weights = measure.interval.cross_fit, units.weights
     if cross_fit is None or predictions.folds is not None:
         return None
@@ -378,17 +401,6 @@ def _chosen_by_others(known: InSample) -> Influences | None:
     return cross_fitted if weights is None else through_weights(cross_fitted, weights)
 
 
-def _at_threshold(known: InSample) -> AtThreshold | None:
-    measure, predictions, units = known[:3]
-    threshold, n_effective = measure.interval.threshold, units.effective_sizes
-    if threshold is None or predictions.folds is not None or n_effective is None:
-        return None
-    assert measure.statistic
-    table = measure.statistic(predictions).count(predictions.sample_weight, np)
-    fixed = facts_in(Sample(predictions, units), threshold.fixed)
-    return AtThreshold(fixed, partial(threshold.distances, table, n_effective))
-
-
 class JointFacts(NamedTuple):
     """What a sample says of several classifiers.
 
@@ -398,19 +410,19 @@ class JointFacts(NamedTuple):
         Of each classifier by itself.
     differences : mapping of tuple of str to Moments
         Moments of the influences on the difference of every two.
+    limits : mapping of tuple of str to Limits
+        The limits of the difference of every two, about its value.
     covariance : numpy.ndarray of shape (m, m)
         Of the values.
     sign_flips : mapping of tuple of str to numpy.ndarray
         Of every two whose difference rests on few observations, see `sign_flips`.
-    values : mapping of tuple of str to float, optional
-        Of the differences; by default they are those of the values.
     """
 
     facts: Mapping[str, Facts]
     differences: Mapping[tuple[str, str], Moments]
+    limits: Mapping[tuple[str, str], Limits]
     covariance: Covariance
     sign_flips: Mapping[tuple[str, str], SignFlips] = {}
-    values: Mapping[tuple[str, str], float] | None = None
 
 
 def facts_of_classifiers(
@@ -419,14 +431,18 @@ def facts_of_classifiers(
     """Return what is known of each classifier, of many large ones side by side."""
     by_name: dict[str, FactsInMemory] = {}
 
+    n_scores = sum(p.scores.size for p, _ in samples.values())
+
     def find(name: str) -> None:
         predictions, units = samples[name]
         # What is sorted of many classifiers would take more memory than they do: a copy's goes.
         copy = Sample(replace(predictions), units)
         facts = facts_in(copy, measure, allows_for_parts=True)
+        if n_scores > _MOST_SCORES:
+            facts = replace(facts, limits=facts.limits.condensed())
         by_name[name] = replace(facts, predictions=predictions)
 
-    parallel(find, list(samples), sum(p.scores.size for p, _ in samples.values()))
+    parallel(find, list(samples), n_scores)
     return {name: by_name[name] for name in samples}
 
 
@@ -434,13 +450,19 @@ def common_sums(
     with_units: Sequence[tuple[Influences, Units]],
 ) -> tuple[Float[np.ndarray, "m u"], Units]:
     """Return the influences on each value, summed over units that all share, by stratum."""
-    # Classes are pooled only where an error of each classifier costs alike: no order matters
-    units = max((of_one for _, of_one in with_units), key=lambda x: len(x.sizes))
+    units = with_units[0][1]
     return np.stack([units.sums(x.influences)[units.by_stratum] for x, _ in with_units]), units
 
 
 def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     """Return what the same observations say of several classifiers."""
+    joint = joint_moments(facts)
+    limits = {(a, b): _limits_of_difference(facts[a], facts[b]) for a, b in joint.differences}
+    return joint._replace(limits=limits)
+
+
+def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:
+    """Return what the same observations say of several classifiers, without limits."""
     influences = [f.influences for f in facts.values()]
     sums, units = common_sums([(f.influences, f.units) for f in facts.values()])
     pairs = itertools.combinations(influences, 2)
@@ -454,13 +476,32 @@ def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
         covariance += np.array([[a.products(b) for b in parts] for a in parts])
     differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))
     if parts:
-        return JointFacts(facts, differences, covariance)
+        return JointFacts(facts, differences, {}, covariance)
     few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
     place = {name: row for row, name in enumerate(facts)}
     first, second = ([place[pair[end]] for pair in few] for end in (0, 1))
     values = [facts[a].value - facts[b].value for a, b in few]
     flips = sign_flips(sums[first] - sums[second], values, units)
-    return JointFacts(facts, differences, covariance, dict(zip(few, flips, strict=True)))
+    return JointFacts(facts, differences, {}, covariance, dict(zip(few, flips, strict=True)))
+
+
+def _limits_of_difference(first: FactsInMemory, second: FactsInMemory) -> Limits:
+    """Return the limits of the difference of two classifiers of the same observations."""
+    a, b = _of_each_unit(first), _of_each_unit(second)
+    sample, difference = Sample(first.predictions, first.units), a.influences - b.influences
+    lost = lost_means(difference, a.stratum, sample)
+    width = first.measure.largest_difference
+    found = limits_of_difference(a, b, first.value - second.value, width, lost)
+    return found.condensed() if len(difference) > _MANY_UNITS else found
+
+
+def _of_each_unit(facts: FactsInMemory) -> Limits:
+    """Return limits with the influence of each unit, if they are condensed."""
+    limits, sums = facts.limits, of_units(facts.influences, facts.units)
+    if len(limits.influences) == len(sums):
+        return limits
+    stratum, _ = strata(Sample(facts.predictions, facts.units))
+    return replace(limits, influences=sums, masses=np.ones(len(sums)), stratum=stratum)
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
@@ -513,7 +554,7 @@ def _pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:
 
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Covariance:
-    """Return the covariance of the values, with `Moments.spread`'s care for rare classes."""
+    """Return the covariance of the values."""
     own = np.maximum(units.sizes - units.n_means, 0)
     products = np.zeros((len(own), len(sums), len(sums)))
     for stratum, part in zip(products, units.centred_parts(sums), strict=True):
@@ -533,14 +574,12 @@ def covariance_from_products(
     """Return the covariance of values from what is known of their influences by stratum.
 
     These are the sums of their products about the mean, scaled to single units, and their totals.
-    Correlations come from products in which all classes borrow alike. Each variance is that of the
-    value by itself, whose ``moments`` these are: its classes may borrow by their sizes, which no
-    covariance could do.
+    Each variance is that of the value by itself, whose ``moments`` these are: a stratum of one unit
+    borrows from the others.
     """
     sizes = units.sizes
     own = np.maximum(sizes - units.n_means, 0)
-    pooled = products.sum(axis=0) / max(own.sum(), 1)
-    covariance: Covariance = ((products + pooled) / ((own + 1) * sizes)[:, None, None]).sum(axis=0)
+    covariance: Covariance = (products / (np.maximum(own, 1) * sizes)[:, None, None]).sum(axis=0)
     if units.sizes_are_random:
         covariance += (totals / units.drawn[1]) @ totals.T
     alike = np.sqrt(covariance.diagonal())

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, NamedTuple, get_args
 
-import numpy as np
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from dmfroc._kit.options import choice, number
-from dmfroc.inference.interval import Interval, IntervalAt
+from dmfroc.inference.influences import NO_VARIATION, Moments
+from dmfroc.inference.limits import Interval, IntervalAt, Limits
+from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -44,10 +46,37 @@ class Contrast(NamedTuple):
 def contrast_of_intervals(value: float, error: float, interval_at: IntervalAt) -> Contrast:
     """Return a difference whose tails are those of its intervals of all levels."""
 
+    @cache
     def tail(threshold: float) -> float:
         return error_reaching(threshold, interval_at, upper=value <= threshold) / 2
 
     return Contrast(value, error, interval_at, tail)
+
+
+def contrast_of_limits(
+    limits: Limits, moments: Moments, hypothesis: Hypothesis, flips: SignFlips | None = None
+) -> Contrast:
+    """Return a difference with these limits, whose influences have these moments.
+
+    If many observations make its variance, the tails are those of t. Else they are those of the
+    limits, and p-values of no difference are by ``flips`` of signs where they are given.
+    """
+    value, (error, freedom) = limits.value, moments.spread
+    if freedom >= MANY_FREEDOM and error > NO_VARIATION:
+        contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
+    else:
+        contrast = contrast_of_intervals(value, error, limits.interval_at)
+    if hypothesis.margin > 0:
+        p_value = hypothesis.one_sided_p_value(value, limits.interval_at)
+        contrast = contrast._replace(p_value=p_value)
+    if flips is not None:
+        two_sided = p_value_of_flips(flips, 0, 2 * contrast.tail(0.0))
+        contrast = contrast._replace(two_sided_p_value=two_sided)
+        if hypothesis.margin == 0:
+            of_tail = hypothesis.p_value_of_tail(value, contrast.tail)
+            p_value = p_value_of_flips(flips, hypothesis.sign, of_tail)
+            contrast = contrast._replace(p_value=p_value)
+    return contrast
 
 
 def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Contrast:
@@ -65,8 +94,8 @@ def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Cont
     return Contrast(value, error, interval_at, tail)
 
 
-# Logarithms of error probabilities; beyond, some quantiles of t distributions are NaN
-_SMALLEST, _LARGEST = -250.0, -1e-9
+_NEAREST, _FARTHEST = 1e-6, 22.0  # normal quantiles of error probabilities
+MANY_FREEDOM = 60  # degrees of freedom, from which on tails are those of t
 
 
 @dataclass(frozen=True)
@@ -208,17 +237,17 @@ def error_reaching(
     """
     from scipy.optimize import brentq  # importing it takes a fifth of a first estimate
 
-    smallest = max(_SMALLEST, float(np.log(least))) if least > 0 else _SMALLEST
+    farthest = min(_FARTHEST, -float(ndtri(least / 2))) if least > 0 else _FARTHEST
 
-    def distance(log_error: float) -> float:
-        ends = interval_at(float(np.exp(log_error)))
+    def distance(quantile: float) -> float:
+        ends = interval_at(2 * float(ndtr(-quantile)))
         return threshold - ends.high if upper else ends.low - threshold
 
-    # Of few rows some quantiles are NaN at tiny errors
-    while smallest < _LARGEST and np.isnan(distance(smallest)):
-        smallest /= 2
-    if distance(smallest) > 0:
-        return float(np.exp(smallest))
-    if distance(_LARGEST) <= 0:
+    inner, outer = _NEAREST, 1.0
+    if distance(inner) <= 0:
         return 1.0
-    return float(np.exp(brentq(distance, smallest, _LARGEST, xtol=1e-10)))
+    while outer < farthest and distance(outer) > 0:
+        inner, outer = outer, min(2 * outer, farthest)
+    if outer == farthest and not distance(outer) <= 0:
+        return 2 * float(ndtr(-farthest))
+    return 2 * float(ndtr(-brentq(distance, inner, outer, xtol=1e-6)))

@@ -1,135 +1,134 @@
-"""Differences of values from the intervals of each, first of all between independent samples.
-
-MOVER is the method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998). The
-distance of an end of a difference from its value is a root of a sum of squares: those of the
-distances of the ends of the single intervals. So the difference has the skewness that near-perfect
-values have, and the range of the measure. Of correlated values each distance counts less, as
-that of the other value makes up for it.
-"""
+"""Differences of values of independent samples: the units of all, each in strata of its own."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+from scipy.special import ndtr
 
-from dmfroc._kit.arrays import Covariance, PerDraw
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
-from dmfroc.inference.interval import Interval, IntervalAt
+from dmfroc._kit.arrays import PerDraw
+from dmfroc.inference.hypothesis import (
+    Contrast,
+    Hypothesis,
+    contrast_of_intervals,
+    contrast_of_limits,
+)
+from dmfroc.inference.influences import Moments
+from dmfroc.inference.limits import Interval, IntervalAt, Limits, Part, limits_of_sum
 from dmfroc.inference.method import N_DRAWS, JointEstimates
 from dmfroc.results.estimate import Estimate
 
-_GRID = np.concatenate([np.geomspace(1e-9, 0.01, 30)[:-1], np.linspace(0.01, 1.0, 67)])
+_QUANTILES = np.array([0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4])  # of the normal distribution
 
 
-def interval_of_contrast(
-    factors: Sequence[float],
-    values: Sequence[float],
-    intervals: Sequence[Interval],
-    correlation: float = 0.0,
-) -> Interval:
-    """Return the interval of a sum of multiples of values.
-
-    The values are independent, or they are two whose difference is taken, with a ``correlation``.
-    """
-    parts = [
-        (f * x, *sorted((f * ends.low, f * ends.high)))
-        for f, x, ends in zip(factors, values, intervals, strict=True)
-    ]
-    value, low, high = np.array(parts).T
-    total = value.sum()
-    distances = np.stack([value - low, high - value])
-    if correlation:
-        first, second = distances.T
-        rest = np.sqrt(1 - correlation**2) * first
-        distances = np.stack([second - correlation * first, rest], axis=1)
-    below, above = np.linalg.norm(distances, axis=1).tolist()
-    return Interval(float(total - below), float(total + above))
+def limits_of_contrast(factors: Sequence[float], limits: Sequence[Limits], width: float) -> Limits:
+    """Return the limits of a sum of multiples of independent values, in the range +-width."""
+    parts, strata, start, first = [], [], 0, 0
+    for factor, one in zip(factors, limits, strict=True):
+        if factor == 0:
+            continue
+        n = len(one.influences)
+        parts.append(Part(factor, one, np.arange(start, start + n)))
+        strata.append(one.stratum + first)
+        start, first = start + n, first + int(one.stratum.max()) + 1
+    value = sum(p.coefficient * p.limits.value for p in parts)
+    squares = np.array([p.coefficient**2 * p.limits.square for p in parts])
+    lost = squares @ [p.limits.lost for p in parts] / squares.sum() if squares.any() else 1.0
+    return limits_of_sum(
+        parts,
+        value,
+        (-width, width),
+        np.concatenate(strata),
+        np.concatenate([p.limits.masses for p in parts]),
+        lost=float(lost),
+        are_apart=True,
+    )
 
 
 def contrasts(
-    values: Mapping[str, tuple[float, IntervalAt]],
-    error_of: Callable[[str, str], float],
+    limits: Mapping[str, Limits],
+    moments: Mapping[str, Moments],
+    width: float,
     hypothesis: Hypothesis,
 ) -> dict[tuple[str, str], Contrast]:
-    """Return the differences of every two independent values.
+    """Return the differences of every two independent values, with the moments of influences."""
+    found = {}
+    for a, b in itertools.combinations(limits, 2):
+        both = limits_of_contrast((1.0, -1.0), (limits[a], limits[b]), width)
+        found[a, b] = contrast_of_limits(both, moments[a].beside(moments[b]), hypothesis)
+    return found
 
-    Parameters
-    ----------
-    values : dict of str to tuple
-        Each value with its intervals, by name.
-    error_of : callable
-        Takes two names and returns the standard error of their difference.
-    hypothesis : Hypothesis
-        What is tested. Each limit of a one-sided test has half of an interval's error.
+
+def contrasts_of_intervals(
+    values: Mapping[str, tuple[float, IntervalAt]],
+    errors: Mapping[str, float],
+    hypothesis: Hypothesis,
+) -> dict[tuple[str, str], Contrast]:
+    """Return the differences of independent values with intervals of any kind.
+
+    Distances of the ends add up as their squares (Zou and Donner 2008).
     """
-    with_exact_tails = {name: (value, exact_tails(at)) for name, (value, at) in values.items()}
+    found = {}
+    for a, b in itertools.combinations(values, 2):
+        (first, at), (second, other_at) = values[a], values[b]
 
-    def interval_at(
-        whose: Mapping[str, tuple[float, IntervalAt]], pair: tuple[str, str], error: float
-    ) -> Interval:
-        (first, first_at), (second, second_at) = (whose[name] for name in pair)
-        intervals = first_at(error), second_at(error)
-        return interval_of_contrast((1.0, -1.0), (first, second), intervals)
+        def interval_at(
+            error: float,
+            ends: tuple[IntervalAt, IntervalAt] = (at, other_at),
+            pair: tuple[float, float] = (first, second),
+        ) -> Interval:
+            (low, high), (other_low, other_high) = (x(error) for x in ends)
+            below = math.hypot(pair[0] - low, other_high - pair[1])
+            above = math.hypot(high - pair[0], pair[1] - other_low)
+            return Interval(pair[0] - pair[1] - below, pair[0] - pair[1] + above)
 
-    by_pair = {}
-    for first, second in itertools.combinations(values, 2):
-        value, pair = values[first][0] - values[second][0], (first, second)
-        at = partial(interval_at, values, pair)
-        by_pair[pair] = contrast_of_intervals(value, error_of(*pair), at)
-        if not hypothesis.is_two_sided:
-            at = partial(interval_at, with_exact_tails, pair)
-            p_value = hypothesis.one_sided_p_value(value, at)
-            by_pair[pair] = by_pair[pair]._replace(interval_at=at, p_value=p_value)
-    return by_pair
+        found[a, b] = _contrast(first - second, errors, (a, b), interval_at, hypothesis)
+    return found
+
+
+def _contrast(
+    value: float,
+    errors: Mapping[str, float],
+    pair: tuple[str, str],
+    interval_at: IntervalAt,
+    hypothesis: Hypothesis,
+) -> Contrast:
+    error = math.hypot(*(errors[name] for name in pair))
+    contrast = contrast_of_intervals(value, error, interval_at)
+    if hypothesis.is_two_sided:
+        return contrast
+    return contrast._replace(p_value=hypothesis.one_sided_p_value(value, interval_at))
 
 
 def joint_estimates(
     estimates: dict[str, Estimate],
     intervals: Mapping[str, IntervalAt],
-    values: Mapping[str, tuple[float, IntervalAt]],
-    error_of: Callable[[str, str], float],
-    covariance: Covariance,
+    found: dict[tuple[str, str], Contrast],
+    errors: Mapping[str, float],
     hypothesis: Hypothesis,
     seed: int,
 ) -> JointEstimates:
-    """Return what is known of independent values with these ``intervals``.
-
-    Differences follow from ``values``, with intervals of their own; see `contrasts`.
-    """
+    """Return what is known of independent values with these intervals and differences."""
     generator = np.random.default_rng(seed)
-    draws = np.stack([draws_of(*x, generator) for x in values.values()], axis=1)
+    drawn = [draws_of(e.value, intervals[name], generator) for name, e in estimates.items()]
+    draws = np.stack(drawn, axis=1)
     return JointEstimates(
         estimates,
-        contrasts(values, error_of, hypothesis),
+        found,
         draws if hypothesis.greater_is_better else -draws,
-        covariance,
+        np.diag([x**2 for x in errors.values()]),
         intervals,
     )
-
-
-def exact_tails(interval_at: IntervalAt) -> IntervalAt:
-    """Return intervals each of whose ends has half of the error probability.
-
-    The interval of a value without variation spends all of it on one end.
-    """
-
-    def at(error: float) -> Interval:
-        ends = interval_at(error)
-        return interval_at(error / 2) if ends.is_degenerate else ends
-
-    return at
 
 
 def draws_of(
     value: float, interval_at: IntervalAt, generator: np.random.Generator, n_draws: int = N_DRAWS
 ) -> PerDraw:
-    """Draw from the distribution whose quantiles are the ends of one sample's intervals."""
-    ends = [interval_at(float(error)) for error in _GRID[:-1]]
+    """Draw from the distribution whose quantiles are about the ends of one sample's intervals."""
+    ends = [interval_at(2 * float(ndtr(-z))) for z in _QUANTILES]
     lows, highs = ([getattr(x, end) for x in ends] for end in ("low", "high"))
-    half = _GRID / 2
-    tails = np.concatenate([half, 1 - half[-2::-1]])
-    quantiles = np.array([*lows, value, *highs[::-1]])
-    return np.interp(generator.random(n_draws), tails, quantiles)
+    places = np.concatenate([-_QUANTILES[::-1], [0.0], _QUANTILES])
+    return np.interp(generator.standard_normal(n_draws), places, [*lows[::-1], value, *highs])

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import Covariance, PerRow
+from dmfroc._kit.arrays import Covariance, PerRow, divide
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -32,11 +32,6 @@ PerStratum = Float[np.ndarray, " s"]
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
-_NOTABLE = 9.0  # square of an exponent of sizes in standard errors
-_LARGEST = 4.0  # exponent that is thought of, with a prior standard deviation of 1
-_UNSUSPICIOUS = 1.0  # square of a score in standard errors; below it no exponent is notable
-_STEPS, _CONVERGED = 20, 1e-9  # of Newton's method, for a convex function
-_MOST_LEFT_OUT = 30  # classes; of more than these one makes no difference to the exponent
 
 
 class PartInfluences(NamedTuple):
@@ -44,6 +39,13 @@ class PartInfluences(NamedTuple):
 
     influences: Float[np.ndarray, " u"]
     n_parts: float | int
+
+    @property
+    def as_independent(self) -> Float[np.ndarray, " u"]:
+        """Influences of as many independent units that have the same variance."""
+        n = len(self.influences)
+        factor = np.sqrt((1 - n / self.n_parts) * n / (n - 1))
+        return (self.influences - self.influences.mean()) * factor
 
     def minus(self, other: PartInfluences) -> PartInfluences:
         """Return the influences on the difference of two values, of the same parts."""
@@ -77,13 +79,13 @@ def influences_of(
 ) -> list[Influences]:
     """Return the value of each of the measures that are bound, and all influences on it."""
     found = measured(measures, bound, predictions)
-    return [influences_from(x, m, predictions) for m, x in zip(measures, found, strict=True)]
+    return [influences_from(x, predictions, m) for m, x in zip(measures, found, strict=True)]
 
 
 def influences_from(
-    found: Measured, measure: Measure, predictions: Predictions, *, allows_for_parts: bool = False
+    found: Measured, predictions: Predictions, measure: Measure, *, allows_for_parts: bool = False
 ) -> Influences:
-    """Return the influences on what a measure finds.
+    """Return the influences of the observations on what a measure finds, bound to more rows.
 
     Raises
     ------
@@ -96,7 +98,8 @@ def influences_from(
             "method='jackknife' of evaluate, estimate and compare alone: leave n_pairs out"
         )
     parts = None if found.parts is None else PartInfluences(*found.parts)
-    return Influences(found.value, found.derivatives * predictions.sample_weight, parts)
+    derivatives = found.derivatives[: len(predictions.true)]
+    return Influences(found.value, derivatives * predictions.sample_weight, parts)
 
 
 def influences_on(measure: Measure, predictions: Predictions) -> Influences:
@@ -159,43 +162,20 @@ class Moments:
         return np.where(own > 0, 2 / (excess / self.sizes + 2 / np.maximum(own, 1)), 0.0)
 
     @cached_property
-    def pooled(self) -> PerStratum:
-        """The pooled variance of the strata, for each of them.
-
-        The kurtosis of each stratum counts as at least the common one, the mean weighted by sums
-        of squares: in a stratum without any rare event its own kurtosis is too small.
-        """
-        squares, excess = self.own * self.variances, np.maximum(self.kurtoses, 0)
-        total = squares.sum()
-        common = squares @ excess / total if total > 0 else 0.0
-        most_excess = replace(self, kurtoses=np.maximum(excess, common))
-        return pooled_variances(self.sizes, self.own, self.variances, most_excess.freedom)
-
-    @cached_property
     def spread(self) -> Spread:
-        """Scale and degrees of freedom of the t distribution on which intervals rest.
+        """The standard error, and its degrees of freedom (Satterthwaite).
 
-        Every stratum's variance is drawn by one pseudo-observation towards what it borrows from the
-        others. Without that, a class of three cases has an interval
-        that covers 65 % instead of 95 %. The degrees of freedom are Satterthwaite's, each variance
-        being as uncertain as the kurtosis of its influences makes it; the pseudo-observation adds
-        one. But what few units borrow from each other does not make them more: there are no more
-        than those of the variances.
+        Each variance is as uncertain as the kurtosis of its influences makes it.
         """
-        sizes, own = self.sizes, self.own
-        variances = (own * self.variances + self.pooled) / (own + 1)
-        parts = np.concatenate(
-            [variances / sizes, self.variances_of_sizes, self.variances_of_parts]
-        )
-        total = parts.sum()
+        added = np.concatenate([self.variances_of_sizes, self.variances_of_parts])
+        parts = np.concatenate([self.variances / self.sizes, added])
+        total, square = float(parts.sum()), self.standard_error**2
         if total == 0:
-            return Spread(0.0, np.inf)
-        # Without excess kurtosis n^2 / (n - 1): the own variance's share is only (n - 1) / n.
-        of_strata = (1 + self.freedom) * (own + 1) / np.maximum(own, 1)
-        added = np.concatenate([self.freedom_of_sizes, self.freedom_of_parts])
-        freedom = float(total**2 / (parts**2 / np.concatenate([of_strata, added])).sum())
-        at_most = max(own.sum(), 1) + added[parts[len(own) :] > _ROUNDING * total].sum()
-        return Spread(float(np.sqrt(total)), float(min(freedom, at_most, self.most_freedom)))
+            return Spread(float(np.sqrt(square)), np.inf if square == 0 else 1.0)
+        free = np.concatenate([self.freedom, self.freedom_of_sizes, self.freedom_of_parts])
+        doubt = divide(parts**2, free, np).sum()
+        freedom = total**2 / doubt if doubt > 0 else np.inf
+        return Spread(float(np.sqrt(square)), float(min(max(freedom, 1.0), self.most_freedom)))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""
@@ -231,26 +211,19 @@ class Moments:
             joined[name] = np.concatenate(values) if is_array else min(values)
         return Moments(**joined)
 
-    @property
-    def given_sizes(self) -> Moments:
-        """The same moments if the sizes of the strata are not random."""
-        return replace(self, variances_of_sizes=_none(), freedom_of_sizes=_none())
-
     @cached_property
     def standard_error(self) -> float:
         """The standard error; a stratum with one unit borrows the pooled variance."""
         variances, borrows = self.variances, self.own == 0
         if borrows.any():
-            variances = np.where(borrows, self.pooled, variances)
+            variances = np.where(borrows, self.own @ variances / max(self.own.sum(), 1), variances)
         added = self.variances_of_sizes.sum() + self.variances_of_parts.sum()
         return float(np.sqrt((variances / self.sizes).sum() + added))
 
     @property
     def varies_within_strata(self) -> bool:
         """Whether the influences vary within the strata, beyond rounding."""
-        # Borrowing from other classes leaves at least half of each variance
-        square = (self.variances / self.sizes).sum() / 2
-        return bool(square > NO_VARIATION**2) or self.given_sizes.spread.scale > NO_VARIATION
+        return bool((self.variances / self.sizes).sum() > NO_VARIATION**2)
 
     @cached_property
     def depends_on_sizes(self) -> bool:
@@ -334,75 +307,3 @@ def _moments_of_sizes(
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtosis = np.where(square > 0, np.maximum(fourth / square**2 - 3, 0), 0.0)
     return square / n, 2 / (kurtosis / n + 2 / (n - 1))
-
-
-def pooled_variances(
-    sizes: Int[np.ndarray, " s"],
-    own: Int[np.ndarray, " s"],
-    variances: PerStratum,
-    freedom: PerStratum,
-) -> PerStratum:
-    """Return the pooled variance for each class, which may depend on the sizes of the classes.
-
-    ``own`` are the degrees of freedom of the variances. ``freedom`` is smaller if a variance is
-    more uncertain because of the kurtosis.
-    """
-    shares, exponents = own / max(own.sum(), 1), size_exponents(sizes, variances, freedom)
-    if not exponents.any():
-        return np.full(len(variances), shares @ variances)
-    logs = np.log(sizes)
-    return (shares * np.exp(exponents[:, None] * (logs[:, None] - logs))) @ variances
-
-
-def size_exponents(
-    sizes: Int[np.ndarray, " s"], variances: PerStratum, freedom: PerStratum
-) -> PerStratum:
-    """Return the power of their sizes to which the variances that each class borrows are alike."""
-    n_classes = len(sizes)
-    weights = freedom[None, :]
-    if n_classes <= _MOST_LEFT_OUT:
-        weights = np.where(np.eye(n_classes, dtype=bool), 0.0, weights)
-    total = weights.sum(axis=1)
-    logs = np.log(sizes)
-    means = (weights @ logs) / np.where(total > 0, total, 1)
-    logs = logs - means[:, None]
-    information = (weights * logs**2).sum(axis=1) / 2
-    exponents = np.zeros(len(weights))
-    is_known = (information * _LARGEST**2 > _NOTABLE) & ((weights @ variances) > 0)
-    is_known &= _score(logs, variances, weights) ** 2 > _UNSUSPICIOUS * information
-    if is_known.any():
-        fitted = _fit(logs[is_known], variances, weights[is_known])
-        square = fitted**2 * information[is_known]
-        exponents[is_known] = fitted * np.maximum(1 - _NOTABLE / np.maximum(square, _NOTABLE), 0)
-    return np.broadcast_to(exponents, n_classes)
-
-
-def _score(
-    logs: Float[np.ndarray, "r s"], variances: PerStratum, weights: Float[np.ndarray, "r s"]
-) -> Float[np.ndarray, " r"]:
-    """Return the derivative of the likelihood at an exponent of zero."""
-    of_class = weights * variances
-    total = of_class.sum(axis=1)
-    mean = (of_class * logs).sum(axis=1) / np.where(total > 0, total, 1)
-    return weights.sum(axis=1) / 2 * mean
-
-
-def _fit(
-    logs: Float[np.ndarray, "r s"], variances: PerStratum, weights: Float[np.ndarray, "r s"]
-) -> Float[np.ndarray, " r"]:
-    """Return the exponents that fit variances best, by the likelihood of chi-squared ones.
-
-    Unlike a regression of their logarithms it takes a variance of zero.
-    """
-    half = weights.sum(axis=1) / 2
-    exponents = np.zeros(len(weights))
-    for _ in range(_STEPS):
-        parts = weights * variances * np.exp(-exponents[:, None] * logs)
-        parts /= parts.sum(axis=1, keepdims=True)
-        mean = (parts * logs).sum(axis=1)
-        spread = (parts * logs**2).sum(axis=1) - mean**2
-        step = (exponents - half * mean) / (half * spread + 1)
-        exponents = np.clip(exponents - np.clip(step, -0.5, 0.5), -_LARGEST, _LARGEST)
-        if np.abs(step).max() < _CONVERGED:
-            break
-    return exponents

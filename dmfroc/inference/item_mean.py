@@ -8,12 +8,15 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import IntPerRow, PerRow
-from dmfroc.inference.bounded_mean import BoundedMean
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inference.hypothesis import Contrast, contrast_of_intervals
 from dmfroc.inference.influences import Influences
 from dmfroc.inference.judge import judged, selection_message
+from dmfroc.inference.limits import Limits
+from dmfroc.inference.reweighted import MeanOfUnits
+from dmfroc.inference.scales import LimitsOfT
 from dmfroc.inference.units import kish_sizes
+from dmfroc.inference.unseen import Unseen
 from dmfroc.inputs.item_scores import FEWEST_ITEMS, ScoredItems
 from dmfroc.results.estimate import Estimate, JudgedLabels
 
@@ -32,6 +35,7 @@ class ItemMean:
     probability: PerRow
     unit: IntPerRow
     bounds: tuple[float, float]
+    is_difference: bool = False
 
     @cached_property
     def verified(self) -> Influences:
@@ -64,7 +68,7 @@ class ItemMean:
         own, is_verified = self._summed_by_unit(self.verified), self._weight_of_unit > 0
         stratum = np.zeros(len(is_verified), int)
         combination = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
-        return combination.value, combination.influences * combination.inflation, combination.weight
+        return combination.value, combination.influences, combination.weight
 
     def _summed_by_unit(self, part: Influences) -> Influences:
         return Influences(part.value, self._by_unit(part.influences))
@@ -76,13 +80,88 @@ class ItemMean:
         return self._by_unit(by_item) if self.judge is None else by_item
 
     @cached_property
-    def limits(self) -> BoundedMean:
-        """The mean with its limits."""
-        n_units = int((self._weight_of_unit > 0).sum())
+    def has_weight(self) -> BoolPerRow:
+        """Which units count: all of them if there is a judge, else those with scores."""
+        return self._weight_of_unit > 0 if self.judge is None else self._weight_of_unit >= 0
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units with scores."""
+        return int((self._weight_of_unit > 0).sum())
+
+    @cached_property
+    def variance(self) -> float:
+        """The sum of squared influences; 0 if equal means of groups differ by rounding alone."""
         variance = float(self.influences @ self.influences)
-        variance *= variance > (_ROUNDING * float(np.nanmax(np.abs(self.scores)))) ** 2
-        value = float(np.clip(self._combined[0], *self.bounds))
-        return BoundedMean(value, variance, n_units, float(self._n_effective[0]), self.bounds)
+        return variance * (variance > (_ROUNDING * float(np.nanmax(np.abs(self.scores)))) ** 2)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the mean."""
+        return float(np.sqrt(self.variance * self.n_units / max(self.n_units - 1, 1)))
+
+    @cached_property
+    def limits(self) -> Limits | LimitsOfT:
+        """The limits of the mean: the unseen unit is at either end of the range.
+
+        If the scores have no bounds, the limits are those of a t test.
+        """
+        if not np.isfinite(self.bounds[1] - self.bounds[0]):
+            freedom, error = max(self.n_units - 1, 1), self.standard_error
+            return LimitsOfT(float(self._combined[0]), error, freedom, self.bounds)
+        value, counts = float(np.clip(self._combined[0], *self.bounds)), self.has_weight
+        influences = self.influences[counts] * (self.variance > 0)
+        limits = Limits(
+            value=value,
+            influences=influences,
+            stratum=(self._weight_of_unit[counts] == 0).astype(int),
+            bounds=self.bounds,
+            masses=np.ones(len(influences)),
+            error_share=0.5 if self.is_difference else 0.75,
+            lost=self.n_units / max(self.n_units - 1, 1),
+        )
+        ends, n_items = np.array(self.bounds), self._independent_items
+        function = None
+        if self.judge is None:
+            sums = self._by_unit(np.nan_to_num(self.scores) * self._weight)[counts]
+            weights = self._weight_of_unit[counts]
+            function = MeanOfUnits(sums, weights, ends, float(weights.sum()) / n_items)
+        none = np.zeros(2, int)
+        return replace(
+            limits,
+            function=function,
+            unseen=Unseen(none, np.arange(2), none, none, none > 0),
+            of_unseen=(ends - value) / n_items,
+        )
+
+    @property
+    def _independent_items(self) -> float:
+        """As how many independent items these are: fewer than items where groups vary together.
+
+        One of them is not seen. If nothing varies, they are as many as there are groups.
+        """
+        weight, mean = self._weight, self.verified.value
+        n_units, n_items = float(self._n_effective[0]), float(weight.sum() ** 2 / (weight @ weight))
+        if not self.variance:
+            return n_units
+        square = float(weight @ (np.nan_to_num(self.scores) - mean) ** 2 / weight.sum())
+        alone = float(np.sum(self._by_unit(self.verified.influences) ** 2))
+        return min(max(square / max(alone, _ROUNDING * square), n_units), max(n_items, n_units))
+
+    def units_for(self, half_width: float, error: float) -> int:
+        """Return how many such units have an interval of this half-width."""
+
+        def suffices(n: int) -> bool:
+            low, high = self.limits.at_size(n / self.n_units).interval_at(error)
+            return high - low <= 2 * half_width
+
+        low, high = 1, 2
+        while not suffices(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return high
 
     @cached_property
     def labels(self) -> JudgedLabels | None:
@@ -91,14 +170,14 @@ class ItemMean:
             return None
         n, n_verified = len(self.scores), int((self._weight > 0).sum())
         alone = self._by_unit(self.verified.influences)
-        before, after = float(alone @ alone), self.limits.variance
+        before, after = float(alone @ alone), self.variance
         return JudgedLabels(
             lambda_=self._combined[2] * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
             effective_labels=n_verified * before / after if after > 0 else n_verified,
             verified_value=self.verified.value,
-            verified_error=replace(self.limits, variance=before).standard_error,
+            verified_error=float(np.sqrt(before * self.n_units / max(self.n_units - 1, 1))),
             judge_value=float(self.judge.mean()),
         )
 
@@ -110,16 +189,14 @@ class ItemMean:
 
     def estimate(self, level: float) -> Estimate:
         """Return the mean with its interval."""
-        limits = self.limits
-        is_bounded = np.isfinite(self.bounds[1] - self.bounds[0])
         return Estimate(
             measure=MEASURE,
             title=TITLE,
-            value=limits.value,
-            standard_error=limits.standard_error,
-            interval=limits.interval_at(1 - level)[:2],
+            value=self.limits.value,
+            standard_error=self.standard_error,
+            interval=self.limits.interval_at(1 - level),
             level=level,
-            method="effective binomial" if is_bounded else "t",
+            method="jackknife",
             warnings=tuple(filter(None, [self._selection, self._no_variation, self._skewed])),
             judge=self.labels,
         )
@@ -132,7 +209,7 @@ class ItemMean:
 
     @property
     def _no_variation(self) -> str | None:
-        if self.limits.variance > 0:
+        if self.variance > 0:
             return None
         if np.isfinite(self.bounds[1] - self.bounds[0]):
             return (
@@ -148,9 +225,9 @@ class ItemMean:
 
     @property
     def _skewed(self) -> str | None:
-        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.limits.variance == 0:
+        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.variance == 0:
             return None
-        x, n = self.influences[self._weight_of_unit > 0], self.limits.n_units
+        x, n = self.influences[self._weight_of_unit > 0], self.n_units
         skewness = (x**3).mean() / (x**2).mean() ** 1.5
         if skewness**2 * _PER_SKEWNESS < n:
             return None
@@ -164,7 +241,7 @@ class ItemMean:
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
         limits = self.limits
-        return contrast_of_intervals(limits.value, limits.standard_error, limits.interval_at)
+        return contrast_of_intervals(limits.value, self.standard_error, limits.interval_at)
 
 
 def _weighted_mean(values: PerRow, weights: PerRow) -> Influences:
@@ -187,4 +264,4 @@ def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean
                 f"{name!r} and {minus!r} have fewer than {FEWEST_ITEMS} verified items in common: "
                 "verify the same items for both"
             )
-    return ItemMean(x, judge, items.probability, items.unit, (low, high))
+    return ItemMean(x, judge, items.probability, items.unit, (low, high), minus is not None)

@@ -14,7 +14,6 @@ from dmfroc.inference.influences import NO_VARIATION, Influences
 
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
 _FEWEST_FOR_TEST = 5
-_LARGEST_LEVERAGE = 0.5  # of one verified row on the weight of the judge
 _MOST_APART = 2.0  # times the variance on all rows, up to which it counts beside verified ones
 
 
@@ -30,14 +29,11 @@ class Judged(NamedTuple):
     weight : float
         The weight of least variance, 0 if the judge says nothing of the verified labels, or if its
         difference does not vary.
-    inflation : numpy.ndarray of shape (n,)
-        Factor of the influences of verified rows, because the weight was estimated from them.
     """
 
     value: float
     influences: PerRow
     weight: float
-    inflation: PerRow
 
 
 def judged(
@@ -54,9 +50,6 @@ def judged(
     judge's two values is that on all rows, times the number of rows per label, less 1. It is known
     more precisely than from the verified rows alone. But if these vary far more, as by a large loss
     that happened to be drawn, the weight follows them.
-
-    The weight is the slope of a regression. As there, an influence counts for ``1 / (1 - h)`` times
-    as much, ``h`` being the row's share in the squares of the judge's influences (HC3).
 
     Parameters
     ----------
@@ -90,14 +83,10 @@ def judged(
         covariance += (own - own.mean()) @ difference[both] * inverse
     least = (NO_VARIATION * max(abs(verified.value), 1)) ** 2
     weight = -float(covariance / variance) if variance > least else 0.0
-    leverage = judge_on_verified.influences**2
-    leverage = np.minimum(leverage / (leverage.sum() or 1.0), _LARGEST_LEVERAGE)
-    of_verified = np.sqrt(1 - 1 / max(is_verified.sum(), 2)) / (1 - leverage)
     return Judged(
         verified.value + weight * (judge_on_all.value - judge_on_verified.value),
         verified.influences + weight * difference,
         weight,
-        np.where(is_verified, of_verified, 1.0),
     )
 
 

@@ -1,215 +1,411 @@
-"""Limits by Student's t where the range has no ends, and limits for errors that are rare."""
+"""Limits of any value f(w) of the weights of independent units: one principle for all.
+
+The sample is taken with one more observation that it does not show. For the limit on the side of
+errors three quarters of it are errors and a quarter successes. For the other limit it is the other
+way round. For a difference it is half an error of either classifier. The units have Dirichlet
+weights. A limit is the value at the least favourable weights among those whose linearised value is
+the quantile of that law (`dmfroc.inference.tilt`). So it is inside every range, and as lopsided as
+the sample makes it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import expit, logit, ndtri, stdtr, stdtrit
+from jaxtyping import Int
 
-from dmfroc.inference.influences import NO_VARIATION, Moments, Spread
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.rare_errors import RareErrors
-from dmfroc.results.estimate import ExactLimit
+from dmfroc.inference.reweighted import (
+    LinearValue,
+    Reweighted,
+    Slopes,
+    SumOfValues,
+    Term,
+    own_of,
+    spread,
+)
+from dmfroc.inference.tilt import (
+    Atoms,
+    PerUnit,
+    StratumOfUnit,
+    quantile_of_t,
+    residual_freedom,
+    tilt,
+)
+from dmfroc.inference.unseen import PerUnseen, Unseen
 
-PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
-_NO_ROOM = 1e-300  # beyond a threshold, where the range ends; not 0, by which nothing is divided
-_Map = Callable[[Any], Float[np.ndarray, "*x"]]
+_NO_VARIATION = 1e-10
+# Of the distance of a limit: by how much the value may differ from the linearised one. In large
+# samples a hundredth of the length does not matter.
+_BENT, _LINEAR = 0.02, 1e-6
 
 
-class Scale(NamedTuple):
-    """An increasing map of a measure's range onto the real line."""
+class Interval(NamedTuple):
+    """A confidence interval."""
 
-    to_line: _Map
-    from_line: _Map
-    slope: _Map  # derivative of to_line
-
-
-IDENTITY = Scale(np.asarray, np.asarray, lambda x: np.ones(np.shape(x)))
+    low: float
+    high: float
 
 
-def scale_of(bounds: tuple[float, float]) -> Scale:
-    """Return the logit for a range with two ends, a logarithm for one end, or the identity."""
-    low, high = bounds
-    if np.isfinite(low) and np.isfinite(high):
-        width = high - low
-        return Scale(
-            to_line=lambda x: logit((np.asarray(x) - low) / width),
-            from_line=lambda y: low + width * expit(np.asarray(y)),
-            slope=lambda x: width / ((np.asarray(x) - low) * (high - np.asarray(x))),
+IntervalAt = Callable[[float], Interval]
+"""Takes the error probability, 0.05 for 95 %, and returns a two-sided interval."""
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """The limits of a value at any error probability.
+
+    Attributes
+    ----------
+    value : float
+        The value in the sample.
+    influences : numpy.ndarray of shape (u,)
+        Of each unit on the value, about the mean of its stratum.
+    stratum : numpy.ndarray of int, shape (u,)
+        The stratum of each unit.
+    bounds : tuple of float
+        The range of the value.
+    masses : numpy.ndarray of shape (u,)
+        1 for each unit, or how many units each one stands for.
+    function : Reweighted, optional
+        The value at other masses. Without it limits are linear.
+    unseen : Unseen, optional
+        The units that were not seen, if it is known what they would do.
+    of_unseen : numpy.ndarray of shape (p,)
+        Their influences, beside the sample.
+    error_share : float
+        The share of the unseen observation that is on the side of the limit.
+    lost : float
+        By how much the variance of the influences is too small because of means that are estimated.
+    bias : float
+        By how much the value is too large.
+    unseen_mass : float
+        The mass of the unseen observation.
+    is_small : bool
+        Whether one observation more changes the influences.
+    """
+
+    value: float
+    influences: PerUnit
+    stratum: StratumOfUnit
+    bounds: tuple[float, float]
+    masses: PerUnit
+    function: Reweighted | None = None
+    unseen: Unseen | None = None
+    of_unseen: PerUnseen = field(default_factory=lambda: np.zeros(0))
+    error_share: float = 0.75
+    lost: float = 1.0
+    bias: float = 0.0
+    unseen_mass: float = 1.0
+    is_small: bool = True
+
+    def interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability, 0.05 for 95 %."""
+        if not math.isfinite(self.value):
+            return Interval(math.nan, math.nan)
+        low, high = (self.limit(side, error) for side in (-1, 1))
+        bias, (least, most) = 2 * self.bias, self.bounds  # halves show half of that of tiny classes
+        if bias > 0 and math.isfinite(least) and math.isinf(most):  # in proportion
+            low, bias = least + (low - least) * math.exp(-bias / (self.value - least)), 0.0
+        return Interval(max(low - max(bias, 0.0), least), min(high - min(bias, 0.0), most))
+
+    def limit(self, side: int, error: float) -> float:
+        """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""
+        base = self._bases[side]
+        weights = self._tilted(base, side, error)
+        moved = weights[0] - self.masses, weights[1] - base.mass_beside
+        at = base.slopes
+        limit = linear = at.value + at.of_units @ moved[0] + at.of_unseen @ moved[1]
+        if self.function is not None:
+            limit = self.function.value(*weights)
+            bent = _LINEAR if self.is_small else _BENT
+            if not abs(limit - linear) <= bent * abs(limit - self.value):
+                limit = self._farthest(base, weights, limit, side, error)
+            if not math.isfinite(limit):
+                limit = linear
+        if math.isnan(limit):  # far out
+            return self.bounds[1] if side > 0 else self.bounds[0]
+        return float(max(limit, self.value) if side > 0 else min(limit, self.value))
+
+    def _farthest(
+        self,
+        base: _Base,
+        weights: tuple[PerUnit, PerUnseen],
+        limit: float,
+        side: int,
+        error: float,
+    ) -> float:
+        """Return the least favourable value, linearised once more at the first weights, or halfway.
+
+        Beside a maximum it is on the way to them.
+        """
+        assert self.function is not None
+        found, is_beyond = [limit], side * limit < side * self.value
+        moved = weights[0] - self.masses, weights[1]
+        halfway = self.masses + moved[0] / 2, (base.unseen + weights[1]) / 2
+        for masses in (weights, halfway):
+            if (there := self.function.slopes(*masses)) is not None:
+                again = self._tilted(self._base(there, base.unseen, is_beside=True), side, error)
+                found.append(self.function.value(*again))
+                rise = there.of_units @ moved[0] + there.of_unseen @ moved[1]
+                is_beyond |= masses is weights and side * rise < 0
+        if is_beyond:
+            found.append(side * self._largest_on_the_way(moved, side))
+        return side * max((side * x for x in found if math.isfinite(x)), default=math.nan)
+
+    def _largest_on_the_way(self, moved: tuple[PerUnit, PerUnseen], side: int) -> float:
+        from scipy.optimize import minimize_scalar
+
+        def value(share: float) -> float:
+            assert self.function is not None
+            return -side * self.function.value(self.masses + share * moved[0], share * moved[1])
+
+        return -float(minimize_scalar(value, bounds=(0, 1), method="bounded").fun)
+
+    @property
+    def square(self) -> float:
+        """The sum of the squared influences."""
+        return float(self.masses @ self.influences**2)
+
+    def at_size(self, times: PerUnit | float) -> Limits:
+        """Return the limits of a sample with so many times as many units, which are linear."""
+        of_unseen = self.of_unseen / np.mean(times)
+        return replace(
+            self,
+            influences=self.influences / times,
+            masses=self.masses * times,
+            of_unseen=of_unseen,
+            function=None,
         )
-    if np.isfinite(low):
-        return Scale(
-            to_line=lambda x: np.log(np.asarray(x) - low),
-            from_line=lambda y: low + _exp(y),
-            slope=lambda x: 1 / (np.asarray(x) - low),
-        )
-    if np.isfinite(high):
-        return Scale(
-            to_line=lambda x: -np.log(high - np.asarray(x)),
-            from_line=lambda y: high - _exp(-np.asarray(y)),
-            slope=lambda x: 1 / (high - np.asarray(x)),
-        )
-    return IDENTITY
+
+    def condensed(self) -> Limits:
+        """Return linear limits, from bins of the influences: they take no memory for each unit."""
+        x, masses, stratum = self._bins_of_sample
+        return replace(self, influences=x, masses=masses, stratum=stratum, function=None)
+
+    def reach_of_unseen(self, error: float) -> Interval:
+        """Return by how much the unseen observation moves the limits, downwards and upwards."""
+        seen = replace(self, unseen_mass=0.0)
+        low, high = (self.limit(side, error) - seen.limit(side, error) for side in (-1, 1))
+        return Interval(min(low, 0.0), max(high, 0.0))
+
+    @cached_property
+    def _bases(self) -> dict[int, _Base]:
+        """What is linearised for either limit: beside the unseen observation in small samples."""
+        own = self.error_share
+        towards = {1: np.zeros(0), -1: np.zeros(0)}
+        if self.unseen is not None:
+            towards = {x: self.unseen.shares(x * self.of_unseen) for x in towards}
+        of_sample = Slopes(self.value, self.influences, self.of_unseen)
+        bases: dict[int, _Base] = {}
+        for side in (-1, 1):
+            unseen = self.unseen_mass * (own * towards[side] + (1 - own) * towards[-side])
+            slopes = None
+            if self.function is not None and self.is_small:
+                slopes = self.function.slopes(self.masses, unseen)
+            bases[side] = self._base(slopes or of_sample, unseen, is_beside=slopes is not None)
+        return bases
+
+    def _base(self, slopes: Slopes, unseen: PerUnseen, *, is_beside: bool) -> _Base:
+        """Return what the tilt needs of a linearised value."""
+        seen = self._atoms_of_sample
+        if slopes.of_units is not self.influences:
+            seen = seen._replace(influences=slopes.of_units).binned()
+        else:
+            seen = self._bins_of_sample
+        atoms, has_mass = seen, np.flatnonzero(unseen)
+        if self.unseen is not None:
+            of_unseen = slopes.of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
+            atoms = seen.beside(Atoms(*of_unseen))
+        centred = seen.centred()
+        square, variance = seen.masses @ centred**2, atoms.masses @ atoms.centred() ** 2
+        freedom, widened = residual_freedom(seen, centred, variance), 1.0
+        if variance > 0 and math.isfinite(freedom):  # else the variance follows from the mean
+            widened = math.sqrt(1 + (self.lost - 1) * square / variance)
+        beside = unseen if is_beside else np.zeros(len(unseen))
+        return _Base(slopes, unseen, beside, atoms, freedom, widened)
+
+    @cached_property
+    def _atoms_of_sample(self) -> Atoms:
+        return Atoms(self.influences, self.masses, self.stratum)
+
+    @cached_property
+    def _bins_of_sample(self) -> Atoms:
+        return self._atoms_of_sample.binned()
+
+    def _tilted(self, base: _Base, side: int, error: float) -> tuple[PerUnit, PerUnseen]:
+        """Return the least favourable masses of the units and of the unseen ones."""
+        found = tilt(base.atoms, side * base.widened * quantile_of_t(base.freedom, error))
+        seen = self._atoms_of_sample._replace(influences=base.slopes.of_units)
+        weights, of_unseen = found.weights(seen), np.zeros(len(base.unseen))
+        if self.unseen is not None:
+            unseen = Atoms(base.slopes.of_unseen, base.unseen, self.unseen.stratum)
+            of_unseen = found.weights(unseen)
+        if len(found.levels) > 1:  # sizes of strata are as given
+            totals = np.bincount(self.stratum, self.masses)
+            sums = np.bincount(self.stratum, weights)
+            if self.unseen is not None:
+                sums = sums + np.bincount(self.unseen.stratum, of_unseen, len(totals))
+            factor = totals / sums
+            weights = weights * factor[self.stratum]
+            if self.unseen is not None:
+                of_unseen = of_unseen * factor[self.unseen.stratum]
+        return weights, of_unseen
 
 
-def _exp(x: Any) -> Any:
-    """Return exp(x), infinite where no number can hold it: an end of the range is cut there."""
-    with np.errstate(over="ignore"):
-        return np.exp(x)
+class _Base(NamedTuple):
+    """A linearised value, and what a tilt needs of it.
+
+    Attributes
+    ----------
+    slopes : Slopes
+        The value and its derivatives.
+    unseen, mass_beside : numpy.ndarray of shape (p,)
+        The masses of the unseen units, and those beside which the derivatives are.
+    atoms : Atoms
+        The influences of the units, in bins if they are many, and of the unseen ones.
+    freedom, widened : float
+        Degrees of freedom of the quantile, and its factor for means that are estimated.
+    """
+
+    slopes: Slopes
+    unseen: PerUnseen
+    mass_beside: PerUnseen
+    atoms: Atoms
+    freedom: float
+    widened: float
 
 
-def quantile_in_standard_errors(moments: Moments, level: float) -> float:
-    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
-    scale, freedom = moments.spread
-    error = moments.standard_error
-    if error == 0:
-        return float(ndtri((1 + level) / 2))
-    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
+class Part(NamedTuple):
+    """Limits of a value in a sum, its coefficient, and the places of its units among the sum's."""
+
+    coefficient: float
+    limits: Limits
+    places: Int[np.ndarray, " u"] | None = None
 
 
-def interval(
+def limits_of_sum(
+    parts: Sequence[Part],
     value: float,
-    moments: Moments,
-    error: float,
     bounds: tuple[float, float],
-    range_of_sizes: tuple[float, float] | None = None,
+    stratum: StratumOfUnit,
+    masses: PerUnit | None = None,
     *,
-    symmetric_on_line: bool = True,
-    rare: RareErrors | None = None,
-) -> Interval:
-    """Return the confidence interval of a measure with the given ``bounds``.
+    lost: float = 1.0,
+    bias: float = 0.0,
+    are_apart: bool = False,
+) -> Limits:
+    """Return the limits of a sum of multiples of values, each with unseen units of its own.
 
-    ``error`` is the probability that it does not cover, 0.05 for 95 %. The interval is symmetric
-    on the scale where the range has no ends (`scale_of`), or on the scale of the measure itself
-    (differences).
-
-    If the moments depend on random sizes of the strata, ``bounds`` are those given the sizes, and
-    ``range_of_sizes`` those of any sizes. The interval given the sizes is widened by what these
-    add. On the scale where that range has no ends, the squares of the distances of the ends from
-    the value are added up (Zou and Donner 2008).
-
-    With ``rare`` the worse limit accounts for errors that the sample does not show, see
-    `with_rare_errors`.
+    A difference has errors of either side, half an observation each. The strata of parts that are
+    ``are_apart`` are their own, in the order of the parts.
     """
-    if range_of_sizes is not None:
-        given = interval(
-            value,
-            moments.given_sizes,
-            error,
-            bounds,
-            symmetric_on_line=symmetric_on_line,
-            rare=rare,
+    n, is_difference = len(stratum), any(p.coefficient < 0 for p in parts)
+    influences, unseen, chosen, first = np.zeros(n), None, [], 0
+    for p in parts:
+        known, places = p.limits.unseen, np.zeros(0, int)
+        influences += p.coefficient * spread(p.limits.influences, p.places, n)
+        if known is not None:
+            places = known.errors if is_difference else np.arange(len(known.success))
+            some = known.some(places)
+            unseen = some if unseen is None else unseen.beside(some, stratum=first)
+        chosen.append(places)
+        first += int(p.limits.stratum.max()) + 1 if are_apart else 0
+    # Rows err in several values at once as often as in the sample, if their units are alike
+    together = 0.0 if is_difference or are_apart else _together(parts, influences)
+    n_own, everywhere = [len(x) for x in chosen], np.concatenate(chosen)
+    start, terms, costs = np.cumsum([0, *n_own]), [], np.zeros(len(everywhere))
+    for p, begin, end in zip(parts, start, start[1:], strict=False):
+        own, beside = np.full(len(everywhere), -1), everywhere.copy()
+        own[begin:end], beside[begin:end] = everywhere[begin:end], -1
+        n_unseen = len(p.limits.of_unseen)
+        shared = (beside, together) if together and max(n_own) <= n_unseen else (None, 0.0)
+        function = p.limits.function or LinearValue(p.limits.influences)
+        term = Term(p.coefficient, function, p.places, own, n_unseen, *shared)
+        costs += term.costs(p.limits.of_unseen)
+        terms.append(term)
+    has_functions = all(p.limits.function is not None for p in parts)
+    return Limits(
+        value=value,
+        influences=influences,
+        stratum=stratum,
+        bounds=bounds,
+        masses=np.ones(n) if masses is None else masses,
+        function=SumOfValues(terms) if has_functions else None,
+        unseen=unseen,
+        of_unseen=costs,
+        error_share=0.5 if is_difference else 0.75,
+        lost=lost,
+        bias=bias,
+    )
+
+
+def _together(parts: Sequence[Part], influences: PerUnit) -> float:
+    """Return the mean correlation of the influences on several values; 1 if none of them varies."""
+    apart = sum(p.coefficient**2 * p.limits.square for p in parts)
+    if len(parts) < 2 or apart <= _NO_VARIATION**2:
+        return float(len(parts) > 1)
+    ratio = float(influences @ influences) / apart
+    return min(max((ratio - 1) / (len(parts) - 1), 0.0), 1.0)
+
+
+def limits_of_difference(
+    first: Limits, second: Limits, value: float, width: float, lost: float, factor: float = 1.0
+) -> Limits:
+    """Return the limits of a paired difference: where one errs unseen, the other is right.
+
+    The second may count by a ``factor``, such as the weight of a judge.
+    """
+    known, other = first.unseen, second.unseen
+    function, unseen, costs = None, known, first.of_unseen
+    if known is not None:
+        of_first = np.arange(len(known.success))
+        of_second = np.full(len(of_first), -1)  # a judge may say one class alone
+        if other is not None and len(other.success) == len(known.success):
+            own, of_other = known.errors, other.errors
+            of_first = np.append(own, known.success[of_other])
+            of_second = np.append(other.success[own], of_other)
+            unseen = known.some(own).beside(other.some(of_other))
+        costs = first.of_unseen[of_first] - factor * own_of(second.of_unseen, of_second)
+        if first.function is not None and second.function is not None:
+            terms = [
+                Term(1.0, first.function, None, of_first, len(first.of_unseen)),
+                Term(-factor, second.function, None, of_second, len(second.of_unseen)),
+            ]
+            function = SumOfValues(terms)
+    return replace(
+        first,
+        value=value,
+        influences=first.influences - factor * second.influences,
+        bounds=(-width, width),
+        function=function,
+        unseen=unseen,
+        of_unseen=costs,
+        error_share=0.5 if math.isfinite(width) else 0.75,
+        lost=lost,
+        bias=0.0,
+    )
+
+
+def with_linear(limits: Limits, influences: PerUnit) -> Limits:
+    """Return limits with further units, in a stratum of their own, that act in proportion."""
+    n, more = len(limits.influences), len(influences)
+    function = limits.function
+    if function is not None:
+        none = np.full(len(limits.of_unseen), -1)
+        terms = (
+            Term(1.0, function, np.arange(n), np.arange(len(none)), len(none)),
+            Term(1.0, LinearValue(influences), n + np.arange(more), none, 0),
         )
-        [variance], [freedom] = moments.variances_of_sizes, moments.freedom_of_sizes
-        low, high = range_of_sizes
-        is_inside = symmetric_on_line and low < value < high
-        to_scale = scale_of(range_of_sizes) if is_inside else IDENTITY
-        added = -stdtrit(freedom, error / 2) * np.sqrt(variance) * to_scale.slope(value)
-        place = to_scale.to_line(value)
-        with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
-            distances = np.hypot(to_scale.to_line([given.low, given.high]) - place, added)
-        ends = to_scale.from_line(place + np.array([-1, 1]) * distances)
-        return given._replace(low=max(float(ends[0]), low), high=min(float(ends[1]), high))
-    low, high = bounds
-    if moments.spread.scale <= NO_VARIATION * (
-        high - low if np.isfinite(high - low) else max(1, abs(value))
-    ):
-        return without_variation(value, moments.n_complete_sets, error, bounds, rare)
-    to_scale = IDENTITY
-    if symmetric_on_line and low < value < high:
-        least = moments.spread.scale  # distance from an end whose logarithm has a meaning
-        to_scale = scale_of((min(low, value - least), max(high, value + least)))
-    by_moments = t_interval(value, moments.spread, error, bounds, to_scale)
-    return with_rare_errors(by_moments, value, moments, error, rare)
-
-
-def t_interval(
-    value: float,
-    spread: Spread,
-    error: float,
-    bounds: tuple[float, float],
-    scale: Scale | None = None,
-) -> Interval:
-    """Return the t interval that is symmetric on a scale, by default one without ends."""
-    if scale is None:
-        scale = scale_of(bounds) if bounds[0] < value < bounds[1] else IDENTITY
-    half_width = -stdtrit(spread.degrees_of_freedom, error / 2) * spread.scale * scale.slope(value)
-    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
-    return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
-
-
-def with_rare_errors(
-    ends: Interval, value: float, moments: Moments, error: float, rare: RareErrors | None
-) -> Interval:
-    """Return an interval whose worse limit accounts for errors that the sample does not show.
-
-    It lies between the exact limits, for one more gross error than was observed, at the error
-    probability of a one-sided and of a two-sided interval.
-    """
-    if rare is None:
-        return ends
-    variance = moments.spread.scale**2
-    least, most = rare.worse_limits(value, variance, (error, error / 2))
-    if moments.spread.scale > abs(value - rare.best) + abs(rare.limit - rare.best):
-        most = np.nan  # a value that was put into its range varies more than its loss can
-    (first, last), beyond = sorted((rare.best, rare.worst)), rare.beyond(variance, error)
-    low, high = max(value - beyond, first), min(value + beyond, last)
-    ends = ends._replace(low=min(ends.low, low), high=max(ends.high, high))
-    if rare.worst < rare.best:
-        low = min(max(ends.low, most), least, value)
-        return ends._replace(low=low, exact_limit="lower" if ends.low > least else None)
-    high = max(min(ends.high, most), least, value)
-    return ends._replace(high=high, exact_limit="upper" if ends.high < least else None)
-
-
-def interval_below(
-    value: float, moments: Moments, error: float, bounds: tuple[float, float]
-) -> Interval:
-    """Return an interval that is symmetric in the logarithm of the distance from the upper end."""
-    if moments.spread.scale <= NO_VARIATION:
-        return without_variation(value, moments.n_complete_sets, error, bounds)
-    scale = scale_of((-np.inf, bounds[1])) if value < bounds[1] else IDENTITY
-    return t_interval(value, moments.spread, error, bounds, scale)
-
-
-def without_variation(
-    value: float,
-    n_sets: float | int,
-    error: float,
-    bounds: tuple[float, float],
-    rare: RareErrors | None = None,
-) -> Interval:
-    """Return an interval where every observation has the same influence.
-
-    Take disjoint sets of units with every class, as many as there are units with the rarest
-    (weighted ones count by Kish's effective number): each showed exactly ``value``. By Clopper and
-    Pearson's exact bound the probability p of such a set is at least error^(1/m); in the
-    remaining 1 - p the measure may be anywhere in its range. For a perfect classifier this is
-    one-sided: close to 1 - 3/m, the rule of three; with ``rare`` it is the limit of a sample
-    without errors.
-    """
-    low, high = bounds
-    if rare is not None and abs(value - rare.best) <= PERFECT:
-        ends = np.clip(sorted((*rare.worse_limits(rare.best, 0.0, [error]), value)), *bounds)
-        side: ExactLimit = "lower" if rare.worst < rare.best else "upper"
-        return Interval(float(ends[0]), float(ends[1]), is_degenerate=True, exact_limit=side)
-    p = error ** (1 / n_sets)
-    low_end, high_end = (p * value + (1 - p) * end for end in bounds)
-    return Interval(low_end, high_end, is_degenerate=low < high)
-
-
-def tail_of_difference(threshold: float, value: float, moments: Moments, width: float) -> float:
-    """Return the probability that a true difference lies beyond a threshold.
-
-    It is on the other side than the value, and the values range over this ``width``. Without
-    variation twice the probability is the error at which the interval would reach the threshold.
-    """
-    scale, freedom = moments.spread
-    distance = abs(value - threshold)
-    if scale <= NO_VARIATION:
-        room = max(width - abs(threshold), _NO_ROOM)  # how far beyond the threshold the range ends
-        return float((1 / (1 + distance / room)) ** moments.n_complete_sets) / 2
-    return float(stdtr(freedom, -distance / scale))
+        function = SumOfValues(terms)
+    return replace(
+        limits,
+        influences=np.append(limits.influences, influences),
+        stratum=np.append(limits.stratum, np.full(more, limits.stratum.max() + 1)),
+        masses=np.append(limits.masses, np.ones(more)),
+        function=function,
+    )

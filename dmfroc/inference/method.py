@@ -14,8 +14,9 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.hypothesis import Contrast, Hypothesis
-from dmfroc.inference.interval import Interval, IntervalAt
+from dmfroc.inference.hypothesis import MANY_FREEDOM, Contrast, Hypothesis, error_reaching
+from dmfroc.inference.influences import Moments
+from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
@@ -107,8 +108,6 @@ class IntervalMethod(ABC):
             method=self.name,
             class_sizes=facts.class_sizes,
             caveats=facts.caveats,
-            exact_limit=ends.exact_limit,
-            gross_errors=1 if facts.rare is None else facts.rare.gross_errors,
             **others,
         )
 
@@ -191,8 +190,13 @@ def compare_draws(
     interval_of: IntervalOfDraws,
     hypothesis: Hypothesis,
     level: float,
+    moments: Mapping[tuple[str, str | None], Moments] | None = None,
 ) -> JointEstimates:
-    """Compare classifiers by equally many joint draws of each."""
+    """Compare classifiers by equally many joint draws of each.
+
+    Draws know no errors that the sample lacks: if their ``moments`` show that few observations make
+    a difference, its p-value is that of the intervals.
+    """
     n_draws = len(next(iter(draws.values())))
 
     def interval_at(first: str, second: str | None, error: float) -> Interval:
@@ -215,10 +219,11 @@ def compare_draws(
         tail = partial(_share_beyond, differences=differences, value=value)
         beyond = tail(0.0)
         p_value = two_sided = min(1.0, 2 * (min(beyond, 1 - beyond) * n_draws + 1) / (n_draws + 1))
+        least, of_pair = 2 / (n_draws + 1), partial(interval_at, *pair)
+        if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
+            p_value = two_sided = error_reaching(0.0, of_pair, least, upper=value <= 0)
         if not hypothesis.is_two_sided:
-            p_value = hypothesis.one_sided_p_value(
-                value, partial(interval_at, *pair), least=2 / (n_draws + 1)
-            )
+            p_value = hypothesis.one_sided_p_value(value, of_pair, least=least)
         error = float(differences.std(ddof=1))
         at = partial(far_interval_at, *pair)
         contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.linalg import null_space
 from scipy.special import chdtri, ndtr, stdtr
 
-from dmfroc.inference.limits import scale_of
+from dmfroc.inference.scales import scale_of
 from dmfroc.results.estimate import Estimate
 
 PerTau = Float[np.ndarray, " j"]
@@ -38,7 +38,7 @@ def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
     """Return an estimate on the scale where the range has no ends.
 
     A value at an end of a bounded range has no place there. We add half an error, as is usual for
-    counts: the exact limit says of how many cases without an error it is.
+    counts: the limit says of how many cases without an error it is.
     """
     (low, high), value, scale = bounds, estimate.value, scale_of(bounds)
     if low < value < high:

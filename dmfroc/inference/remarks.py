@@ -8,15 +8,11 @@ import numpy as np
 
 from dmfroc.inference.bias import excess_of_folds
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.influences import Moments
-from dmfroc.inference.interval import Interval
-from dmfroc.inference.limits import PERFECT
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, undefined_message
 
-# Below these, intervals cover 89 to 99 % where they say 95 %.
-_FEW_DEGREES_OF_FREEDOM = 8
+_PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at its end
 _FEW_CLUSTERS = 20
 _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
 _FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
@@ -28,7 +24,7 @@ def count(n: float | int) -> str:
     return f"{n:.1f}".removesuffix(".0")
 
 
-def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
+def warnings_of(facts: Facts) -> tuple[str, ...]:
     """Return what limits an estimate and its interval by the jackknife, each warning once."""
     measure, value, parts = facts.measure, facts.value, facts.parts or (facts,)
     samples = [part.predictions for part in parts]
@@ -41,16 +37,12 @@ def warnings_of(facts: Facts, ends: Interval) -> tuple[str, ...]:
         chosen_on_itself_message(facts),
         *(few_clusters_message(x.units, len(x.predictions.true)) for x in parts),
         *of_rare_class,
-        *(extreme_threshold_message(measure, sample) for sample in samples),
+        *(measure.interval.caveat(sample) for sample in samples),
         *(small_folds_message(sample) for sample in samples),
         *(folds_differ_message(part) for part in parts),
     ]
     if not any(of_rare_class) and math.isfinite(value):
-        remarks.append(bias_message(facts, facts.bias, facts.corrected))
-    if ends.is_degenerate:
-        remarks.append(no_variation_message(facts))
-    elif facts.rare is None and few_decide(measure, value, facts.bounds, facts.deciding_moments):
-        remarks.append(few_decide_message("a few points below"))
+        remarks += [bias_message(facts), no_variation_message(facts)]
     return tuple(dict.fromkeys(filter(None, remarks)))
 
 
@@ -65,46 +57,6 @@ def rare_class_message(predictions: Predictions) -> str | None:
     return (
         f"class {single[0]!r} has a single observation, which shows no variation: "
         "the variance within the other classes stands in for its own"
-    )
-
-
-def extreme_threshold_message(measure: Measure, predictions: Predictions) -> str | None:
-    """Say that a class has so few cases that a threshold is expected to lie beyond them."""
-    counts = predictions.class_counts[predictions.present]
-    fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
-    threshold = measure.interval.threshold
-    if threshold is None or fewest >= threshold.fewest:
-        return None
-    return (
-        f"a class has {count(fewest)} cases, and the threshold of {measure.name} is expected to "
-        "lie beyond all of them: the value is biased, and the interval covers less than it says"
-    )
-
-
-def few_decide(
-    measure: Measure,
-    value: float,
-    bounds: tuple[float, float],
-    moments: Moments,
-    few_errors: float = 0.0,
-) -> bool:
-    """Return whether few observations determine an interval.
-
-    Errors are the distance from a perfect value times the observations of the rarest class.
-    """
-    low, high = bounds
-    if low == high:
-        return False
-    best = high if measure.greater_is_better else low
-    errors = abs(best - value) / (high - low) * moments.sizes.min()  # NaN without bounds
-    return bool(errors < few_errors or moments.spread.degrees_of_freedom < _FEW_DEGREES_OF_FREEDOM)
-
-
-def few_decide_message(how_far: str) -> str:
-    """Say that few observations determine an interval, and how far that may lower its coverage."""
-    return (
-        "only a few observations determine this interval, as is typical of near-perfect "
-        f"classifiers: its actual coverage may be {how_far} the nominal level"
     )
 
 
@@ -194,21 +146,21 @@ def folds_differ_message(facts: Facts) -> str | None:
     )
 
 
-def bias_message(facts: Facts, allowed_for: float, corrected: float | None) -> str | None:
+def bias_message(facts: Facts) -> str | None:
     """Say that a value may be biased, unless its interval accounts for that."""
-    measure, biases, n_sets = facts.measure, facts.biases, facts.units.n_complete_sets
-    if measure.interval.cross_fit or measure.interval.bias_of_chance:
+    measure, known, n_sets = facts.measure, facts.bias, facts.units.n_complete_sets
+    bias = known.of_value
+    if measure.interval.cross_fit:
         return None
-    if biases.of_few_rows and abs(allowed_for) > facts.moments.standard_error / 2:
+    if known.of_few_rows and abs(bias) > facts.moments.standard_error / 2:
         return (
             f"at these class shares {measure.name} depends on few rows: it is too "
-            f"{'large' if allowed_for > 0 else 'small'} by about {abs(allowed_for):.2g}, and the "
+            f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
-    if corrected is not None or not biases.of_many_classes:
+    if bias or not known.of_many_classes:
         return None
-    shows_none = not allowed_for and n_sets >= _FEW_UNITS and facts.has_all_scores
-    if shows_none and biases.has_halves:
+    if n_sets >= _FEW_UNITS and facts.has_all_scores and known.has_halves:
         return None
     return (
         f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
@@ -234,22 +186,29 @@ def undefined_draws_message(n_undefined: int, n_draws: int) -> str | None:
     return f"the measure is undefined in {n_undefined} of {n_draws} draws, which are left out"
 
 
-def no_variation_message(facts: Facts) -> str:
-    """Say what an interval rests on where no observation makes a difference within its class."""
+def no_variation_message(facts: Facts) -> str | None:
+    """Say what an interval rests on if no observation makes a difference within its class."""
     measure, moments = facts.measure, facts.moments
-    best, rare = facts.bounds[1 if measure.greater_is_better else 0], facts.rare
+    if moments.varies_within_strata or facts.limits.bounds[0] == facts.limits.bounds[1]:
+        return None
+    low, high = facts.limits.bounds
+    best = high if measure.greater_is_better else low
+    is_perfect = abs(facts.value - best) <= _PERFECT
+    if moments.depends_on_sizes and not is_perfect:
+        return None
     state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
-    sets = f"{count(moments.n_complete_sets)} independent sets of one observation per class"
-    if abs(facts.value - best) <= PERFECT:
+    if is_perfect:
         state = f"{measure.name} is perfect in this sample"
-        n_effective = facts.units.effective_sizes
-        if rare is not None and n_effective is not None and len(facts.units.sizes) == 1:
-            of_all = rare.best + (rare.worst - rare.best) * (1 - 0.05 ** (1 / n_effective.sum()))
-            if abs(rare.limit - of_all) <= PERFECT:
-                sets = f"{count(float(n_effective.sum()))} independent observations"
-        sets += ", and is one-sided"
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"
     return (
         f"{state}, so that its standard error is {error} and says nothing; the interval rests on "
-        f"Clopper and Pearson's exact bound from {sets}"
+        "one observation that the sample does not show"
+    )
+
+
+def few_decide_message(how_far: str) -> str:
+    """Say that few observations determine an interval, and how far that may lower its coverage."""
+    return (
+        "only a few observations determine this interval, as is typical of near-perfect "
+        f"classifiers: its actual coverage may be {how_far} the nominal level"
     )

@@ -18,8 +18,8 @@ from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.limits import quantile_in_standard_errors, scale_of
 from dmfroc.inference.options import IntervalType
+from dmfroc.inference.scales import quantile_in_standard_errors, scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCounts

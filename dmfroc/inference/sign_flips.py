@@ -15,7 +15,6 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerDraw
-from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.units import Units
 
@@ -73,13 +72,14 @@ def sign_flips(
         yield from np.column_stack([some.sum(axis=1), flipped])
 
 
-def p_value_of_flips(flips: SignFlips, hypothesis: Hypothesis, of_t_test: float) -> float:
+def p_value_of_flips(flips: SignFlips, sign: int, of_limits: float) -> float:
     """Return the share of draws more extreme than the sample, and half of those as extreme (mid-p).
 
-    The sample is one of them, in full. If no other is as extreme, it is at most the t test's.
+    Differences of either sign count if ``sign`` is 0. The sample is one of the draws, in full. If
+    no other is as extreme, the p-value is at most that of the limits.
     """
-    sides = np.abs(flips) if hypothesis.is_two_sided else hypothesis.sign * flips
+    sides = sign * flips if sign else np.abs(flips)
     beyond, rounding = sides[1:] - sides[0], _ROUNDING * np.abs(flips).max()
     n_extreme, n_more = (int((beyond >= x).sum()) for x in (-rounding, rounding))
     p_value = (1 + (n_extreme + n_more) / 2) / len(flips)
-    return p_value if n_extreme else min(p_value, of_t_test)
+    return p_value if n_extreme else min(p_value, of_limits)

@@ -18,8 +18,6 @@ from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import unit_of_rows
 
-_LARGEST_SHARE = 0.5  # of a class in one unit, for which the derivative can stand in
-
 
 @dataclass(frozen=True, eq=False)
 class EstimatedWeights:
@@ -77,10 +75,6 @@ class Units:
     effective_sizes : numpy.ndarray of shape (c,), optional
         For each class that occurs, as how many units of equal weight its units count: Kish's
         effective sample size, the squared sum of their weights over the sum of their squares.
-    inflation : numpy.ndarray of shape (n,), optional
-        By how much the influences of rows count for more if units have rows of several classes.
-        Leaving the unit out would change 1 / (1 - h) times as much as the derivative says, h being
-        its share in the weight of the row's class.
     weights : EstimatedWeights or CensoringWeights, optional
         How the weights of the rows were estimated, unless they are given.
     shares : tuple of two numpy.ndarray of shape (n,), optional
@@ -96,7 +90,6 @@ class Units:
     effective_sizes: PerPresentClass | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
-    inflation: PerRow | None = None
     weights: Weights | None = None
     shares: Cells | None = None
 
@@ -108,13 +101,22 @@ class Units:
         return influences - share * np.bincount(cell, influences)[cell]
 
     @property
+    def unit_of_row_with_class(self) -> IntPerRow:
+        """The unit of each observation whose class is known."""
+        if isinstance(self.weights, CensoringWeights):
+            return self.unit_of_row[self.weights.known]
+        return self.unit_of_row
+
+    @property
     def unit_of_known_row(self) -> IntPerRow:
         """The unit of each observation whose class is known, counted without the others."""
         if isinstance(self.weights, CensoringWeights):
             return np.unique(self.unit_of_row[self.weights.known], return_inverse=True)[1]
         return self.unit_of_row
 
-    def drawn_weights(self, of_units: Float[np.ndarray, " u"]) -> PerRow:
+    def drawn_weights(
+        self, of_units: Float[np.ndarray, " u"], *, keeps_shares: bool = True
+    ) -> PerRow:
         """Return how much rows count if each unit is drawn so often.
 
         The classes keep given shares, and the chances to stay uncensored are estimated again.
@@ -122,7 +124,7 @@ class Units:
         weights = of_units[self.unit_of_row]
         if isinstance(self.weights, CensoringWeights):
             weights = self.weights.drawn(weights)
-        if self.shares is None:
+        if self.shares is None or not keeps_shares:
             return weights
         cell, share = self.shares
         return weights / np.maximum(np.bincount(cell, share * weights)[cell], 1e-300)
@@ -146,8 +148,6 @@ class Units:
 
     def sums(self, influence: PerRow) -> Float[np.ndarray, " u"]:
         """Add up the influences of each unit's rows."""
-        if self.inflation is not None:
-            influence = influence * self.inflation
         return np.bincount(self.unit_of_row, influence, minlength=len(self.stratum))
 
     @cached_property
@@ -263,7 +263,7 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
     unit_class, part = np.unique(np.stack([unit_of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
     unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
-    return units_of_parts(unit_of_row, unit, place, weight, part.ravel(), stratify=stratify)
+    return units_of_parts(unit_of_row, unit, place, weight, stratify=stratify)
 
 
 def units_of_parts(
@@ -271,7 +271,6 @@ def units_of_parts(
     unit: Int[np.ndarray, " parts"],
     place: Int[np.ndarray, " parts"],
     weight: Float[np.ndarray, " parts"],
-    part_of_row: IntPerRow,
     *,
     stratify: bool | None,
 ) -> Units:
@@ -281,18 +280,15 @@ def units_of_parts(
     """
     n_units = int(unit[-1]) + 1
     n_effective = kish_sizes(place, weight)
-    inflation = None
     if stratify is not False and len(unit) == n_units:
         _, stratum = np.unique(place, return_inverse=True)
     else:
         stratum = np.zeros(n_units, int)
-    if len(unit) > n_units:
-        if stratify:
-            raise ValueError(
-                "stratify=True fixes the class sizes, but groups have rows of several classes: "
-                "leave it out, or give the class shares as target_prevalence="
-            )
-        inflation = _inflation(place, weight, n_units)[part_of_row]
+    if len(unit) > n_units and stratify:
+        raise ValueError(
+            "stratify=True fixes the class sizes, but groups have rows of several classes: "
+            "leave it out, or give the class shares as target_prevalence="
+        )
     sizes = np.bincount(stratum)
     return Units(
         unit_of_row,
@@ -301,20 +297,7 @@ def units_of_parts(
         float(n_effective.min()),
         stratify is None,
         n_effective,
-        inflation=inflation,
     )
-
-
-def _inflation(
-    place: Int[np.ndarray, " parts"], weight: Float[np.ndarray, " parts"], n_units: int
-) -> Float[np.ndarray, " parts"]:
-    """Return by how much leaving a part's unit out exceeds the derivative (HC3, clustered).
-
-    Variances multiply squares by u / (u - 1) for u units, which is taken away here. A unit with all
-    of a class cannot be left out: its influence is that of a unit with half of the class.
-    """
-    share = weight / np.bincount(place, weight)[place]
-    return np.sqrt(1 - 1 / n_units) / (1 - np.minimum(share, _LARGEST_SHARE))
 
 
 def kish_sizes(classes: IntPerRow, weights: PerRow, n_classes: int = 0) -> PerClass:
@@ -366,10 +349,19 @@ def sample_at_horizon(
     units = units_of(everybody, groups, stratify=stratify)
     assert units.effective_sizes is not None
     n_effective = units.effective_sizes[: len(rows.counted.present)]
+    if len(units.sizes) > len(n_effective) and units.cell is None:
+        units = _with_unknown(units)
     weights = replace(weights, known=known)
     n_sets = float(n_effective.min())
     units = replace(units, effective_sizes=n_effective, n_complete_sets=n_sets, weights=weights)
     return Sample(rows.counted, units)
+
+
+def _with_unknown(units: Units) -> Units:
+    """Return the units with those of unknown classes in the largest stratum, as most may be."""
+    largest = int(units.sizes[:-1].argmax())
+    stratum = np.where(units.stratum == len(units.sizes) - 1, largest, units.stratum)
+    return replace(units, stratum=stratum, sizes=np.bincount(stratum))
 
 
 def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:

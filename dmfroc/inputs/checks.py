@@ -35,13 +35,15 @@ from dmfroc.inputs.labels import (
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.row_doubts import row_doubt
 from dmfroc.inputs.score_doubts import (
+    are_complements,
+    difference,
+    difference_message,
     exchanged_message,
     hard_label_message,
     left_out_message,
     numbered_message,
     reversed_message,
     single_score_messages,
-    two_classifiers_message,
 )
 from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 
@@ -132,8 +134,9 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
     if len(labels) == 2:
-        if single is None:
-            warn([two_classifiers_message(fields["scores"], labels, names, source)])
+        if single is None and not are_complements(fields["scores"]):
+            warn([difference_message(labels, names, source)])
+            fields["scores"] = difference(fields["scores"])
         place = 1 if single is None else single
         of_class = fields["scores"][:, place], fields["true"] == place
         if not left_out:

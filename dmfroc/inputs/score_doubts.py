@@ -256,40 +256,34 @@ def single_score_messages(
     return remarks
 
 
-@np.errstate(over="ignore", invalid="ignore", divide="ignore")  # as above
-def two_classifiers_message(
-    scores: Floats, labels: Sequence[Label], names: Sequence[Hashable] | None, source: Source
-) -> str | None:
-    """Say that the columns of two classes are no single score, or are those of two classifiers.
+def are_complements(scores: Any, xp: Any = np) -> Any:
+    """Whether two columns rank the rows exactly the other way round, or sum to a constant."""
+    first, second = scores[:, 0] / 2, scores[:, 1] / 2  # halves, whose sums do not overflow
+    has_one_sum = xp.ptp(first + second) <= ROUNDING * xp.ptp(second)
+    if xp is np and has_one_sum:
+        return True
+    order = xp.argsort(second - first)
+    falls, rises = -xp.diff(first[order]), xp.diff(second[order])
+    return has_one_sum | ((falls >= 0).all() & ((falls > 0) == (rises > 0)).all())
 
-    Those of one classifier sum to a constant, or rank the rows the other way round. Columns that
-    are named after the classes, or have no names, are those of two classifiers only if they rise
-    together.
-    """
-    first, second = scores[:, 0], scores[:, 1]
-    n = len(first)
-    if n < _MANY or np.ptp(first + second) <= ROUNDING * np.ptp(second):
-        return None
-    order = np.argsort(second - first, kind="stable")
-    if max(np.diff(first[order]).max(), -np.diff(second[order]).min()) <= 0:
-        return None
-    ranks = [np.unique(column, return_inverse=True)[1] for column in (first, second)]
-    of_both: Floats = np.corrcoef(np.array(ranks))
-    correlation = float(of_both[0, 1])
-    words = " ".join(map(str, names or labels)).casefold()
-    speaks_of_classes = all(str(label).casefold() in words for label in labels)
+
+@np.errstate(over="ignore")
+def difference(scores: Any, xp: Any = np) -> Any:
+    """Return as scores of two classes how much that of the second exceeds the other, and back."""
+    most = np.finfo(scores.dtype).max
+    excess = xp.clip(scores[:, 1] - scores[:, 0], -most, most)
+    return xp.stack([0 - excess, excess], axis=1)
+
+
+def difference_message(
+    labels: Sequence[Label], names: Sequence[Hashable] | None, source: Source
+) -> str:
+    """Say that the difference of two columns is taken."""
     columns = "" if names is None else f" {listing(names)}"
-    if not correlation > (-_WORSE / np.sqrt(n) if speaks_of_classes else _OPPOSITE):
-        return (
-            f"the sums of the two columns{columns} of {source.scores} differ, as those of logits "
-            "do: areas and curves take each column by itself, and are not those of one score. Pass "
-            f"their softmax, or the column of class {labels[1]!r} less that of {labels[0]!r}"
-        )
     return (
-        f"the two columns{columns} of {source.scores} are taken as scores of the classes "
-        f"{listing(labels)}, but do not rank the rows the other way round (rank correlation "
-        f"{correlation:.2f}). Are they the scores of two classifiers? Then pass one at a time, or "
-        "compare them"
+        f"the two columns{columns} of {source.scores} do not rank the rows exactly the other way "
+        f"round: the score is that of class {labels[1]!r} less that of {labels[0]!r}, as of "
+        "logits. If they are the scores of two classifiers, pass one at a time, or compare them"
     )
 
 

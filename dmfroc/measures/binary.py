@@ -15,7 +15,7 @@ from dmfroc.measures.hard_labels import (
     register_class_number,
     register_properties,
 )
-from dmfroc.measures.measure import POSITIVE, UNIT, WITHOUT_CLASS_SIZES
+from dmfroc.measures.measure import POSITIVE, UNIT
 from dmfroc.measures.registry import also_called
 
 # Margins
@@ -61,14 +61,14 @@ def evenness_global(cells: Cells) -> Cell:
 
 
 @also_called("sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens")
-@register_class_measure("Recall", UNIT, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Recall", UNIT)
 def recall(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted so."""
     return ratio(cells.tp, cells.prevalence, cells.xp)
 
 
 @also_called("tnr, true_negative_rate, selectivity, spec")
-@register_class_measure("Specificity", UNIT, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Specificity", UNIT)
 def specificity(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted so."""
     return ratio(cells.tn, cells.inverse_prevalence, cells.xp)
@@ -89,14 +89,14 @@ def negative_predictive_value(cells: Cells) -> Cell:
 
 
 @also_called("fpr, false_positive_rate, false_alarm_rate")
-@register_class_measure("Fallout", UNIT, greater_is_better=False, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Fallout", UNIT, greater_is_better=False)
 def fallout(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted positive."""
     return ratio(cells.fp, cells.inverse_prevalence, cells.xp)
 
 
 @also_called("fnr, false_negative_rate")
-@register_class_measure("Miss rate", UNIT, greater_is_better=False, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Miss rate", UNIT, greater_is_better=False)
 def miss_rate(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted negative."""
     return ratio(cells.fn, cells.prevalence, cells.xp)
@@ -109,7 +109,7 @@ def accuracy(cells: Cells) -> Cell:
 
 
 @also_called("plr, lr+, dlr+")
-@register_class_measure("Likelihood ratio +", POSITIVE, chance=1.0, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Likelihood ratio +", POSITIVE, chance=1.0)
 def positive_likelihood_ratio(cells: Cells) -> Cell:
     """Recall divided by fallout; infinite if there are true but no false positives."""
     return odds(cells.tp * cells.inverse_prevalence, cells.fp * cells.prevalence, cells.xp)
@@ -121,7 +121,6 @@ def positive_likelihood_ratio(cells: Cells) -> Cell:
     POSITIVE,
     chance=1.0,
     greater_is_better=False,
-    interval=WITHOUT_CLASS_SIZES,
 )
 def negative_likelihood_ratio(cells: Cells) -> Cell:
     """Miss rate divided by specificity; infinite if there are false but no true negatives."""
@@ -134,9 +133,7 @@ def lift(cells: Cells) -> Cell:
     return ratio(cells.tp, cells.bias * cells.prevalence, cells.xp)
 
 
-@register_class_measure(
-    "Distance to (0, 1)", (0.0, 2**0.5), greater_is_better=False, interval=WITHOUT_CLASS_SIZES
-)
+@register_class_measure("Distance to (0, 1)", (0.0, 2**0.5), greater_is_better=False)
 def distance_to_perfect(cells: Cells) -> Cell:
     """Distance of the point in ROC space to the corner without errors."""
     return root(fallout(cells) ** 2 + miss_rate(cells) ** 2, cells.xp)
@@ -224,7 +221,7 @@ def correlation(cells: Cells) -> Cell:
     return coefficient(cells.covariance, evenness_global(cells), cells.xp)
 
 
-@register_class_measure("Single-point AUC", UNIT, chance=0.5, interval=WITHOUT_CLASS_SIZES)
+@register_class_measure("Single-point AUC", UNIT, chance=0.5)
 def single_point_auc(cells: Cells) -> Cell:
     """Area under the ROC curve through this one point."""
     return (cells.informedness + 1) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,10 @@ class BoundMeasures(ABC):
         """Return the values, without JAX."""
         return self.values_and_gradients(weights)[0]
 
+    def only(self, place: int) -> BoundMeasures:
+        """Return one of the measures by itself."""
+        return self
+
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
@@ -84,6 +88,9 @@ class SummariesOfCounts(BoundMeasures):
     @property
     def n_values(self) -> int:
         return len(self.summaries)
+
+    def only(self, place: int) -> BoundMeasures:
+        return replace(self, summaries=self.summaries[place : place + 1])
 
     def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
         import jax.numpy as jnp
@@ -160,6 +167,9 @@ class MeanOverFolds(BoundMeasures):
     @property
     def n_values(self) -> int:
         return self.bound[0].n_values
+
+    def only(self, place: int) -> BoundMeasures:
+        return replace(self, bound=tuple(x.only(place) for x in self.bound))
 
     @property
     def is_compiled(self) -> bool:

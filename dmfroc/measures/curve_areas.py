@@ -17,7 +17,15 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.cross_fitting import cross_fitted
-from dmfroc.measures.measure import SIGNED, UNIT, CrossFit, IntervalProperties, Measure, WithOptions
+from dmfroc.measures.measure import (
+    SIGNED,
+    UNBIASED,
+    UNIT,
+    CrossFit,
+    IntervalProperties,
+    Measure,
+    WithOptions,
+)
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
@@ -62,9 +70,6 @@ def _measure_with_ties(
     options, name = {"ties": _SHARE_OF_TIES[ties]}, summary.__name__
     if ties == "half":
         return _measure(title, summary, options, chance=0.5, **attributes)
-    if ties == "upper":  # errors that tie would cost nothing
-        of_rare_errors = _measure_with_ties(title, summary, "half", **attributes)
-        attributes["interval"] = IntervalProperties(of_rare_errors=of_rare_errors)
     title = f"{title}, {ties} staircase"
     return _measure(title, summary, options, name=f"{name}_{ties}", **attributes)
 
@@ -167,7 +172,7 @@ def roc_area(ties: Ties = "half") -> Measure:
     >>> [round(roc_area(t)(classes, scores), 4) for t in ("lower", "half", "upper")]
     [0.7778, 0.8333, 0.8889]
     """
-    return _measure_with_ties("ROC area", curve_summaries.roc_area, ties)
+    return _measure_with_ties("ROC area", curve_summaries.roc_area, ties, interval=UNBIASED)
 
 
 @also_called("gini_index, accuracy_ratio")
@@ -190,7 +195,8 @@ def gini() -> Measure:
     >>> round(gini()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    return _measure("Gini coefficient", curve_summaries.gini, bounds=SIGNED, chance=0.0)
+    attributes: dict[str, Any] = {"bounds": SIGNED, "chance": 0.0, "interval": UNBIASED}
+    return _measure("Gini coefficient", curve_summaries.gini, **attributes)
 
 
 @register({}, {"kappa": "scott"})
@@ -399,7 +405,8 @@ def leave_one_out_average_precision() -> Measure:
     0.805556
     """
     summary = curve_summaries.leave_one_out_average_precision
-    return _average_precision("Average precision, leave-one-out", summary)
+    interval = IntervalProperties(is_of_weights=False)
+    return _average_precision("Average precision, leave-one-out", summary, interval=interval)
 
 
 @also_called("ap, average_precision_score")
@@ -426,7 +433,6 @@ def average_precision() -> Measure:
     return _average_precision(
         "Average precision",
         curve_summaries.average_precision,
-        interval=IntervalProperties(less_biased=leave_one_out_average_precision()),
         range_of_shares=ranges.precision_recall,
     )
 
@@ -452,10 +458,7 @@ def precision_recall_area() -> Measure:
     0.875902
     """
     summary, shares = curve_summaries.precision_recall_area, ranges.precision_recall
-    interval = IntervalProperties(of_rare_errors=average_precision())
-    return _precision_recall(
-        "Precision-recall area", summary, range_of_shares=shares, interval=interval
-    )
+    return _precision_recall("Precision-recall area", summary, range_of_shares=shares)
 
 
 @register()

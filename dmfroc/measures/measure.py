@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerPresentClass, PerRow
+from dmfroc._kit.arrays import AnyArray, IntPerRow, PerClass, PerRow
 from dmfroc._kit.options import function_of, refuse
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arguments import Needs, as_predictions
@@ -49,26 +49,6 @@ type Caveat = Callable[[Predictions], str | None]
 
 type CrossFit = Callable[[Predictions, IntPerRow, ValueAndInfluences], ValueAndInfluences | None]
 """Takes predictions, the unit of each observation, and the measure's own value and influences."""
-
-
-class Threshold(NamedTuple):
-    """What an estimated threshold does to a measure that is read there.
-
-    Attributes
-    ----------
-    fixed : Measure
-        The measure at a threshold that does not vary.
-    distances : callable
-        Takes the table of the statistic, the effective sizes of the classes that occur and an error
-        probability. Returns how far below and above the value those at the limits of the threshold
-        are.
-    fewest : float
-        Of how few cases of a class the threshold is expected to lie beyond all.
-    """
-
-    fixed: Measure
-    distances: Callable[[Any, PerPresentClass, float], tuple[float, float]]
-    fewest: float
 
 
 class WithOptions(partial[Any]):
@@ -181,54 +161,36 @@ def classes_message(labels: Sequence[Hashable], one: str, several: str) -> str |
 
 @dataclass(frozen=True, kw_only=True)
 class IntervalProperties:
-    """How the interval of a measure is formed, as far as its influences do not say it.
+    """What an interval depends on beside the values of a measure.
 
     Attributes
     ----------
-    is_flat_at_ends : bool
-        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
-        values reach them, and intervals are symmetric on the measure's own scale and end there.
-    bias_of_chance : callable, optional
-        Of a measure of hard labels: takes the value and the number of classes, and returns the
-        number of observations times the largest bias by chance in the cells of the table.
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
-    less_biased : Measure, optional
-        Another measure of the same, with a smaller bias in small samples. The interval extends to
-        its value's side if it is far from this one's.
     cross_fit : callable, optional
-        For a measure with kinks because it chooses thresholds. Takes predictions, the independent
-        unit of each observation, and the value with the influences on it. Returns the same two with
-        thresholds chosen by other observations than judge them, or None. The interval is about that
-        value.
-    threshold : Threshold, optional
-        For a measure that is read at an estimated threshold: what that does to it.
-    of_rare_errors : Measure, optional
-        Another measure that loses about as much by rare errors: one that takes less time for the
-        many pairs of many classes, or to which errors that tie count too.
-    pools_classes : bool, optional
-        Whether the observations of all classes are exchangeable, as those of accuracy are, where
-        any error costs alike. False for a measure that does not depend on how frequent the classes
-        are. By default they are if the value depends on that, and an error in the rarest class of
-        the sample costs no more than twice as much as the average error.
+        For a measure that chooses thresholds. Takes predictions, the independent unit of each
+        observation, and the value with the influences on it. Returns the same two with thresholds
+        chosen by other observations than judge them, or None. The interval is about that value.
+    is_of_weights : bool
+        Whether the value depends on the weights alone, not on how many rows have them.
+    caveat : callable
+        Says of predictions what limits the interval, or returns None.
+    is_flat_at_ends : bool
+        Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
+        values reach them, and pooled values have no scale without ends.
     """
 
-    is_flat_at_ends: bool = False
-    bias_of_chance: Callable[[float, int], float] | None = None
     is_unbiased: bool = False
-    less_biased: Measure | None = None
     cross_fit: CrossFit | None = None
-    threshold: Threshold | None = None
-    of_rare_errors: Measure | None = None
-    pools_classes: bool | None = None
+    is_of_weights: bool = True
+    caveat: Caveat = nothing
+    is_flat_at_ends: bool = False
 
 
 FLAT_AT_ENDS = IntervalProperties(is_flat_at_ends=True)
-ALL_ALIKE = IntervalProperties(pools_classes=True)
-WITHOUT_CLASS_SIZES = IntervalProperties(pools_classes=False)
-OF_RANDOM_CASES = IntervalProperties(pools_classes=False, is_unbiased=True)
-"""Of probabilities that cases drawn from each class are ranked rightly."""
+UNBIASED = IntervalProperties(is_unbiased=True)
+"""Of means over observations, or over cases drawn from each class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -378,6 +340,7 @@ class Measure:
         """Return the measure with shares of these predictions instead of numbers of them."""
         if self.of_sample is None or predictions.folds is not None:
             return self
+        refuse(self.name, self.obstacle(predictions))
         return self.of_sample(predictions)
 
     def range_in(
@@ -448,17 +411,18 @@ def bind_in_groups(
     # Cross-fitted measures, those with kinks, and fitted curves take the longest: they go first.
     parts.sort(key=lambda p: (measures[p[0]].is_smooth, measures[p[0]].family != "calibration"))
     return [
-        (positions, partial(_bind_group, [measures[p] for p in positions], predictions))
+        (positions, partial(bind_together, [measures[p] for p in positions], predictions))
         for positions in parts
     ]
 
 
 def bind(measure: Measure, predictions: Predictions) -> BoundMeasures:
     """Bind one measure to predictions."""
-    return _bind_group([measure], predictions)
+    return bind_together([measure], predictions)
 
 
-def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasures:
+def bind_together(measures: Sequence[Measure], predictions: Predictions) -> BoundMeasures:
+    """Bind measures that share a statistic."""
     if predictions.folds is not None:
         return _bind_in_folds(measures, predictions, predictions.folds)
     first = measures[0]
@@ -485,14 +449,14 @@ def _bind_group(measures: list[Measure], predictions: Predictions) -> BoundMeasu
 
 
 def _bind_in_folds(
-    measures: list[Measure], predictions: Predictions, folds: IntPerRow
+    measures: Sequence[Measure], predictions: Predictions, folds: IntPerRow
 ) -> MeanOverFolds:
     if predictions.lacking_folds is not None and any(m.needs_all_classes for m in measures):
         raise ValueError(predictions.lacking_folds)
     rows = tuple(np.flatnonzero(folds == fold) for fold in np.unique(folds))
     whole = replace(predictions, folds=None)
     return MeanOverFolds(
-        rows, tuple(_bind_group(measures, whole.rows(fold_rows)) for fold_rows in rows)
+        rows, tuple(bind_together(measures, whole.rows(fold_rows)) for fold_rows in rows)
     )
 
 

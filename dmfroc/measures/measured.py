@@ -58,10 +58,17 @@ class Measured(NamedTuple):
 
 
 def measured(
-    measures: Sequence[Measure], bound: BoundMeasures, predictions: Predictions
+    measures: Sequence[Measure],
+    bound: BoundMeasures,
+    predictions: Predictions,
+    weights: PerRow | None = None,
 ) -> list[Measured]:
-    """Return what each of the measures that are bound finds, and says."""
-    weights = predictions.sample_weight
+    """Return what each of the measures that are bound finds, and says.
+
+    ``weights`` are of the rows to which they are bound, if these are more than the predictions.
+    """
+    if weights is None:
+        weights = predictions.sample_weight
     sampled, found = bound.sampled_parts(weights), []
     values, gradients = bound.values_and_gradients(weights)
     for place, measure in enumerate(measures):

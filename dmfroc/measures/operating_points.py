@@ -10,19 +10,23 @@ the values at both limits of the threshold instead, between which the curve may 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from autograd.core import make_vjp
-from scipy.special import bdtrik
 
-from dmfroc._kit.arrays import PerPresentClass, divide
+from dmfroc._kit.arrays import divide
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
-from dmfroc.measures.measure import UNIT, IntervalProperties, Measure, Threshold, WithOptions
+from dmfroc.measures.measure import (
+    UNIT,
+    IntervalProperties,
+    Measure,
+    WithOptions,
+)
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.curves import (
     CurveCounts,
@@ -50,27 +54,17 @@ class AtPoint:
         That share; from 1 on a number of observations, and each has a point of its own.
     value : {"tpr", "fpr", "tnr", "precision"}
         What is read off there.
-    is_fixed : bool
-        Whether the threshold stays where it is, to derivatives.
-    counts_half : bool
-        Whether half of a positive is added to its share: the threshold of the population lies
-        beyond the scores that should exceed it, on average halfway to the next.
     """
 
     given: str
     share: float
     value: str
-    is_fixed: bool = False
-    counts_half: bool = False
 
     def __call__(self, points: CurvePoints, xp: Any) -> Any:
         tp, fp = points.tp, points.fp
         positives, negatives = tp[..., -1:], fp[..., -1:]
         x, total = self._along(tp, fp, positives, negatives)
-        share = self._share_of(x)
-        if self.counts_half:
-            share = share + 0.5 / xp.asarray(points.n_positives)[..., None]
-        at = self._around(x, share * total, xp)
+        at = self._around(x, self._share_of(x) * total, xp)
         tp, fp = _between(tp, at, xp), _between(fp, at, xp)
         return self._read(tp, fp, positives, negatives)[..., 0].sum(-1) * points.share
 
@@ -128,8 +122,6 @@ class AtPoint:
         by = make_vjp(lambda x: self._read(*x), counts)[0](np.ones_like(positives))
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
-        if self.is_fixed:
-            moved = np.zeros_like(moved)
         moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
         derivatives = []
         for own, of_total, is_given in zip(by[:2], by[2:], moves, strict=True):
@@ -148,43 +140,6 @@ class AtPoint:
             return table._replace(tp=d_tp, fp=d_fp, above=above)
 
         return value, pull_back
-
-    def distances(
-        self, points: CurvePoints, n_effective: PerPresentClass, error: float
-    ) -> tuple[float, float]:
-        """Return how far below and above the value those at the limits of the thresholds are.
-
-        How many of the given cases are above the true threshold is binomial; so it lies between two
-        scores, whatever their distribution (Woodruff 1952). The thresholds of different curves
-        count as independent. But all of them may lie beyond the few cases of a class, with the same
-        bias. The classes that occur have the effective sizes ``n_effective``.
-        """
-        tp, fp = points.tp, points.fp
-        positives, negatives = tp[..., -1:], fp[..., -1:]
-        x, total = self._along(tp, fp, positives, negatives)
-        given, of_class = self._share_of(x), n_effective[-len(x) :, None]
-        n = {"tpr": of_class, "fpr": n_effective.sum() - of_class}.get(
-            self.given, n_effective.sum()
-        )
-        limits = np.ceil(bdtrik(np.array([error / 2, 1 - error / 2])[:, None, None], n, given))
-        shares = (np.nan_to_num(limits) + np.array([0, 1])[:, None, None]) / n
-        asked = (given, 1.0, 2.0, *shares.clip(0, 1))  # 2 is the end of the curve
-        places = [self._around(x, share * total, np) for share in asked]
-        with np.errstate(invalid="ignore"):  # without predictions, a precision counts as 0
-            read = [
-                self._read(_between(tp, at, np), _between(fp, at, np), positives, negatives)
-                for at in places
-            ]
-        value, least, last, *ends = np.nan_to_num(read)
-        # Thresholds beyond all cases of a class are on average halfway to the end of the curve
-        bias = 0.0
-        if self.given == "tpr" and len(x) > 1:
-            bias = float((given**of_class * (last - least)).sum() / 2 * points.share)
-        below, above = (
-            float(np.linalg.norm(np.max(x, axis=0).clip(0) * points.share))
-            for x in ([value - end for end in ends], [end - value for end in ends])
-        )
-        return below + max(-bias, 0.0), above + max(bias, 0.0)
 
 
 def _between(counts: Any, at: tuple[Any, Any, Any], xp: Any) -> Any:
@@ -205,23 +160,23 @@ _selective = family(
 )
 
 
-def _with_threshold(make: Callable[..., Measure], *args: Any, **attributes: Any) -> Measure:
-    """Return a measure that also says how it varies at a fixed threshold, and with it."""
-    *others, summary = args
-    fixed = make(*others, replace(summary, is_fixed=True), **attributes)
-    is_quantile = summary.given == "tpr" and summary.share < 1
-    fewest = (1 - _ROUNDING) / (1 - summary.share) if is_quantile else 0.0
-    threshold = Threshold(fixed, summary.distances, fewest)
-    measure = make(*args, **attributes)
-    return replace(measure, interval=replace(measure.interval, threshold=threshold))
+def _beyond_all(share: float, predictions: Predictions) -> str | None:
+    """Say that a class has so few cases that the threshold is expected to lie beyond them."""
+    counts = predictions.class_counts[predictions.present]
+    fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
+    if fewest * (1 - share) >= 1 - _ROUNDING:
+        return None
+    return (
+        f"A class has {fewest:g} cases, and the threshold for a share of {share:g} of them is "
+        "expected to lie beyond all: the value is biased, and the interval covers less than it "
+        "states."
+    )
 
 
 def _at_point(title: str, given: str, share: float, value: str, **attributes: Any) -> Measure:
-    summary = AtPoint(given, share, value)
     if given == "tpr":
-        less_biased = _operating_point(title, whole_curves, replace(summary, counts_half=True))
-        attributes["interval"] = IntervalProperties(less_biased=less_biased)
-    return _with_threshold(_operating_point, title, whole_curves, summary, **attributes)
+        attributes["interval"] = IntervalProperties(caveat=WithOptions(_beyond_all, share))
+    return _operating_point(title, whole_curves, AtPoint(given, share, value), **attributes)
 
 
 @register()
@@ -393,9 +348,9 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
     attributes: dict[str, Any] = {"of_sample": partial(_measure_at_share, title, size, value)}
     if size < 1:
         attributes = {"range_of_shares": WithOptions(ranges.at_first, share=size, value=value)}
-    # A recall counts what is given itself, and does not vary at a fixed threshold and with it
-    make = _operating_point if value == "tpr" else partial(_with_threshold, _operating_point)
-    return make(title, statistic, summary, obstacle=obstacle, **attributes)
+    if size >= 1:
+        attributes["interval"] = IntervalProperties(is_of_weights=False)
+    return _operating_point(title, statistic, summary, obstacle=obstacle, **attributes)
 
 
 def _measure_at_share(title: str, k: float, value: str, predictions: Predictions) -> Measure:
@@ -548,4 +503,4 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
     """
     summary = AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision")
     statistic = WithOptions(by_confidence)
-    return _with_threshold(_selective, f"Accuracy at coverage {coverage:g}", statistic, summary)
+    return _selective(f"Accuracy at coverage {coverage:g}", statistic, summary)

@@ -11,7 +11,7 @@ from dmfroc._kit.arrays import PerClass
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
-    OF_RANDOM_CASES,
+    UNBIASED,
     Measure,
     WithOptions,
     alphabetical_message,
@@ -99,7 +99,7 @@ def polytomous_discrimination_index() -> Measure:
     0.6944
     """
     title = "Polytomous discrimination index"
-    return ranking(title, win_counts, _mean_share, chance=math.nan, interval=OF_RANDOM_CASES)
+    return ranking(title, win_counts, _mean_share, chance=math.nan, interval=UNBIASED)
 
 
 def polytomous_discrimination_per_class(

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -22,11 +21,11 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
 from dmfroc.measures.bound import Summary
 from dmfroc.measures.measure import (
-    ALL_ALIKE,
+    FLAT_AT_ENDS,
     POSITIVE,
     SIGNED,
+    UNBIASED,
     UNIT,
-    IntervalProperties,
     Measure,
     WithOptions,
 )
@@ -74,17 +73,6 @@ def _resolution(table: Bins, xp: Any) -> Any:
     total = table.weight[0].sum()
     uncertainty = _uncertainty(table.outcome.sum(axis=1), total[None])[0]
     return uncertainty - table.squared.sum() / (2 * total) + _reliability(table, xp)
-
-
-def _without_chance(part: Summary, table: Bins, xp: Any) -> Any:
-    """Return reliability or resolution less what chance adds: the variances of the bins' means."""
-    one = divide(table.squared_weight, table.weight, xp)  # weight of an outcome
-    share = divide(table.forecast, table.weight, xp)  # counts as one more outcome of each bin
-    share = divide(table.outcome + share * one, table.weight + one, xp)
-    # Of n calibrated outcomes beside one forecast, so much of p (1 - p) is left on average
-    left = 1 - divide(table.weight * one, (table.weight + one) ** 2, xp)
-    added = divide(share * (1 - share) * one, left, xp).sum() / (2 * table.weight[0].sum())
-    return part(table, xp) - added
 
 
 def _expected_error(table: Bins, xp: Any) -> Scalar:
@@ -136,11 +124,7 @@ def _in_bins(
 
 
 def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
-    title, summary = f"Brier {name}", partial(_without_chance, part)
-    corrected = _in_bins(title, class_bins, n_bins, summary, **attributes)
-    corrected = replace(corrected, name=f"brier_{name} less what chance adds")
-    interval = IntervalProperties(less_biased=corrected)
-    return _in_bins(title, class_bins, n_bins, part, interval=interval, **attributes)
+    return _in_bins(f"Brier {name}", class_bins, n_bins, part, **attributes)
 
 
 @also_called("brier")
@@ -169,7 +153,7 @@ def brier_score() -> Measure:
     >>> round(brier_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.075
     """
-    return forecasts("Brier score", probability_losses, mean_of_rows, interval=ALL_ALIKE)
+    return forecasts("Brier score", probability_losses, mean_of_rows, interval=UNBIASED)
 
 
 @also_called("scaled_brier_score, scaled_brier, d2_brier_score")
@@ -235,7 +219,7 @@ def log_loss() -> Measure:
         bounds=POSITIVE,
         caveats=(_infinite_loss,),
         infinite=_infinite_loss,
-        interval=ALL_ALIKE,
+        interval=UNBIASED,
     )
 
 
@@ -425,12 +409,11 @@ def expected_calibration_error(
         n_bins,
         _CorrectedError(_debiased_error, _slopes_of_debiased_error),
         # Calibrated forecasts are at the end of the range
-        interval=IntervalProperties(is_flat_at_ends=True, less_biased=plain),
+        interval=FLAT_AT_ENDS,
     )
     if flag("debiased", debiased):
         return corrected
-    less_biased = replace(corrected, name="expected_calibration_error(debiased=True)")
-    return replace(plain, interval=IntervalProperties(less_biased=less_biased))
+    return plain
 
 
 def squared_gaps(table: Bins, xp: Any) -> Any:
@@ -526,7 +509,7 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
         _CorrectedError(_squared_error, _slopes_of_squared_error),
         bounds=(0.0, float(min(k, 2))),
         obstacle=WithOptions(_fewer_than, k),
-        interval=IntervalProperties(is_flat_at_ends=True),
+        interval=FLAT_AT_ENDS,
     )
 
 
@@ -572,5 +555,4 @@ def top_k_accuracy(k: int = 2) -> Measure:
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
-    # An error may rank below all k, so that it counts in full
-    return _among_first(k, interval=replace(ALL_ALIKE, of_rare_errors=_among_first(1)))
+    return _among_first(k, interval=UNBIASED)

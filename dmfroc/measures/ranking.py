@@ -14,16 +14,20 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
+from scipy import special
 
 from dmfroc._kit.arrays import AnyArray, PerClass, divide
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.score_doubts import ROUNDING
+from dmfroc.measures.bound import SummariesOfCounts
 from dmfroc.measures.measure import (
-    OF_RANDOM_CASES,
+    UNBIASED,
     UNIT,
     Measure,
     WithOptions,
+    absent_classes_message,
     alphabetical_message,
     no_hard_labels,
     nothing,
@@ -33,6 +37,7 @@ from dmfroc.measures.measure import (
 from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.pairs import PairTable, pair_counts
 from dmfroc.measures.statistics.projections import ProjectedPairTable, projected_pair_counts
+from dmfroc.measures.statistics.statistic import once_per_predictions
 from dmfroc.measures.statistics.tuples import (
     NominalTripleCounts,
     TripleTable,
@@ -100,6 +105,35 @@ def _volume(table: TripleTable, xp: Any) -> Any:
     return table.won / xp.prod(table.totals)
 
 
+_MOST_ROWS = 2000  # whose softmax is compared
+
+
+@once_per_predictions
+@np.errstate(over="ignore", invalid="ignore")  # of huge scores
+def scale_message(predictions: Predictions) -> str | None:
+    """Say that the softmax of rows with different sums has another M, by more than its error."""
+    is_whole = predictions.has_all_scores and predictions.folds is None
+    if predictions.n_classes == 2 or not is_whole:
+        return None
+    rows = np.arange(0, len(predictions.true), 1 + len(predictions.true) // _MOST_ROWS)
+    some = predictions.rows(rows)
+    scores = np.asarray(getattr(some.scores, "values", some.scores), float)  # or of a device
+    has_one_sum = np.ptp(scores.sum(axis=1)) <= ROUNDING * np.ptp(scores)
+    if has_one_sum or (scores.min() >= 0 and scores.max() <= 1) or len(some.present) < 2:
+        return None
+    both = (replace(some, scores=x) for x in (scores, special.softmax(scores, axis=1)))
+    raw, normed = (SummariesOfCounts(pair_counts(x), (mean_pairwise_area,)) for x in both)
+    [value], [influences] = raw.values_and_gradients(some.sample_weight)
+    [other] = normed.values(some.sample_weight)
+    if abs(other - value) <= np.linalg.norm(some.sample_weight * influences):
+        return None
+    return (
+        "The sums of the scores differ between rows, and rank measures compare each column across "
+        f"rows. Hand and Till's M of {len(rows)} rows is {value:.4f}; with the softmax of each row "
+        f"it is {other:.4f}. If the scores are logits, pass their softmax."
+    )
+
+
 ranking = family("ranking", bounds=UNIT, chance=0.5)
 
 
@@ -126,7 +160,8 @@ def hand_till() -> Measure:
     >>> round(hand_till()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.791666666667
     """
-    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, interval=OF_RANDOM_CASES)
+    options: Any = {"interval": UNBIASED, "caveats": (absent_classes_message, scale_message)}
+    return ranking("Hand-Till M", pair_counts, mean_pairwise_area, **options)
 
 
 @also_called("roc_auc_ovo_weighted", of="one_vs_one_auc_prevalence")
@@ -258,8 +293,7 @@ def auc_mu(partition: Any = None) -> Measure:
     """
     matrix = None if partition is None else _checked_partition(partition)
     statistic = WithOptions(projected_pair_counts, partition=matrix)
-    interval = replace(OF_RANDOM_CASES, of_rare_errors=hand_till())
-    attributes = {"in_given_order": True, "interval": interval}
+    attributes = {"in_given_order": True, "interval": UNBIASED}
     return ranking("AUC-mu", statistic, _mean_projected_area, **attributes)
 
 
@@ -326,7 +360,7 @@ def vus() -> Measure:
     >>> round(vus()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.541666666667
     """
-    attributes = {"obstacle": _no_combinations, "chance": math.nan, "interval": OF_RANDOM_CASES}
+    attributes = {"obstacle": _no_combinations, "chance": math.nan, "interval": UNBIASED}
     return ranking("VUS", _combinations, _volume, **attributes)
 
 
@@ -363,7 +397,7 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": OF_RANDOM_CASES}
+    attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": UNBIASED}
     attributes["caveats"] = (WithOptions(alphabetical_message, "Ordinal VUS"),)
     return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 

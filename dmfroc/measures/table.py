@@ -25,12 +25,11 @@ from dmfroc.measures.hard_labels import (
     unused,
 )
 from dmfroc.measures.measure import (
-    ALL_ALIKE,
+    FLAT_AT_ENDS,
     POSITIVE,
     SIGNED,
+    UNBIASED,
     UNIT,
-    WITHOUT_CLASS_SIZES,
-    IntervalProperties,
 )
 from dmfroc.measures.registry import FACTORIES, also_called
 
@@ -45,36 +44,14 @@ _LOST_IN_A_CELL = 0.5803
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
-def _bias_of_margin(value: float, n_classes: int) -> float:
-    return -_LOST_IN_A_CELL * (n_classes - 1)
-
-
-def _bias_of_entropy(value: float, n_classes: int) -> float:
-    return n_classes * _bias_of_margin(value, n_classes)
-
-
-def _bias_of_information(value: float, n_classes: int) -> float:
-    return -_bias_of_entropy(value, n_classes)
-
-
-def _bias_of_evenness(value: float, n_classes: int) -> float:
-    return -value * (n_classes - 1)
-
-
-def _bias_of_half_evenness(value: float, n_classes: int) -> float:
-    return _bias_of_evenness(value, n_classes) / 2
-
-
 def _register_flat(
     title: str,
     bounds: tuple[float, float],
     shares: ranges.RangeOfShares,
-    bias: Callable[[float, int], float],
     **attributes: Any,
 ) -> Callable[[TableFunction], TableFunction]:
     """Make a number a measure whose derivative vanishes at the ends of its range."""
-    interval = IntervalProperties(bias_of_chance=bias, is_flat_at_ends=True)
-    attributes |= {"range_of_shares": shares, "interval": interval}
+    attributes |= {"range_of_shares": shares, "interval": FLAT_AT_ENDS}
     return register_table_number(title, bounds, **attributes)
 
 
@@ -201,7 +178,7 @@ def gorodkin_correlation(table: Proportions) -> Scalar:
 
 
 @also_called("acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro")
-@register_table_number("Accuracy", UNIT, interval=ALL_ALIKE)
+@register_table_number("Accuracy", UNIT, interval=UNBIASED)
 def accuracy(table: Proportions) -> Scalar:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
@@ -241,9 +218,7 @@ def weighted_f1(table: Proportions) -> Scalar:
 
 
 @also_called("bacc, bal_acc, bal_accuracy, balanced_accuracy_score, uar, mean_recall")
-@register_table_number(
-    "Balanced accuracy", UNIT, caveats=(never_recalled,), interval=WITHOUT_CLASS_SIZES
-)
+@register_table_number("Balanced accuracy", UNIT, caveats=(never_recalled,))
 def balanced_accuracy(table: Proportions) -> Scalar:
     """Return the mean recall of the classes that occur.
 
@@ -296,15 +271,13 @@ def evenness_real(table: Proportions) -> Scalar:
     return _harmonic_mean(table.cells.evenness_real, table.xp)
 
 
-@_register_flat(
-    "Evenness of predictions", (0.0, 0.25), ranges.evenness_predicted, _bias_of_evenness
-)
+@_register_flat("Evenness of predictions", (0.0, 0.25), ranges.evenness_predicted)
 def evenness_predicted(table: Proportions) -> Scalar:
     """Return the harmonic mean of p (1 - p) over the proportions of the predicted classes."""
     return _harmonic_mean(table.cells.evenness_predicted, table.xp)
 
 
-@_register_flat("Global evenness", (0.0, 0.25), ranges.evenness_global, _bias_of_half_evenness)
+@_register_flat("Global evenness", (0.0, 0.25), ranges.evenness_global)
 def evenness_global(table: Proportions) -> Scalar:
     """Return the geometric mean of the evenness of observed and predicted classes."""
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
@@ -316,9 +289,7 @@ def entropy_real(table: Proportions) -> Scalar:
     return table.entropy_real
 
 
-@_register_flat(
-    "Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted, _bias_of_margin
-)
+@_register_flat("Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted)
 def entropy_predicted(table: Proportions) -> Scalar:
     """Return the entropy of the predicted class in nats, at most ln K."""
     return table.entropy_predicted
@@ -328,7 +299,6 @@ def entropy_predicted(table: Proportions) -> Scalar:
     "Entropy of class given prediction (nats)",
     POSITIVE,
     ranges.entropy_real,
-    _bias_of_entropy,
     greater_is_better=False,
 )
 def entropy_real_given_predicted(table: Proportions) -> Scalar:
@@ -340,7 +310,6 @@ def entropy_real_given_predicted(table: Proportions) -> Scalar:
     "Entropy of prediction given class (nats)",
     POSITIVE,
     ranges.entropy_predicted,
-    _bias_of_entropy,
     greater_is_better=False,
 )
 def entropy_predicted_given_real(table: Proportions) -> Scalar:
@@ -349,9 +318,7 @@ def entropy_predicted_given_real(table: Proportions) -> Scalar:
 
 
 @also_called("mi")
-@_register_flat(
-    "Mutual information (nats)", POSITIVE, ranges.entropy_real, _bias_of_information, chance=0.0
-)
+@_register_flat("Mutual information (nats)", POSITIVE, ranges.entropy_real, chance=0.0)
 def mutual_information(table: Proportions) -> Scalar:
     """Return what the prediction tells of the class, in nats, at most ln K."""
     return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)

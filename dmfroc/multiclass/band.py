@@ -95,7 +95,7 @@ def curve_band(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "balanced",
+    threshold_pool: ThresholdPool = "column",
     preset: Preset = "default",
     groups: Any = None,
     stratify: bool | None = None,
@@ -166,9 +166,9 @@ def curve_band(
     >>> band = curve_band(Predictions.from_arrays(y, scores), n_points=5)
     >>> for fpr, low, high in zip(band.fpr, band.low, band.high, strict=True):
     ...     print(f"{fpr:.2f}: {low:.2f} to {high:.2f}")
-    0.00: 0.00 to 0.69
-    0.15: 0.55 to 0.69
-    0.50: 0.88 to 0.95
+    0.00: 0.00 to 0.70
+    0.15: 0.55 to 0.70
+    0.50: 0.89 to 0.95
     0.85: 0.96 to 0.99
     1.00: 0.96 to 1.00
     """
@@ -322,13 +322,11 @@ def _with_target(
     if n_target == 0:
         return influences_of_rows, units
     influences_of_target -= influences_of_target.mean(axis=-1, keepdims=True)
-    inflation = units.inflation
     joined = replace(
         units,
         unit_of_row=np.append(units.unit_of_row, n_units + np.arange(n_target)),
         stratum=np.append(units.stratum, np.full(n_target, len(units.sizes))),
         sizes=np.append(units.sizes, n_target),
-        inflation=None if inflation is None else np.append(inflation, np.ones(n_target)),
     )
     return np.concatenate([influences_of_rows, influences_of_target], axis=-1), joined
 

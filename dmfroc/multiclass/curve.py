@@ -333,7 +333,7 @@ def multiclass_roc(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "balanced",
+    threshold_pool: ThresholdPool = "column",
     link: Link = "logit",
     n_pairs: int | None = None,
     random_state: RandomState = 0,
@@ -344,17 +344,17 @@ def multiclass_roc(
 
     For every ordered pair of classes (i, j) the true and false positive rates of score column i
     are computed at thresholds that mean the same for all pairs. These are the quantiles of the
-    scores of both classes in both columns. A rank-one deviance matrix factorization gives the
-    centre of these curves on the logit scale.
+    scores of both classes in column i. A rank-one deviance matrix factorization gives the centre
+    of these curves, whose areas Hand and Till's M averages, on the logit scale.
 
     Parameters
     ----------
     y_true : Predictions or array-like of shape (n,)
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
-        Scores; any real numbers, rows need not sum to one. The thresholds of a pair are common
-        to its two columns, so that all columns must be on one scale, as probabilities and logits
-        are (Hand-Till M also takes columns on different scales).
+        Scores; any real numbers, rows need not sum to one. Only ranks within columns count, unless
+        ``threshold_pool`` is another. Two columns of two classes that are no complements are one
+        score, their difference.
     labels : array-like of shape (K,), optional
         The classes in column order.
     sample_weight : array-like of shape (n,), optional
@@ -368,8 +368,9 @@ def multiclass_roc(
         weights of the true and of the false positive rates of the pairs (row: classification
         class, column: reference class). Only ratios matter.
     n_thresholds : int
-        Number of quantile levels t / (n_thresholds + 1); the median is always among them. By
-        default the 99 percentiles; the AUC hardly depends on it.
+        Number of quantile levels t / (n_thresholds + 1), at least 9; the median is always among
+        them. By default the 99 percentiles; the AUC hardly depends on it, unless most pairs of
+        classes are perfectly separated.
     shrinkage : float
         Strength of the prior that draws the pair effects towards one, relative to the deviance
         of one average pair. It stops perfectly separated pairs from hiding all others. With 0
@@ -377,10 +378,12 @@ def multiclass_roc(
         Hand and Till's M, and the left ends of curves change too, see `docs/method.md`. Less of it
         has more power where two classifiers differ in a pair that is easy beside the others, and
         less power where they differ in a hard one.
-    threshold_pool : {"balanced", "pooled"}
-        Whether both classes of a pair count equally in the pool of scores whose quantiles are its
-        thresholds. Then the curve does not depend on how frequent the classes are. Else every
-        observation counts equally, as in the paper.
+    threshold_pool : {"column", "balanced", "pooled"}
+        The scores whose quantiles are the thresholds of a pair: those of both classes in column i,
+        or in both columns, which then must share a scale. Both classes count equally, so that the
+        curve does not depend on how frequent they are; with ``"pooled"`` every observation does,
+        as in the paper. With ``"column"`` costs hardly move the curve: at every threshold the two
+        rates of a pair add up to the same number.
     link : {"logit", "probit", "cloglog"}
         Scale on which the centre is taken: the logit, the probit, or the complementary log-log. It
         makes no difference for K = 2. Measures, bands and intervals have the logit. Other links are
@@ -397,12 +400,11 @@ def multiclass_roc(
         fitted curves on the scale of the link; the prior draws pairs towards it. The fit is
         compiled once for each number of classes and thresholds. `docs/experiments/rank.md`
         compares ranks on real data.
-    preset : {"default", "paper"}
-        With ``"paper"`` the estimator of Wang and Carvalho: ``pair_weights`` are multiplied by the
-        sizes of the classes whose rates they weight (equation 14), ``shrinkage=0``,
-        ``threshold_pool="pooled"``. It replaces both defaults, written out or not, and refuses
-        another ``shrinkage``. What they call unweighted is not a preset:
-        ``shrinkage=0, threshold_pool="pooled"``.
+    preset : {"default", "paper", "unweighted"}
+        The estimators of Wang and Carvalho: ``shrinkage=0`` and ``threshold_pool="pooled"``, in
+        place of the defaults, written out or not; other values are refused. ``"unweighted"`` is
+        that of their sections 5.1, 5.2 and 5.4. ``"paper"`` also multiplies ``pair_weights`` by the
+        sizes of the classes whose rates they weight (equation 14, section 5.3).
 
     Returns
     -------
@@ -424,7 +426,7 @@ def multiclass_roc(
     ...           [0.3, 0.3, 0.4], [0.1, 0.3, 0.6], [0.3, 0.2, 0.5]]
     >>> curve = multiclass_roc([0, 0, 1, 1, 2, 2, 1], scores)
     >>> round(curve.auc, 3), curve.converged
-    (0.887, True)
+    (0.872, True)
     """
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset

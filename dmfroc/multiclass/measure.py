@@ -12,8 +12,8 @@ from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import RandomState, is_one_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SampledParts, SummariesOfCounts
-from dmfroc.measures.measure import UNIT, IntervalProperties, Measure, absent_classes_message
-from dmfroc.measures.ranking import hand_till, mean_pairwise_area
+from dmfroc.measures.measure import UNIT, Measure, absent_classes_message
+from dmfroc.measures.ranking import mean_pairwise_area, scale_message
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.pairs import pair_counts_of
 from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
@@ -59,7 +59,7 @@ def dmf_auc(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "balanced",
+    threshold_pool: ThresholdPool = "column",
     n_pairs: int | None = None,
     random_state: RandomState = 0,
     rank: int = 1,
@@ -107,11 +107,7 @@ def dmf_auc(
     options = CurveOptions(
         pair_weights, n_thresholds, shrinkage, threshold_pool, n_pairs, random_state, rank, preset
     )
-    caveats, is_plain = (absent_classes_message,), is_one_of(pair_weights, ("equal",))
-    interval = IntervalProperties()
-    if is_plain and preset == "default":
-        pools_classes = False if options.threshold_pool == "balanced" else None
-        interval = IntervalProperties(of_rare_errors=hand_till(), pools_classes=pools_classes)
+    caveats, is_plain = (absent_classes_message, scale_message), is_one_of(pair_weights, ("equal",))
     return Measure(
         name="dmf_auc",
         title="DMF-AUC",
@@ -120,7 +116,6 @@ def dmf_auc(
         chance=0.5,
         family="multiclass ROC",
         caveats=caveats if is_plain else (*caveats, one_curve_message),
-        interval=interval,
         is_dmf_auc=True,
     )
 
@@ -143,7 +138,7 @@ def dmf_auc_score(
     pair_weights: PairWeights = "equal",
     n_thresholds: int = DEFAULT_N_THRESHOLDS,
     shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "balanced",
+    threshold_pool: ThresholdPool = "column",
     n_pairs: int | None = None,
     random_state: RandomState = 0,
     preset: Preset = "default",

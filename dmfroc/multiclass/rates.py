@@ -42,12 +42,12 @@ from dmfroc.measures.statistics.statistic import Statistic
 from dmfroc.multiclass.costs import PairWeights, TimesSizes, cell_weights, check_kind
 from dmfroc.multiclass.thresholds import Placed, Pools, grid_levels, place_thresholds
 
-ThresholdPool = Literal["balanced", "pooled"]
-Preset = Literal["default", "paper"]
+ThresholdPool = Literal["column", "balanced", "pooled"]
+Preset = Literal["default", "paper", "unweighted"]
 
 DEFAULT_N_THRESHOLDS = 99
-# By the rule of experiments/regularization.py: with less, many tiny classes get a false area of 1.
-# No strength has the most power everywhere.
+FEWEST_THRESHOLDS = 9  # with fewer, or less shrinkage, many tiny classes get a false area of 1
+# By the rule of experiments/threshold_pools.py. No strength has the most power everywhere.
 DEFAULT_SHRINKAGE = 0.05
 LEAST_SHRINKAGE = 1e-6  # fixes the scale of the pair effects where nothing else does
 
@@ -228,7 +228,7 @@ class CurveOptions:
     pair_weights: PairWeights = "equal"
     n_thresholds: int = DEFAULT_N_THRESHOLDS
     shrinkage: float | int = DEFAULT_SHRINKAGE
-    threshold_pool: ThresholdPool = "balanced"
+    threshold_pool: ThresholdPool = "column"
     n_pairs: int | None = None
     random_state: RandomState = 0
     rank: int = 1
@@ -238,33 +238,35 @@ class CurveOptions:
         check_kind(self.pair_weights)
         pools = get_args(ThresholdPool)
         checked = {
-            "n_thresholds": integer("n_thresholds", self.n_thresholds, 1),
+            "n_thresholds": integer("n_thresholds", self.n_thresholds, FEWEST_THRESHOLDS),
             "shrinkage": nonnegative("shrinkage", self.shrinkage),
             "threshold_pool": choice("threshold_pool", self.threshold_pool, pools),
             "n_pairs": None if self.n_pairs is None else integer("n_pairs", self.n_pairs, 2),
             "random_state": seed_of(self.random_state),
             "rank": integer("rank", self.rank, 1),
         }
-        if choice("preset", self.preset, get_args(Preset)) == "paper":
+        if choice("preset", self.preset, get_args(Preset)) != "default":
             checked |= self._options_of_paper(checked)
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     def _options_of_paper(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of the paper's estimator, which must not be given otherwise."""
-        own = {"shrinkage": 0.0, "threshold_pool": "pooled"}
+        """Return the options of the paper's estimators, which must not be given otherwise."""
+        own: dict[str, Any] = {"shrinkage": 0.0, "threshold_pool": "pooled"}
         for name, value in own.items():
             if given[name] not in (value, getattr(CurveOptions, name)):
                 raise ValueError(
-                    f"preset='paper' has {name}={value!r}, but {name} is {given[name]!r}: leave "
-                    "one of the two out"
+                    f"preset={self.preset!r} has {name}={value!r}, but {name} is {given[name]!r}: "
+                    "leave one of the two out"
                 )
-        if is_one_of(self.pair_weights, ("prevalence",)):
-            raise ValueError(
-                "preset='paper' multiplies pair_weights by the class sizes, which "
-                "pair_weights='prevalence' would do again: leave pair_weights out"
-            )
-        return own | {"pair_weights": TimesSizes(self.pair_weights)}
+        if self.preset == "paper":
+            if is_one_of(self.pair_weights, ("prevalence",)):
+                raise ValueError(
+                    "preset='paper' multiplies pair_weights by the class sizes, which "
+                    "pair_weights='prevalence' would do again: leave pair_weights out"
+                )
+            own["pair_weights"] = TimesSizes(self.pair_weights)
+        return own
 
     def __call__(self, predictions: Predictions) -> RateCounts:
         """Sort the columns, choose the thresholds and find every score's side of them."""
@@ -289,33 +291,29 @@ class CurveOptions:
             if n_drawn == n_pairs
             else _sampled_pairs(predictions, self._drawn(n_drawn, n_pairs))
         )
+        of_row, is_balanced = layout.class_of_row, self.threshold_pool != "pooled"
         weights = predictions.sample_weight if predictions.is_weighted else None
-        row_weights, totals = None, np.zeros(n_classes)
-        if weights is not None:
-            is_balanced = self.threshold_pool == "balanced"
-            sums = np.bincount(layout.class_of_row, weights)
-            row_weights = weights / sums[layout.class_of_row] if is_balanced else weights
+        if weights is not None and is_balanced:
+            weights = weights / np.bincount(of_row, weights)[of_row]
         levels = grid_levels(self.n_thresholds)
         shape = *layout.counted.shape, len(levels[0])
-        largest = (layout.stops - layout.starts).max()
-        at_least, above = (np.empty(shape, np.min_scalar_type(largest)) for _ in range(2))
+        sizes = (layout.stops - layout.starts).astype(np.int64)
+        at_least, above = (np.empty(shape, np.min_scalar_type(sizes.max())) for _ in range(2))
         tied_share = np.empty((*shape[:2], shape[3]))
+        by_pair = [x.reshape(-1, *x.shape[2:]) for x in (above, at_least, tied_share)]
 
-        def store(pairs: Int[np.ndarray, " m"], placed: Placed) -> None:
-            up_to, before, share = placed
-            for direction, two in enumerate((slice(0, 2), slice(2, 4))):
-                place = tuple(layout.place_of_pair[direction][:, pairs])
-                above[place], at_least[place] = up_to[:, two], before[:, two]
-                tied_share[place] = share
+        def store(pairs: Int[np.ndarray, "m directions"], placed: Placed) -> None:
+            *places, share = placed
+            for x, found in zip(by_pair, (*places, share[:, None]), strict=True):
+                x[pairs] = found.reshape(len(pairs), -1, *x.shape[1:])
 
-        place_thresholds(
-            layout.blocks,
-            layout.pools,
-            row_weights,
-            levels,
-            store,
-            is_balanced=self.threshold_pool == "balanced",
+        first_places = np.arange(0, layout.blocks.scores.size, layout.blocks.scores.shape[1])
+        starts = layout.starts + first_places[:, None, None]
+        pools = Pools.of(
+            *(x.reshape(-1, 2) for x in (starts, sizes, layout.counted)),
+            is_common=self.threshold_pool != "column",
         )
+        place_thresholds(layout.blocks, pools, weights, levels, store, is_balanced=is_balanced)
         return RateCounts(
             layout.blocks.rows,
             layout.class_of_row,
@@ -327,7 +325,7 @@ class CurveOptions:
             tied_share,
             self._cell_weights(predictions, layout.counted),
             shrinkage=np.array(max(float(self.shrinkage), LEAST_SHRINKAGE)),
-            totals=totals,
+            totals=np.zeros(n_classes),
             n_pairs=n_pairs,
         )
 
@@ -365,8 +363,6 @@ class _PairScores(NamedTuple):
     counted: Int[np.ndarray, "g p 2"]
     starts: Int[np.ndarray, "g p 2"]
     stops: Int[np.ndarray, "g p 2"]
-    pools: Pools  # of the pairs i < j
-    place_of_pair: Int[np.ndarray, "2 2 u"]  # of (i, j) and of (j, i): the group, the place in it
 
 
 def _all_pairs(predictions: Predictions) -> _PairScores:
@@ -376,21 +372,7 @@ def _all_pairs(predictions: Predictions) -> _PairScores:
     blocks = SortedBlocks(by_class.scores, np.tile(by_class.row_order, (n_classes, 1)))
     sort_blocks(*(np.split(x, starts[1:-1], axis=1) for x in blocks))
     counted = ordered_pairs(n_classes)
-    i, j = np.triu_indices(n_classes, 1)
-    row_i, row_j = (x * len(by_class.row_order) for x in (i, j))
-    pools = Pools(
-        np.stack([row_i + starts[i], row_i + starts[j], row_j + starts[j], row_j + starts[i]], 1),
-        np.diff(starts)[np.stack([i, j], axis=1)].astype(np.int64),
-    )
-    return _PairScores(
-        blocks,
-        by_class.class_of_row,
-        counted,
-        starts[counted],
-        starts[counted + 1],
-        pools,
-        np.array([[i, j - 1], [j, i]]),
-    )
+    return _PairScores(blocks, by_class.class_of_row, counted, starts[counted], starts[counted + 1])
 
 
 def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> _PairScores:
@@ -415,9 +397,7 @@ def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> 
     lengths = sizes[firsts_of_class]
     by_class = (np.split(x[0], starts[firsts_of_class[1:]]) for x in blocks)
     sort_blocks(*([x.reshape(-1, m) for x, m in zip(y, lengths, strict=True)] for y in by_class))
-    by_pair = starts[block_of_pair.reshape(-1, 4)]
-    u = np.arange(len(numbers))
-    ordered_starts = by_pair.reshape(1, -1, 2)  # (i, j), then (j, i)
+    ordered_starts = starts[block_of_pair].reshape(1, -1, 2)  # (i, j), then (j, i)
     counted = np.stack([i, j, j, i], axis=1).reshape(1, -1, 2).astype(np.int32)
     return _PairScores(
         blocks,
@@ -425,6 +405,4 @@ def _sampled_pairs(predictions: Predictions, numbers: Int[np.ndarray, " u"]) -> 
         counted,
         ordered_starts.astype(np.int32),
         (ordered_starts + class_sizes[counted]).astype(np.int32),
-        Pools(by_pair, np.stack([class_sizes[i], class_sizes[j]], axis=1)),
-        np.array([[0 * u, 2 * u], [0 * u, 2 * u + 1]]),
     )

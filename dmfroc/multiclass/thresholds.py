@@ -1,52 +1,57 @@
 """Thresholds of pairs of classes, and where they fall among the sorted scores of both.
 
-The pool of two classes i and j has four blocks of scores: class i and class j in column i, class j
-and class i in column j. A threshold is the smallest score up to which more than the share 1 - u of
-the pool's weight lies, u being its level: above or at it lies at least the share u.
+The pool of the ordered pair (i, j) has two blocks of scores: class i and class j in column i. The
+common pool of (i, j) and (j, i) has four: class j and class i in column j besides. A threshold is
+the smallest score up to which more than the share 1 - u of the pool's weight lies, u being its
+level: above or at it lies at least the share u.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Integer, Shaped
+from jaxtyping import Float, Int, Integer, Shaped
 
-from dmfroc._kit.arrays import PerRow, cumulative_sum
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.threads import parallel
 from dmfroc.measures.statistics.layout import SortedBlocks, sort_rows
 
 _LARGEST_TO_SMALLEST = 1.25  # of classes that are padded to one length
 _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time begins any
-_LARGEST_MERGED = 3 << 9  # scores of a pool, above which bisection is faster than sorting
+_LARGEST_MERGED = 3 << 8  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
-_OF_CLASS = [0, 3], [1, 2]  # the blocks of each
-# One score of each block: four counts of 16 bits lie side by side, and are summed as one number
-_ONE_OF_BLOCK = np.eye(4, dtype="<u2").view("<i8")[:, 0]
 
 
 class Pools(NamedTuple):
-    """Pairs of classes: where their four blocks start in the flattened scores, and their sizes."""
+    """Pools of scores: where their blocks start, class sizes, and the ordered pairs they are of."""
 
-    starts: Int[np.ndarray, "u 4"]
+    starts: Int[np.ndarray, "u blocks"]  # in the flattened scores
     sizes: Int[np.ndarray, "u 2"]
+    pairs: Int[np.ndarray, "u directions"]
 
-    def of(self, pairs: Int[np.ndarray, " m"]) -> Pools:
-        """Return some of the pairs."""
-        return Pools(self.starts[pairs], self.sizes[pairs])
-
-    @property
-    def block_sizes(self) -> Int[np.ndarray, "u 4"]:
-        """The numbers of scores in the blocks."""
-        return self.sizes[:, _CLASS_OF_BLOCK]
+    @classmethod
+    def of(
+        cls,
+        starts: Int[np.ndarray, "q 2"],
+        sizes: Int[np.ndarray, "q 2"],
+        counted: Int[np.ndarray, "q 2"],
+        *,
+        is_common: bool,
+    ) -> Pools:
+        """Return the pools of ordered pairs, or those common to (i, j) and (j, i)."""
+        pairs = np.arange(len(counted))[:, None]
+        if is_common:
+            i, j = counted.T
+            pairs = np.lexsort([i > j, counted.max(axis=1), counted.min(axis=1)]).reshape(-1, 2)
+        return cls(starts[pairs].reshape(len(pairs), -1), sizes[pairs[:, 0]], pairs)
 
 
 type Placed = tuple[
-    Integer[np.ndarray, "m 4 t"], Integer[np.ndarray, "m 4 t"], Float[np.ndarray, "m t"]
+    Integer[np.ndarray, "m blocks t"], Integer[np.ndarray, "m blocks t"], Float[np.ndarray, "m t"]
 ]
-"""Scores up to and before each threshold in the four blocks of a pool, and shares of its ties."""
+"""Scores up to and before each threshold in the blocks of a pool, and shares of its ties."""
 
 type Levels = tuple[Int[np.ndarray, " t"], int]
 """Shares of a pool above or at the thresholds, as numerators over one denominator."""
@@ -67,7 +72,7 @@ def place_thresholds(
     pools: Pools,
     weights: PerRow | None,
     levels: Levels,
-    store: Callable[[Int[np.ndarray, " m"], Placed], None],
+    store: Callable[[Int[np.ndarray, "m directions"], Placed], None],
     *,
     is_balanced: bool,
 ) -> None:
@@ -76,93 +81,86 @@ def place_thresholds(
     Parameters
     ----------
     blocks, pools
-        The sorted scores, and which of them belong to which pair.
+        The sorted scores, and which of them belong to which pool.
     weights
         Those of the observations in the pools; None where they are equal within a class.
     levels
         Which quantiles the thresholds are.
     store
-        Takes the positions of some pairs and their thresholds.
+        Takes the ordered pairs of some pools and their thresholds.
     is_balanced
         Without weights: whether both classes of a pool weigh the same in all.
     """
+    can_bisect = weights is None and pools.starts.shape[1] == 2
 
-    def class_weights_in(some: Pools) -> Int[np.ndarray, "m 2"] | None:
-        if weights is not None:
-            return None
-        return some.sizes[:, ::-1].astype(np.int64) if is_balanced else np.ones_like(some.sizes)
-
-    def place(pairs: Int[np.ndarray, " m"]) -> None:
-        some = pools.of(pairs)
-        is_small = 2 * some.sizes.sum(axis=1).max() <= _LARGEST_MERGED
-        place_pools = _by_merging if is_small else _by_bisection
-        store(pairs, place_pools(blocks, some, weights, class_weights_in(some), levels))
+    def place(which: Int[np.ndarray, " m"]) -> None:
+        some = Pools(*(x[which] for x in pools))
+        of_classes = some.sizes[:, ::-1] if is_balanced else np.ones_like(some.sizes)
+        if can_bisect and some.sizes.sum(axis=1).max() > _LARGEST_MERGED:
+            placed = _by_bisection(blocks, some, of_classes, levels)
+        else:
+            placed = _by_merging(blocks, some, weights, of_classes, levels)
+        store(some.pairs, placed)
 
     parallel(place, _batches(pools), int(pools.sizes.sum()))
 
 
 def _batches(pools: Pools) -> list[Int[np.ndarray, " m"]]:
-    """Divide the pairs into such as are placed at once, with classes of similar sizes."""
+    """Divide the pools into such as are placed at once, with classes of similar sizes."""
     step = np.floor(np.log(pools.sizes) / np.log(_LARGEST_TO_SMALLEST)).astype(int)
     order = np.lexsort((step[:, 1], step[:, 0]))
     changes = np.flatnonzero((np.diff(step[order], axis=0) != 0).any(axis=1)) + 1
     batches = []
     for similar in np.split(order, changes):
-        largest = int(2 * pools.sizes[similar].max(axis=0).sum())
+        largest = int(pools.sizes[similar].max(axis=0).sum()) * pools.starts.shape[1] // 2
         at_once = max(_POOLED_AT_ONCE // largest, 1)
         batches += [similar[first : first + at_once] for first in range(0, len(similar), at_once)]
     return batches
-
-
-@functools.lru_cache(maxsize=64)
-def _pool_columns(*sizes: int) -> tuple[Int[np.ndarray, " l"], Int[np.ndarray, " l"]]:
-    """Return the block of each column of padded pools, and the place in the block."""
-    block = np.repeat(np.arange(4), sizes)
-    return block, np.concatenate([np.arange(size) for size in sizes])
 
 
 def _by_merging(
     blocks: SortedBlocks,
     pools: Pools,
     weights: PerRow | None,
-    class_weights: Int[np.ndarray, "m 2"] | None,
+    of_classes: Int[np.ndarray, "m 2"],
     levels: Levels,
 ) -> Placed:
-    """Sort pools of few scores; sums along them say where any score falls in each block."""
-    sizes = pools.block_sizes
+    """Sort each pool; sums along it say where any score falls in each block."""
     numerators, denominator = levels
-    block, position = _pool_columns(*sizes.max(axis=0).tolist())
+    n_blocks = pools.starts.shape[1]
+    of_blocks = _CLASS_OF_BLOCK[:n_blocks]
+    sizes = pools.sizes[:, of_blocks]
+    lengths = sizes.max(axis=0).tolist()
+    block = np.repeat(np.arange(n_blocks), lengths)  # of the columns of padded pools
+    position = np.concatenate([np.arange(length) for length in lengths])
     places = pools.starts.take(block, axis=1)
     places += position
     is_padding = position >= sizes.take(block, axis=1)
     scores = blocks.scores.ravel().take(places, mode="clip")
     np.copyto(scores, np.iinfo(scores.dtype).max, where=is_padding)
+    if weights is None:
+        of_scores = of_classes[:, of_blocks].take(block, axis=1)
+    else:
+        of_scores = weights.take(blocks.rows.ravel().take(places, mode="clip"))
+    np.copyto(of_scores, 0, where=is_padding)
     order, scores = sort_rows(scores)
     m, length = scores.shape
-    firsts = np.arange(m)[:, None]
-    block = block.take(order - firsts * length)
-    if class_weights is None:
-        assert weights is not None
-        of_scores = weights.take(blocks.rows.ravel().take(places, mode="clip"))
-        np.copyto(of_scores, 0, where=is_padding)
-        steps = of_scores.take(order)
-        mass = np.cumsum(steps, axis=1)
-        total = mass[:, -1:]
-        limits = total * (denominator - numerators) / denominator
-    else:
-        steps = class_weights[:, _CLASS_OF_BLOCK].ravel().take(block + 4 * firsts)
-        mass = np.cumsum(steps, axis=1)
-        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
-        limits = total * (denominator - numerators) // denominator
+    block = block.take(order - length * np.arange(m)[:, None])
+    steps = of_scores.take(order)
+    mass = np.cumsum(steps, axis=1)
+    total = mass[:, -1:]
+    limits = total * (denominator - numerators)
+    limits = limits // denominator if weights is None else limits / denominator
     rows = zip(mass, limits[:, ::-1], strict=True)
     crossings = np.concatenate([sums.searchsorted(limit, "right") for sums, limit in rows])
     crossings = crossings.reshape(m, -1)[:, ::-1]
     first, last = _ends_of_ties(scores, crossings)
-    ones = _ONE_OF_BLOCK.take(block)
-    counts = np.cumsum(ones, axis=1)
+    # Two counts of 32 bits lie side by side, and are summed as one number
+    ones = np.eye(n_blocks, dtype="<i4").view("<i8").take(block, axis=0)
+    counts = np.cumsum(ones, axis=1).reshape(m * length, -1)
     up_to, before = (
-        x.view("<u2").reshape(m, -1, 4).transpose(0, 2, 1)
-        for x in (counts.take(last), counts.take(first) - ones.take(first))
+        x.view("<i4").reshape(m, -1, n_blocks).transpose(0, 2, 1)
+        for x in (counts[last], counts[first] - ones.reshape(m * length, -1)[first])
     )
     lightest = mass.take(first) - steps.take(first)
     return up_to, before, _share_of_ties(lightest, mass.take(last), total, levels)
@@ -188,82 +186,60 @@ def _ends_of_ties(
 
 
 def _by_bisection(
-    blocks: SortedBlocks,
-    pools: Pools,
-    weights: PerRow | None,
-    class_weights: Int[np.ndarray, "m 2"] | None,
-    levels: Levels,
+    blocks: SortedBlocks, pools: Pools, of_classes: Int[np.ndarray, "m 2"], levels: Levels
 ) -> Placed:
-    """Find the thresholds of pools of many scores, and look them up in each block."""
-    sizes, flat = pools.block_sizes, blocks.scores.ravel()
-    numerators, denominator = levels
-    parts = [
-        [slice(start, start + size) for start, size in zip(*pair_blocks, strict=True)]
-        for pair_blocks in zip(pools.starts, sizes, strict=True)
-    ]
-    if class_weights is None:
-        assert weights is not None
-        rows = blocks.rows.ravel()
-        sums = []
-        thresholds = np.empty((len(parts), len(numerators)), flat.dtype)
-        for pair, four in enumerate(parts):
-            scores = np.concatenate([flat[part] for part in four])
-            order = np.argsort(scores, kind="stable")
-            pool_rows = np.concatenate([rows[part] for part in four])
-            mass = cumulative_sum(weights[pool_rows[order]], np)
-            limits = mass[-1] * (denominator - numerators) / denominator
-            thresholds[pair] = scores[order[mass[1:].searchsorted(limits, "right")]]
-            sums.append(mass)
-        total = np.array([mass[-1:] for mass in sums])
-    else:
-        total = 2 * (class_weights * pools.sizes).sum(axis=1, keepdims=True)
-        limits = total * (denominator - numerators) // denominator
-        first, second = (_merged(flat, pools.starts[:, two], sizes[:, two]) for two in _OF_CLASS)
-        thresholds = _smallest_beyond(limits, first, second, *class_weights.T[..., None])
+    """Bisect how many of the first of two blocks lie within each limit of a pool.
 
-    def look_up(side: Literal["left", "right"]) -> Int[np.ndarray, "m 4 t"]:
-        places = [
-            [flat[part].searchsorted(x, side) for part in four]
-            for x, four in zip(thresholds, parts, strict=True)
-        ]
-        return np.array(places)
-
-    def is_threshold(place: Int[np.ndarray, "m 4 t"]) -> Bool[np.ndarray, "m 4 t"]:
-        score = flat.take(pools.starts[..., None] + place, mode="clip")
-        return (place < sizes[..., None]) & (score == thresholds[:, None])
-
-    before = look_up("left")
-    up_to = before + is_threshold(before)
-    if is_threshold(up_to).any():
-        up_to = look_up("right")
-    if class_weights is None:
-        ends = [
-            np.stack([mass[x.sum(axis=0)] for mass, x in zip(sums, places, strict=True)])
-            for places in (before, up_to)
-        ]
-    else:
-        block_weights = class_weights[:, _CLASS_OF_BLOCK, None]
-        ends = [(block_weights * places).sum(axis=1) for places in (before, up_to)]
-    return up_to, before, _share_of_ties(ends[0], ends[1], total, levels)
-
-
-def _merged(
-    flat: Int[np.ndarray, " l"], starts: Int[np.ndarray, "m 2"], sizes: Int[np.ndarray, "m 2"]
-) -> Int[np.ndarray, "m longest_plus_2"]:
-    """Return the scores of two sorted blocks in order, a row for each pair.
-
-    Before them is what is smaller than any score; rows are filled up with what is larger.
+    They do so together with those of the second that are not larger.
     """
-    ends = np.iinfo(flat.dtype)
-    merged = np.full((len(starts), sizes.sum(axis=1).max() + 2), ends.max, flat.dtype)
-    merged[:, 0] = ends.min
-    for row, (start, other), (size, other_size) in zip(
-        merged, starts.tolist(), sizes.tolist(), strict=True
-    ):
-        row[1 : 1 + size] = flat[start : start + size]
-        row[1 + size : 1 + size + other_size] = flat[other : other + other_size]
-    merged.sort(axis=1, kind="stable")  # which merges sorted parts
-    return merged
+    numerators, denominator = levels
+    flat, ends = blocks.scores.ravel(), np.iinfo(blocks.scores.dtype)
+    (n_first, n_second), (first_weight, second_weight), starts = (
+        x.T[..., None].astype(np.int64) for x in (pools.sizes, of_classes, pools.starts)
+    )
+    total = first_weight * n_first + second_weight * n_second
+    limits = total * (denominator - numerators) // denominator
+
+    def score(block: int, place: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+        """Return a score of a block; before and after it less and more than any."""
+        size = pools.sizes[:, block, None]
+        found = flat.take(starts[block] + place, mode="clip")
+        np.copyto(found, ends.max, where=place >= size)
+        np.copyto(found, ends.min, where=place < 0)
+        return found
+
+    def n_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+        """Return how many of the second fit if so many of the first are taken."""
+        return ((limits - first_weight * n_taken) // second_weight).clip(-1, n_second)
+
+    def bisected(
+        low: Int[np.ndarray, "m t"], high: Int[np.ndarray, "m t"], is_below: Callable[..., Any]
+    ) -> Int[np.ndarray, "m t"]:
+        for _ in range(int((high - low).max()).bit_length()):
+            middle = (low + high) // 2
+            is_low = is_below(middle)
+            low, high = np.where(is_low, middle + 1, low), np.where(is_low, high, middle)
+        return low
+
+    first = bisected(
+        np.zeros_like(limits),
+        np.broadcast_to(n_first, limits.shape),
+        lambda place: score(1, n_of_second(place + 1)) > score(0, place),
+    )
+    threshold = np.minimum(score(0, first), score(1, n_of_second(first)))
+    second = bisected(
+        n_of_second(first + 1).clip(0), n_of_second(first), lambda x: score(1, x) < threshold
+    )
+    before = np.stack([first, second], axis=1)
+    at = np.stack([score(0, first), score(1, second)], axis=1)
+    up_to = before + (at == threshold[:, None])
+    ends_of_block = (
+        (block, x[:, block] + step) for block in (0, 1) for x, step in ((before, -1), (up_to, 0))
+    )
+    if any((score(*x) == threshold).any() for x in ends_of_block):  # of more than two scores
+        return _by_merging(blocks, pools, None, of_classes, levels)
+    lightest, heaviest = ((of_classes[..., None] * x).sum(axis=1) for x in (before, up_to))
+    return up_to, before, _share_of_ties(lightest, heaviest, total, levels)
 
 
 def _share_of_ties(
@@ -277,32 +253,3 @@ def _share_of_ties(
     above = denominator * with_ties - total * (denominator - numerators)
     share = above / (denominator * (with_ties - before))
     return np.clip(share, 0, 1, out=share)
-
-
-def _smallest_beyond(
-    limits: Int[np.ndarray, "m t"],
-    first: Int[np.ndarray, "m n_first_plus_2"],
-    second: Int[np.ndarray, "m n_second_plus_2"],
-    first_weight: Int[np.ndarray, "m 1"],
-    second_weight: Int[np.ndarray, "m 1"],
-) -> Int[np.ndarray, "m t"]:
-    """Return the smallest number of two sorted rows up to which they exceed each limit.
-
-    The rows are those of `_merged`. Each number of a row weighs the same. Bisection finds how many
-    of the first row stay within a limit together with those of the second that are not larger.
-    """
-    n_first, n_second = first.shape[1] - 2, second.shape[1] - 2
-    row = np.arange(len(first))[:, None]
-    start_of_first, start_of_second = row * first.shape[1] + 1, row * second.shape[1] + 1
-
-    def next_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
-        """Return the next number of the second row if so many of the first are taken."""
-        n_fit = (limits - first_weight * n_taken) // second_weight
-        return second.take(n_fit.clip(-1, n_second) + start_of_second)
-
-    low, high = np.zeros_like(limits), np.full_like(limits, n_first)
-    for _ in range(n_first.bit_length()):
-        middle = (low + high) // 2
-        is_beyond = next_of_second(middle + 1) <= first.take(middle + start_of_first)
-        low, high = np.where(is_beyond, low, middle + 1), np.where(is_beyond, middle, high)
-    return np.minimum(first.take(low + start_of_first), next_of_second(low))

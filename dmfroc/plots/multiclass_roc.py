@@ -80,7 +80,7 @@ class MulticlassROCDisplay(CurveDisplay):
     >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
     >>> display = MulticlassROCDisplay.from_predictions(y, scores, name="noisy")
     >>> display.line_.get_label()
-    'noisy: AUC 0.836 (95 % jackknife interval 0.805 to 0.862)'
+    'noisy: AUC 0.836 (95 % jackknife interval 0.805 to 0.863)'
     """
 
     band_: PolyCollection | None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dmfroc.reports.verdict import number
-from dmfroc.results.estimate import EXACT_LIMIT, Estimate, counted_several_times
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
 
 _MOST_ROWS = 200
@@ -87,10 +87,7 @@ def _explained(e: Estimate) -> Iterator[str]:
     """Say what is unusual about an estimate and its interval."""
     yield from e.warnings
     below, above = e.value - e.interval[0], e.interval[1] - e.value
-    if e.exact_limit:
-        several = "" if e.gross_errors == 1 else f"; {counted_several_times(e.gross_errors)}"
-        yield f"The {e.exact_limit} limit is exact: {EXACT_LIMIT}{several}."
-    elif e.bias_corrected is not None:
+    if e.bias_corrected is not None:
         side = "upwards" if e.bias_corrected < e.value else "downwards"
         yield f"The value is biased {side}. The interval accounts for that."
     elif max(below, above) > _LOPSIDED * min(below, above):

@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 
 Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
-ExactLimit = Literal["lower", "upper"]
-EXACT_LIMIT = (
-    "the one-sided limit for one more gross error than the sample contains (a case taken for one "
-    "of another class), because a sample of this size can lack such errors by chance"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +52,6 @@ class Estimate(Valued, Result):
         The value without its bias, if that is notable. For measures that choose thresholds on the
         observations that they judge, such as maximal informedness, it is the value where others
         choose them, about which the interval is. For others the interval extends by the bias.
-    exact_limit : {"lower", "upper"} or None
-        The limit that is exact for one more gross error than the sample contains. It is further
-        from the value than the standard error suggests, because a sample can lack rare errors.
-    gross_errors : int
-        As how many typical errors the exact limit counts that error: more than 1 if one that is
-        ranked ahead of all cases costs far more, as in average precision.
     n_draws, seed : int or None
         Number of draws and seed of methods that draw; None for the jackknife.
     warnings : tuple of str
@@ -96,8 +85,6 @@ class Estimate(Valued, Result):
     warnings: tuple[str, ...] = ()
     draws: Float[np.ndarray, " draws"] | None = field(default=None, repr=False)
     error_bound: float = 0.0
-    exact_limit: ExactLimit | None = None
-    gross_errors: int = 1
     judge: JudgedLabels | None = None
     caveats: tuple[str, ...] = field(default=(), repr=False)
     design: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -145,7 +132,6 @@ class Estimate(Valued, Result):
         line = (
             f"{printable(self.measure)} {rounded(self.value, error)} "
             f"({100 * self.level:g} % {self.method} interval {ends}"
-            + (f", exact {self.exact_limit} limit" if self.exact_limit else "")
             + ("" if corrected is None else f"; bias-corrected {rounded(corrected, error)}")
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
@@ -205,24 +191,6 @@ def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...
     )
 
 
-def exact_limit_line(estimates: Iterable[Estimate]) -> list[str]:
-    """Return what an exact limit is, if any of the estimates has one."""
-    limited = [e for e in estimates if e.exact_limit]
-    if not limited:
-        return []
-    line = f"exact limit: {EXACT_LIMIT} (Clopper and Pearson 1934; Fay and Feuer 1997)"
-    for n_errors in sorted({e.gross_errors for e in limited} - {1}):
-        titles = [e.title for e in limited if e.gross_errors == n_errors]
-        line += f"; for {' and '.join(titles)} {counted_several_times(n_errors)}"
-    return [line]
-
-
-def counted_several_times(n_errors: int) -> str:
-    """Say as how many errors a gross one counts."""
-    times = "twice" if n_errors == 2 else f"{n_errors} times"
-    return f"it counts {times}, since it costs far more if it is ranked first"
-
-
 def estimates_table(estimates: Iterable[Estimate]) -> Table:
     """Return measures with their intervals, one row each."""
     shown = list(estimates)
@@ -230,13 +198,11 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
     interval, several = f"{100 * shown[0].level:g} % interval", "method"
     if len(set(methods)) == 1:
         interval, several = f"{interval} ({methods[0]})", ""
-    limits = [e.exact_limit or "" for e in shown]
     columns = [
         Column("measure", "measure", [Name(e.measure, e.title) for e in shown], "name"),
         Column("value", "value", shown, "estimate", interval, "std. error"),
         Column("level", "", [e.level for e in shown]),
         Column("method", several, methods, "name"),
-        Column("exact_limit", "exact limit" if any(limits) else "", limits, "name"),
     ]
     without_bias = [e.bias_corrected for e in shown]
     if any(x is not None for x in without_bias):

@@ -15,7 +15,6 @@ from dmfroc.decisions.threshold_choice import choose_threshold
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.options import Options
 from dmfroc.measures import MEASURES
-from dmfroc.measures.measure import bind
 from dmfroc.plots import HorizonDisplay
 
 RNG = np.random.default_rng(1)
@@ -55,7 +54,7 @@ def influences(measure, y, scores, **given):
     """Return the facts of a measure, with influences through the censoring."""
     evidence = evidence_of(y, scores, Options(), needs="scores", **given)
     found = MEASURES[measure]
-    [facts] = facts_of([found], bind(found, evidence.sample.predictions), evidence.sample)
+    [facts] = facts_of([found], evidence.sample)
     return facts
 
 
@@ -187,8 +186,8 @@ def test_other_options_together_with_a_horizon(kind):
     options = {x: y for x, y in given.items() if x in ("groups", "stratify")}
     others = {x: y for x, y in given.items() if x not in options} | FOLLOWED
     evidence = evidence_of(KIND, options=Options(**options), needs="scores", **others)
-    measure, (predictions, units) = MEASURES["brier_score"], evidence.sample
-    [facts] = facts_of([measure], bind(measure, predictions), evidence.sample)
+    measure, units = MEASURES["brier_score"], evidence.sample.units
+    [facts] = facts_of([measure], evidence.sample)
     for row in range(0, N, 11):
         ends = []
         for end in (1 + 1e-5, 1 - 1e-5):

@@ -166,7 +166,7 @@ def test_thresholds_are_estimated_with_a_judge_too(name):
     alone = dmfroc.estimate(name, TWO[:200], probabilities[:200])
     low, high = found.interval
     assert 0 <= low <= found.value <= high <= 1
-    assert high - low < 1.05 * np.ptp(alone.interval)
+    assert high - low < (1.7 if name in POINTS else 1.05) * np.ptp(alone.interval)
     # A number of rows is the same share of all as of the verified ones
     whole = dmfroc.estimate(name, TWO, probabilities).value
     of_rows = {"precision_at_k": dmfroc.measures.precision_at_k(40)}
@@ -268,7 +268,11 @@ def test_unseen_errors_are_counted_among_the_rows_that_were_drawn(name):
     plain = dmfroc.estimate(name, true[current], scores[current])
     assert found.judge.n_verified == current.sum() == 140
     assert found.value == plain.value == 1
-    assert found.interval[0] == pytest.approx(plain.interval[0], abs=1e-12)
+    # An unseen row has the weight of an average unit of Kish's effective sizes
+    weights = np.where(site == 1, 200 / 60, 800 / 80)[current]
+    n_effective = weights.sum() ** 2 / (weights**2).sum()
+    lost = 1 - plain.interval[0]
+    assert 1 - found.interval[0] == pytest.approx(lost * len(weights) / n_effective, rel=0.02)
 
 
 def test_ends_of_a_ratio_of_few_events_keep_their_meaning():
@@ -405,7 +409,8 @@ def test_plan_with_a_judge():
     found = dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE)
     predicted = SCORES.argmax(axis=1)
     correlation = np.corrcoef(predicted == TRUE, predicted == JUDGE)[0, 1]
-    assert found.n == pytest.approx(alone.n * (1 - correlation**2), rel=0.05)
+    # But an unseen row costs as much as alone: the judge errs on it, too
+    assert 1 < found.n / (alone.n * (1 - correlation**2)) < 1.15
     two = {"a": pilot, "b": dmfroc.Predictions.from_arrays(TRUE, OTHER)}
     both = [
         dmfroc.plan(two, measure="hand_till", difference=0.02, judge=j).n for j in (None, JUDGE)
@@ -606,8 +611,9 @@ def test_every_estimate_has_the_error_of_estimated_weights(of_few_target_rows, n
 @pytest.mark.parametrize("name", ["convex_hull_auc", "brier_miscalibration"])
 def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, name):
     sample, measure = of_few_target_rows[0].sample, dmfroc.measures.get_measure(name)
-    [facts] = facts_of([measure], bind(measure, sample.predictions), sample)
-    _, moments = facts.cross_fitted
+    [facts] = facts_of([measure], sample)
+    chosen = facts.chosen_by_others
+    moments = moments_of(chosen.influences, facts.units).with_parts(chosen.parts)
     rows, weights = np.arange(len(sample.predictions.true)), sample.units.weights
     [plain] = influences_of([measure], bind(measure, sample.predictions), sample.predictions)
     raw = measure.interval.cross_fit(sample.predictions, rows, plain[:2])[1]

@@ -170,9 +170,9 @@ def test_posterior_is_that_of_numpyro():
     error = draws["mean"].std()
     found = np.quantile(draws["mean"], [0.025, 0.975])
     assert logit(pooled.mean.interval) == pytest.approx(found, abs=0.08 * error)
-    assert np.median(draws["tau"]) == pytest.approx(pooled.tau, rel=0.05)
+    assert np.median(draws["tau"]) == pytest.approx(pooled.tau, rel=0.1)
     found = np.quantile(draws["new"], [0.025, 0.975])
-    assert logit(pooled.prediction) == pytest.approx(found, abs=0.1 * draws["new"].std())
+    assert logit(pooled.prediction) == pytest.approx(found, abs=0.2 * draws["new"].std())
 
 
 def counted(tp, fn, fp, tn):

@@ -83,7 +83,7 @@ def test_accuracy_is_exact_and_others_are_not():
     once = dmfroc.estimate("hand_till", y, scores, level=1 - error_at_one_time(600, 0.05))
     assert not area.exact
     assert area.value == pytest.approx(once.value, abs=1e-4)
-    assert area.interval == pytest.approx(once.interval, abs=5e-4)
+    assert area.interval == pytest.approx(once.interval, abs=1e-3)  # counts have linear limits
     assert area.interval[0] < dmfroc.estimate("hand_till", y, scores).interval[0]
 
 

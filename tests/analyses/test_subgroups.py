@@ -116,7 +116,8 @@ def test_omnibus_statistic_is_wald_s_in_large_groups():
     contrasts = np.array([[1, -1, 0], [1, 0, -1]])
     gaps = contrasts @ values
     wald = gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps)
-    assert found.omnibus.statistic == pytest.approx(wald / 2, rel=0.005)
+    # The variances are those of intervals, which an unseen observation makes a little longer
+    assert 0.98 < found.omnibus.statistic / (wald / 2) < 1
     assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
 
 
@@ -243,7 +244,7 @@ def test_bad_groups_are_refused(by, message):
 
 def test_a_perfect_group_is_tested_by_its_interval():
     y, scores = cyclic_scores()
-    by, perfect = np.arange(len(y)) % 2 == 0, np.eye(scores.shape[1])[y]
+    by, perfect = np.arange(len(y)) % 2 == 0, 0.1 + np.eye(scores.shape[1])[y]
     scores = np.where(by[:, None], perfect, scores)
     found = compare_subgroups(y, scores, by, measure="hand_till")
     assert found.estimates["True"].value == pytest.approx(1)
@@ -354,7 +355,7 @@ def test_shrunken_groups_of_one_column_are_a_random_effects_mean():
 
 def test_perfect_groups_are_shrunken_and_two_are_too_few():
     y, scores, site = sample()
-    perfect = np.where((site == "c")[:, None], 50 * np.eye(3)[y], scores)
+    perfect = np.where((site == "c")[:, None], 50 * np.eye(3)[y] + scores, scores)
     found = compare_subgroups(
         y,
         perfect,

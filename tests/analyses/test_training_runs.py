@@ -207,7 +207,10 @@ def test_random_class_sizes_count_in_the_error(measure):
     gap = np.subtract(*(np.mean([losses(s) for s in v], axis=0) for v in scores.values()))
     [difference] = compare_runs(y, scores, measure=measure).fixed_runs.differences
     assert difference.value == pytest.approx(gap.mean())
-    assert difference.standard_error == pytest.approx(stats.sem(gap))
+    of_classes = [gap[y == c] for c in range(3)]
+    within = sum(len(x) * x.var(ddof=1) for x in of_classes) / len(gap) ** 2
+    between = sum(len(x) * (x.mean() - gap.mean()) ** 2 for x in of_classes) / len(gap) ** 2
+    assert difference.standard_error == pytest.approx((within + between) ** 0.5)
 
 
 @pytest.mark.parametrize("seed", range(3))

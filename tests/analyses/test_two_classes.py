@@ -9,6 +9,7 @@ from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_ro
 from dmfroc.decisions import operating_point, optimal_operating_points
 
 CLASSES, SCORES = normal_scores(1, 80, 2, prior=[0.7, 0.3])
+EXCESS = SCORES - SCORES[:, ::-1]  # over the other class: the one score that two columns make
 
 
 @pytest.mark.parametrize(
@@ -33,14 +34,11 @@ def test_measures_of_one_class_are_of_the_positive_one(measure, function, positi
 
 def test_average_precision_and_area_of_either_class():
     for positive in (0, 1):
-        is_positive, score = positive == CLASSES, SCORES[:, positive]
+        is_positive, score = positive == CLASSES, EXCESS[:, positive]
         ap = estimate("average_precision", CLASSES, SCORES, pos_label=positive).value
         auc = estimate("auc", CLASSES, SCORES, pos_label=positive).value
         assert ap == pytest.approx(metrics.average_precision_score(is_positive, score))
-        both = [
-            metrics.roc_auc_score(k == CLASSES, SCORES[:, k]) for k in (0, 1)
-        ]  # M is the mean over both columns
-        assert auc == pytest.approx(np.mean(both))
+        assert auc == pytest.approx(metrics.roc_auc_score(is_positive, score))
 
 
 def test_turned_around_twice_is_the_same():
@@ -55,11 +53,11 @@ def test_turned_around_twice_is_the_same():
 def test_advice_is_about_the_positive_class():
     for positive in (0, 1):
         found = optimal_operating_points(CLASSES, SCORES, pos_label=positive, cost_fn=3)
-        expected = optimal_operating_points(positive == CLASSES, SCORES[:, positive], cost_fn=3)
+        expected = optimal_operating_points(positive == CLASSES, EXCESS[:, positive], cost_fn=3)
         np.testing.assert_array_equal(found.thresholds, expected.thresholds)
         threshold = found.thresholds[0]
         one = operating_point(CLASSES, SCORES, threshold, pos_label=positive)
-        assert one.tpr == np.mean(SCORES[positive == CLASSES, positive] >= threshold)
+        assert one.tpr == np.mean(EXCESS[positive == CLASSES, positive] >= threshold)
 
 
 def test_labels_are_the_order_of_the_columns_and_choose_no_class():
@@ -107,8 +105,4 @@ def test_equal_areas_are_shown_once():
     assert str(one).count("AUC") == 1
     assert "Hand-Till" not in str(one) + one._repr_html_()
     assert {"dmf_auc", "hand_till"} <= set(one.estimates)
-    apart = SCORES.copy()
-    apart[:, 0] = np.random.default_rng(0).random(80)
-    both = str(evaluate(CLASSES, apart))  # the columns rank differently
-    assert "DMF-AUC" in both
-    assert "Hand-Till M" in both
+    assert str(evaluate(CLASSES, SCORES)).count("AUC") == 1  # of two columns, too

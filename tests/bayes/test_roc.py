@@ -10,11 +10,14 @@ import numpy as np
 import numpyro
 import pytest
 from matplotlib.figure import Figure
+from numpyro import distributions
 from numpyro.infer import HMC
+from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import expit, log_expit, softmax
 from simulations import normal_scores
 
+import dmfroc.bayes
 from dmfroc import (
     Predictions,
     Priors,
@@ -25,6 +28,7 @@ from dmfroc import (
     estimate,
     evaluate,
 )
+from dmfroc._kit.compiled import in_double_precision
 from dmfroc.bayes import method
 from dmfroc.bayes.method import (
     against_the_rest,
@@ -39,6 +43,7 @@ from dmfroc.bayes.models import (
     _binormal_splits,
     _halve,
     binomial_log_likelihood,
+    model_of,
     ordinal_log_likelihood,
     pooled_quantiles,
     sample_curve,
@@ -47,6 +52,7 @@ from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import approximated, bind_pairs, check_choices, pairwise_counts
 from dmfroc.decisions import majority_costs
+from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures import (
     dmf_auc,
     hand_till,
@@ -59,8 +65,8 @@ from dmfroc.measures import (
 
 # Two shapes of data, K = 4 and K = 2, serve most tests: compiling takes most of their time.
 OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
-FAST = {"n_thresholds": 7, "algorithm": "laplace"}
-SMALL = {"n_thresholds": 7, "n_chains": 2, "n_draws": 250, "n_warmup": 150}
+FAST = {"n_thresholds": 9, "algorithm": "laplace"}
+SMALL = {"n_thresholds": 9, "n_chains": 2, "n_draws": 250, "n_warmup": 150}
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +77,7 @@ def sample():
 
 @pytest.fixture(scope="module")
 def jackknife(sample):
-    return estimate(dmf_auc(n_thresholds=7), *sample)
+    return estimate(dmf_auc(n_thresholds=9), *sample)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +119,7 @@ def test_two_classes_have_counts_between_thresholds():
 
 @pytest.mark.slow
 def test_posterior_mean_is_the_area_of_the_fit_where_pairs_differ():
-    """Three classes on a line, of which two are near each other; M is .036 below the area."""
+    """Three classes on a line, of which two are near each other; M is .044 below the area."""
     classes, generator = np.arange(6000) % 3, np.random.default_rng(3)
     x = np.array([0, 1, 4])[classes] + generator.normal(size=6000)
     scores = softmax(-(np.subtract.outer(x, [0, 1, 4]) ** 2) / 2, axis=1)
@@ -122,10 +128,13 @@ def test_posterior_mean_is_the_area_of_the_fit_where_pairs_differ():
     assert found.value == pytest.approx(target.value, abs=target.standard_error)
     assert found.standard_error == pytest.approx(target.standard_error, rel=0.4)
     of_bins = bayesian_roc(classes, scores, likelihood="ordinal", algorithm="laplace")
-    assert of_bins.value < target.value - 4 * target.standard_error
+    assert of_bins.value < target.value - 1.5 * target.standard_error
     assert not any("the model draws" in remark for x in (found, of_bins) for remark in x.warnings)
+    # A column's thresholds have the same mean rate in each pair, which one factor cannot shift:
+    # the areas of the pairs are drawn towards each other, and their mean is not M; this is told.
     m = posterior_of_pairs(hand_till(), of_bins, Predictions.from_arrays(classes, scores))
-    assert m.value == pytest.approx(estimate("hand_till", classes, scores).value, abs=0.004)
+    assert m.value > estimate("hand_till", classes, scores).value + 3 * m.standard_error
+    assert any("differ by more than the model expects" in remark for remark in of_bins.warnings)
 
 
 @pytest.mark.slow
@@ -177,14 +186,14 @@ def test_pair_weights_are_those_of_the_point_estimate(factor):
     # All pairs are alike, and so many observations leave the fit without a bias
     many = Predictions.from_arrays(*normal_scores(3, 6000, 4, prior=[0.6, 0.25, 0.1, 0.05]))
     weights = "prevalence" if factor is None else majority_costs(many, factor)
-    jackknife = estimate(dmf_auc(pair_weights=weights, n_thresholds=7), many)
+    jackknife = estimate(dmf_auc(pair_weights=weights, n_thresholds=9), many)
     found = bayesian_roc(many, pair_weights=weights, n_draws=2000, **FAST)
     assert found.value == pytest.approx(jackknife.value, abs=0.25 * jackknife.standard_error)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
 
 
 def test_prevalence_weights_make_counts_of_the_observations_themselves(imbalanced):
-    bound = bind_pairs(imbalanced, 7, "prevalence")
+    bound = bind_pairs(imbalanced, 9, "prevalence")
     sizes = imbalanced.class_counts
     expected = [(sizes[i], sizes[j]) for i in range(4) for j in range(4) if i != j]
     np.testing.assert_allclose(pairwise_counts(bound, imbalanced).sizes, expected)
@@ -246,16 +255,40 @@ def test_measures_of_the_same_curve_share_its_draws(monkeypatch, sample):
 
 
 @pytest.mark.slow
-def test_columns_of_two_classes_that_rank_differently_have_no_posterior_of_m():
+def test_columns_of_two_classes_that_rank_differently_have_the_posterior_of_their_difference():
     classes, scores = normal_scores(2, 300, 2)
     predictions = Predictions.from_arrays(classes, scores)
-    curve = bayesian_roc(predictions, **OF_TWO)
-    with pytest.raises(ValueError, match="columns of the two classes rank differently"):
-        posterior_of_pairs(hand_till(), curve, predictions)
+    of_both = posterior_of_pairs(hand_till(), bayesian_roc(predictions, **OF_TWO), predictions)
     complementary = Predictions.from_arrays(classes, scores[:, 1] - scores[:, 0])
     found = posterior_of_pairs(hand_till(), bayesian_roc(complementary, **OF_TWO), complementary)
     area = estimate("dmf_auc", complementary)
     assert found.value == pytest.approx(area.value, abs=area.standard_error / 2)
+    assert of_both.value == found.value
+
+
+def test_the_public_model_is_the_one_that_is_sampled(sample):
+    data = bayesian_roc(*sample, **FAST).posterior["constant_data"]
+    given = [data[name].to_numpy() for name in ("rates", "sizes", "tempering")]
+    seeded = numpyro.handlers.seed(dmfroc.bayes.model, 0)
+    with in_double_precision():
+        fit = approximated(as_predictions(*sample), n_thresholds=FAST["n_thresholds"])
+        trace = numpyro.handlers.trace(seeded).get_trace(*given)
+        values = {name: x["value"] for name, x in trace.items() if x["type"] == "sample"}
+        of_counts, _ = log_density(
+            model_of("rank_one", "binomial", Priors()), (fit.counts,), {}, values
+        )
+        public, _ = log_density(dmfroc.bayes.model, given, {}, values)
+    assert float(public) == pytest.approx(float(of_counts), rel=1e-6)
+
+    def pairs(n_pairs):
+        level = numpyro.sample("level", distributions.Normal(0, 0.1))
+        return jnp.full(n_pairs, jnp.exp(level)), jnp.zeros((n_pairs, 2))
+
+    with in_double_precision():
+        own = numpyro.handlers.trace(seeded).get_trace(*given, structure=pairs)
+    assert "level" in own
+    assert "effect" not in own
+    assert float(np.ptp(own["pair_effect"]["value"])) == 0
 
 
 def test_areas_of_pairs_are_drawn_towards_each_other(sample):
@@ -309,10 +342,11 @@ def test_coupled_draws_keep_their_distributions():
 
 @pytest.mark.slow
 def test_rare_and_frequent_classes_weigh_the_same():
-    # The pairs of the first two classes, nearly all of the sample, are much better separated.
-    classes, scores = normal_scores(12, 600, 4, prior=[0.46, 0.46, 0.04, 0.04])
-    scores[np.arange(600), classes] += 2.0 * (classes < 2)
-    reference = estimate(dmf_auc(n_thresholds=7), classes, scores)
+    # The pairs of the first two classes, nearly all of the sample, are much better separated. So
+    # many observations leave the fit with little bias: a rare class has 240.
+    classes, scores = normal_scores(12, 6000, 4, prior=[0.46, 0.46, 0.04, 0.04])
+    scores[np.arange(6000), classes] += 2.0 * (classes < 2)
+    reference = estimate(dmf_auc(n_thresholds=9), classes, scores)
     found = bayesian_roc(classes, scores, **FAST)
     assert found.value == pytest.approx(reference.value, abs=reference.standard_error / 2)
     # Bins within a column say less of easy pairs: a smaller area, which is that of equal classes
@@ -330,9 +364,10 @@ def test_fit_is_the_mode_under_the_prior_that_its_strength_implies(strength):
     """Pair effects have the precision of strength times the cells of a column."""
     classes, scores = normal_scores(12, 4000, 4)
     scores[np.arange(4000), classes] += 2.0 * (classes < 2)
-    wide = Priors(20, 20, shrinkage=strength)
+    # Wider ones leave splits beyond all observations so free that the mean is not near the mode
+    wide = Priors(5, 5, shrinkage=strength)
     mode = bayesian_roc(classes, scores, tempering="none", priors=wide, **FAST).value
-    areas = [dmf_auc_score(classes, scores, n_thresholds=7, shrinkage=s) for s in (strength, 0)]
+    areas = [dmf_auc_score(classes, scores, n_thresholds=9, shrinkage=s) for s in (strength, 0)]
     assert areas[1] - areas[0] > 0.005
     assert mode == pytest.approx(areas[0], abs=(areas[1] - areas[0]) / 5)
 
@@ -398,16 +433,18 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
 
 @pytest.mark.slow
 def test_hierarchical_structure_takes_up_shifted_pairs():
-    # In this sample class 0 is favoured whatever was observed: its pairs have shifted rates.
+    # Cases of class 1 are taken for class 0, but not the other way round: thresholds of a pair
+    # have one rate on average, and both of its rates are shifted towards it, at all thresholds.
     classes, scores = normal_scores(5, 300, 3, shift=1.0)
-    scores[:, 0] += 1.5
+    scores[classes == 1, 0] += 2.0
     rank_one = bayesian_roc(classes, scores, **FAST)
     hierarchical = bayesian_roc(classes, scores, structure="hierarchical", **FAST)
     spread = hierarchical.posterior["posterior"]["spread"].mean(["chain", "draw"])
     assert spread.dims == ("effect",)
     assert (spread.sel(effect=["tpr", "fpr"]) > 0.3).all()
     shift = hierarchical.posterior["posterior"]["pair_shift"].mean(["chain", "draw"])
-    assert (shift.sel(pair=["0 from 1", "0 from 2"]) > shift.sel(pair="1 from 2")).all()
+    assert shift.idxmin("pair").sel(rate="tpr").item() == "0 from 1"
+    assert shift.idxmax("pair").sel(rate="fpr").item() == "0 from 1"
     np.testing.assert_allclose(shift.mean("pair"), 0, atol=1e-12)
 
     def misfit(found):
@@ -491,7 +528,7 @@ def test_splits_of_two_normals_are_smooth_and_right_between_the_nodes_of_their_t
 def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
     few = np.arange(4).repeat(2), np.eye(4).repeat(2, axis=0)
     areas = [
-        bayesian_roc_prior(*data, n_thresholds=7, n_draws=2000, random_state=seed)["prior"]["auc"]
+        bayesian_roc_prior(*data, n_thresholds=9, n_draws=2000, random_state=seed)["prior"]["auc"]
         for seed, data in enumerate((sample, few))
     ]
     assert stats.ks_2samp(*(a.to_numpy().ravel() for a in areas)).pvalue > 1e-4
@@ -499,14 +536,14 @@ def test_counts_choose_coordinates_and_leave_the_prior_alone(sample):
 
 @pytest.mark.slow
 def test_prior_treats_a_curve_and_its_mirror_image_alike(sample):
-    tree = bayesian_roc_prior(*sample, n_thresholds=7, n_draws=2000)
+    tree = bayesian_roc_prior(*sample, n_thresholds=9, n_draws=2000)
     areas = tree["prior"]["auc"].to_numpy().ravel()
     # Ten thousand false alarms for one of these bounds.
     assert stats.kstest(areas, 1 - areas).pvalue > 1e-4
     assert areas.min() < 0.1
     assert areas.max() > 0.9
     near_chance = Priors(discrimination_scale=0.5, split_scale=0.5)
-    tight = bayesian_roc_prior(*sample, n_thresholds=7, priors=near_chance)
+    tight = bayesian_roc_prior(*sample, n_thresholds=9, priors=near_chance)
     assert tight["prior"]["auc"].std() < 0.5 * areas.std()
     assert tree["prior_predictive"]["pairwise_auc"].dims == ("chain", "draw", "pair")
 
@@ -531,7 +568,7 @@ def test_replicated_counts_are_those_of_the_replicated_areas(small):
 def test_densities_of_arviz_are_those_of_the_model(sample, likelihood):
     few = Predictions.from_arrays(sample[0][:150], sample[1][:150])
     with jax.enable_x64(True):
-        fit = approximated(few, n_thresholds=7, likelihood=likelihood)
+        fit = approximated(few, n_thresholds=9, likelihood=likelihood)
         flat = fit.approximation.location + 0.1 * np.random.default_rng(0).normal(
             size=fit.sampler.size
         )
@@ -733,7 +770,7 @@ def test_choices_are_checked(options, message):
 def test_numbers_are_checked(sample):
     with pytest.raises(ValueError, match="n_chains must be an integer >= 1, but it is 0"):
         bayesian_roc(*sample, n_chains=0)
-    with pytest.raises(ValueError, match="n_thresholds must be an integer >= 1, but it is 0"):
+    with pytest.raises(ValueError, match="n_thresholds must be an integer >= 9, but it is 0"):
         bayesian_roc_prior(*sample, n_thresholds=0)
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         bayesian_roc(*sample, level=1.5)

@@ -76,7 +76,7 @@ def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(str
     found = []
     for most in (90, 0):
         with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
-            counts = pairwise_counts(bind_pairs(sample, 7), sample)
+            counts = pairwise_counts(bind_pairs(sample, 9), sample)
             counts = counts._replace(tempering=1 / 9)
             problem = Sampler(model, counts)
             approximation = approximate(problem, counts)
@@ -96,7 +96,7 @@ def test_approximate_spread_of_many_pairs_is_near_that_of_the_chains():
     chains, normal = (
         np.log(
             bayesian_roc(
-                classes, scores, n_thresholds=7, n_chains=2, n_draws=300, algorithm=algorithm
+                classes, scores, n_thresholds=9, n_chains=2, n_draws=300, algorithm=algorithm
             ).posterior["posterior"]["spread"]
         )
         for algorithm in ("mcmc", "laplace")
@@ -199,4 +199,4 @@ def test_chains_are_refused_without_docstrings(monkeypatch):
     )
     y, scores = np.arange(30) % 3, np.random.default_rng(0).normal(size=(30, 3))
     with pytest.raises(RuntimeError, match="fails under python -OO"):
-        bayesian_roc(y, scores, n_thresholds=3, n_draws=20)
+        bayesian_roc(y, scores, n_thresholds=9, n_draws=20)

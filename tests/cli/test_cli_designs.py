@@ -204,7 +204,6 @@ def test_scans_print_the_bound_of_their_bins(tmp_path):
         "interval": list(expected.interval),
         "level": 0.95,
         "method": "jackknife",
-        "exact_limit": "",
         "error_bound": expected.error_bound,
     }
     assert expected.error_bound > 0

@@ -595,7 +595,7 @@ def test_two_columns_of_two_classes_that_agree_are_two_classifiers(tmp_path):
     file = tmp_path / "two.csv"
     FRAME.assign(q=P + RNG.random(120) / 9).to_csv(file, index=False)
     both = ("--label", "y", "--scores", "q,p", "--labels", "0,1")
-    assert "Are they the scores of two classifiers?" in run("evaluate", str(file), *both).stdout
+    assert "If they are the scores of two classifiers" in run("evaluate", str(file), *both).stdout
     FRAME.assign(q=1 - P).to_csv(file, index=False)
     assert "two classifiers" not in run("evaluate", str(file), *both).stdout
 

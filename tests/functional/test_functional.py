@@ -197,6 +197,58 @@ def test_the_curve_is_that_of_numpy(pair_weights):
         assert found.converged
 
 
+DATA = {
+    "NumPy": lambda x: x,
+    "JAX": jnp.asarray,
+    "lists": lambda x: np.asarray(x).tolist(),
+}
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("traced", ["weights", "pair_weights", "shrinkage", "threshold_weights"])
+def test_every_argument_may_be_traced_beside_every_kind_of_data(data, traced):
+    y, scores = DATA[data](Y), DATA[data](SCORES)
+    of_all = {"weights": DATA[data](WEIGHTS["real"]), "shrinkage": 0.5}
+    of_all |= {"pair_weights": DATA[data](np.arange(1.0, 10).reshape(K, K))}
+    of_all["threshold_weights"] = of_all["weights"]
+    argument = jnp.asarray(of_all[traced])
+
+    def area(x, function):
+        found = function(y, scores, n_classes=K, **of_all | {traced: x})
+        return getattr(found, "auc", found)
+
+    for function in (functional.dmf_auc, functional.multiclass_roc):
+        gradient = jax.grad(area)(argument, function)
+        compiled = jax.jit(jax.grad(area), static_argnums=1)(argument, function)
+        np.testing.assert_allclose(compiled, gradient, rtol=0, atol=1e-7)
+        if traced == "threshold_weights":
+            assert not np.any(gradient)
+            continue
+        direction = jnp.cos(jnp.arange(argument.size)).reshape(argument.shape) * argument
+        higher, lower = (area(argument + h * direction, function) for h in (1e-4, -1e-4))
+        slope = float((gradient * direction).sum())
+        assert slope == pytest.approx(float(higher - lower) / 2e-4, rel=1e-4, abs=1e-7)
+        assert abs(slope) > 1e-6
+
+
+def test_wrong_data_are_told_if_another_argument_is_traced():
+    wrong = jnp.asarray(SCORES).at[0, 0].set(np.nan)
+    for given in (wrong, np.asarray(wrong)):
+        with pytest.raises(ValueError, match="scores must be finite"):
+            jax.grad(lambda x, s=given: functional.dmf_auc(Y, s, n_classes=K, shrinkage=x))(0.5)
+
+
+@pytest.mark.parametrize("preset", ["paper", "unweighted"])
+@pytest.mark.parametrize("weights", ["equal", np.arange(1.0, 10).reshape(K, K)])
+def test_presets_are_those_of_the_host(preset, weights):
+    options = {"preset": preset, "pair_weights": weights}
+    expected = dmfroc.dmf_auc_score(Y, SCORES, sample_weight=WEIGHTS["real"], **options)
+    found = functional.dmf_auc(Y, SCORES, WEIGHTS["real"], n_classes=K, **options)
+    assert found == pytest.approx(expected, abs=1e-6)
+    with pytest.raises(ValueError, match="leave one of the two out"):
+        functional.dmf_auc(Y, SCORES, n_classes=K, shrinkage=0.7, **options)
+
+
 @pytest.mark.slow
 def test_derivatives_of_the_area_are_differences():
     matrices = np.arange(1.0, 10).reshape(K, K), np.arange(9.0, 0, -1).reshape(K, K)
@@ -209,7 +261,7 @@ def test_derivatives_of_the_area_are_differences():
             SCORES,
             w,
             n_classes=K,
-            n_thresholds=5,
+            n_thresholds=9,
             shrinkage=shrinkage,
             pair_weights=(tpr_weights, fpr_weights),
             threshold_weights=weights,

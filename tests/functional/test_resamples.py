@@ -60,7 +60,7 @@ def test_values_are_those_of_the_bound_measure():
 
 
 def test_thresholds_stay_where_the_data_place_them():
-    measure = measures.dmf_auc(n_thresholds=5)
+    measure = measures.dmf_auc(n_thresholds=9)
     model = bootstrap_model(measure, Y, SCORES)
     ones = {f"rows_{place}": np.arange(30) for place in range(K)}
     fixed = numpyro.handlers.substitute(model, ones)

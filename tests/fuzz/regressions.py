@@ -386,7 +386,7 @@ CASES = {
     "strict arithmetic of a posterior": (
         lambda: strict(
             lambda: (
-                dmfroc.bayesian_roc(Y, S, n_thresholds=5, n_draws=20, algorithm="laplace")
+                dmfroc.bayesian_roc(Y, S, n_thresholds=9, n_draws=20, algorithm="laplace")
                 .posterior["posterior"]
                 .dataset["auc"]
                 .size
@@ -397,7 +397,7 @@ CASES = {
     "strict arithmetic of a prior": (
         lambda: strict(
             lambda: (
-                dmfroc.bayesian_roc_prior(Y, S, n_thresholds=5, n_draws=20)["prior"]
+                dmfroc.bayesian_roc_prior(Y, S, n_thresholds=9, n_draws=20)["prior"]
                 .dataset["auc"]
                 .size
             )
@@ -469,7 +469,7 @@ CASES = {
     ),
     "thresholds beyond all floats": (
         lambda: curve(n_thresholds=10**400),
-        (ValueError, "n_thresholds must be an integer from 1 to"),
+        (ValueError, "n_thresholds must be an integer from 9 to"),
     ),
     "thresholds beyond memory": (
         lambda: curve(n_thresholds=10**15),

@@ -125,7 +125,13 @@ OF_FUNCTION = {
     "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5}]},
     "multilabel": {"y_true": LABELS, "y_score": OF_LABELS, "y_pred": HARD},
     "multilabel of labels": {"y_true": LABELS, "y_pred": HARD},
-    "items": {"judge": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)}},
+    # Near the scores: a judge of no use has a weight of 0, in any order
+    "items": {
+        "judge": {
+            name: scores + RNG.uniform(size=N)
+            for name, scores in abuse.OF_FUNCTION["items"]["scores"].items()
+        }
+    },
     "judged_shares": {"y_true": np.where(VERIFIED, Y, None)},
     "estimate": {"measure": "accuracy"},
     "influences": {"measure": "accuracy"},
@@ -136,7 +142,7 @@ OF_FUNCTION = {
     "plots.MulticlassROCDisplay": {"plot_band": False},
     "plan": {"measure": "accuracy"},
     "decision_curve": {"thresholds": [0.2, 0.5]},
-    "bayesian_roc": {"algorithm": "laplace", "n_thresholds": 5},
+    "bayesian_roc": {"algorithm": "laplace", "n_thresholds": 9},
     "scorer neg_brier_score": {"estimator": FITTED},
     "scorer accuracy": {"estimator": FITTED},
 }

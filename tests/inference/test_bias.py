@@ -3,71 +3,77 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.special import xlogy
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.bias import bias_of_halves, notable_bias
+from dmfroc.inference.bias import _bias_of_halves, _halves, bias_of
+from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.units import sample_of
 from dmfroc.measures.measure import Measure
 
 MANY, FEW = 30, 6  # classes, and observations of each
-ENTROPIES = (
-    "entropy_predicted",
-    "entropy_real_given_predicted",
-    "entropy_predicted_given_real",
-    "mutual_information",
-)
 
 
 def many_small_classes(seed=0):
     return Predictions.from_arrays(*normal_scores(seed, MANY * FEW, MANY, 1.5))
 
 
-def entropies(joint):
-    """Return the four entropies of a table, predictions in rows."""
-    predicted, real, both = (-xlogy(p, p).sum() for p in (joint.sum(1), joint.sum(0), joint))
-    return np.array([predicted, both - predicted, both - real, real + predicted - both])
+def halves_of(name, *arrays, **options):
+    """Return the bias that halves of a sample show, whether it is notable or not."""
+    measure = get_measure(name) if isinstance(name, str) else name
+    limits = facts_in(sample_of(Predictions.from_arrays(*arrays), **options), measure).limits
+    return _bias_of_halves(measure, limits.function, limits.value, limits.influences)
 
 
-@pytest.mark.parametrize(("n_classes", "n"), [(4, 60), (10, 100), (10, 1000), (20, 400)])
-def test_tables_are_biased_by_at_most_what_is_allowed_for(n_classes, n):
-    """Tables of fixed class sizes, from noise to good classifiers, by simulation."""
-    generator, n_tables = np.random.default_rng(0), 400
-    for share_right in (1 / n_classes, 0.5, 0.9):
-        share_wrong = (1 - share_right) / (n_classes - 1)
-        given = share_wrong + (share_right - share_wrong) * np.eye(n_classes)
-        drawn = generator.multinomial(n // n_classes, given, (n_tables, n_classes))
-        found = np.array([entropies(table.T / table.sum()) for table in drawn])
-        biases = found.mean(axis=0) - entropies(given.T / n_classes)
-        errors = found.std(axis=0) / np.sqrt(n_tables)
-        for name, bias, error in zip(ENTROPIES, biases, errors, strict=True):
-            allowed = get_measure(name).interval.bias_of_chance(1.0, n_classes) / n
-            assert np.sign(allowed) * bias < abs(allowed) + 4 * error
-            if share_right == 1 / n_classes and n >= 10 * n_classes**2:  # and not twice as much
-                assert abs(allowed) < 1.4 * abs(bias) + 4 * error
+@pytest.mark.parametrize(("n_classes", "n"), [(4, 60), (6, 120)])
+@pytest.mark.parametrize("name", ["mutual_information", "entropy_real_given_predicted"])
+def test_halves_show_the_bias_of_entropies(name, n_classes, n):
+    """That of tables is known: (k - 1)^2 / 2n for the information, less k - 1 of the rows."""
+    generator, found, values = np.random.default_rng(0), [], []
+    for _ in range(40):
+        y = generator.permutation(np.arange(n) % n_classes)
+        predicted = np.where(generator.random(n) < 0.4, y, generator.integers(n_classes, size=n))
+        scores = np.eye(n_classes)[predicted]
+        found.append(halves_of(name, y, scores))
+        values.append(get_measure(name)(y, scores))
+    y = np.arange(400 * n) % n_classes
+    predicted = np.where(
+        generator.random(len(y)) < 0.4, y, generator.integers(n_classes, size=len(y))
+    )
+    bias = np.mean(values) - get_measure(name)(y, np.eye(n_classes)[predicted])
+    error = np.std(values) / np.sqrt(40)
+    assert np.sign(np.mean(found)) == np.sign(bias)
+    assert abs(np.mean(found)) == pytest.approx(abs(bias), rel=0.4, abs=3 * error)
 
 
 def test_a_bias_within_the_error_is_not_allowed_for():
+    sample = sample_of(many_small_classes())
     measure = measures.mutual_information()
-    bias = measure.interval.bias_of_chance(0.5, 3) / 300
+    limits = facts_in(sample, measure).limits
+    bias = _bias_of_halves(measure, limits.function, limits.value, limits.influences)
     assert bias > 0
-    assert notable_bias([0.0, bias], 3.9 * bias) == bias
-    assert notable_bias([0.0, bias], 4.1 * bias) == 0
-    assert measures.accuracy().interval.bias_of_chance is None
+    for error, expected in ((3.9 * bias, bias), (4.1 * bias, 0.0)):
+        found = bias_of(measure, limits.value, error, sample, limits.function, limits.influences)
+        assert found.of_value == expected
+    unbiased = bias_of(measures.accuracy(), 0.8, 1e-9, sample, limits.function, limits.influences)
+    assert unbiased.of_value == 0
 
 
-def test_a_bias_beyond_the_range_corrects_nothing_and_is_told():
-    """Halves of eight rows show a bias that would make the quadratic kappa more than perfect."""
-    y, predicted = [1, 2, 3, 1, 2, 3, 3, 2], [1, 2, 3, 2, 2, 3, 1, 2]
-    found = estimate("weighted_kappa", y, y_pred=predicted)
-    assert found.bias_corrected is None
-    assert found.interval[1] == 1
-    assert any("biased by as much as its standard error" in x for x in found.warnings)
-    inside = estimate("cohen_kappa", y, y_pred=predicted)
-    assert inside.value < inside.bias_corrected < 1
-    assert inside.warnings == ()
+def test_a_bias_leaves_the_range_to_neither_side():
+    """Halves of a few rows can show a bias that would make kappa more than perfect."""
+    rng, n_corrected = np.random.default_rng(3), 0
+    for _ in range(30):
+        y = np.arange(9) % 3
+        predicted = np.where(rng.random(9) < 0.6, y, rng.integers(3, size=9))
+        found = estimate("weighted_kappa", y, y_pred=predicted)
+        low, high = found.interval
+        assert -1 <= low <= found.value <= high <= 1
+        if found.bias_corrected is not None:
+            assert found.bias_corrected != found.value
+            assert -1 <= found.bias_corrected <= 1
+            n_corrected += 1
+    assert n_corrected > 0
 
 
 def test_halves_show_the_bias_of_a_square():
@@ -80,12 +86,11 @@ def test_halves_show_the_bias_of_a_square():
         name="squared_mean",
         bind=lambda predictions: lambda w: jnp.square(w @ predictions.scores[:, 0] / w.sum()),
     )
-    sample = sample_of(Predictions.from_arrays(classes, values), None)
-    bias = bias_of_halves(measure, 0.0, sample)
-    assert bias == pytest.approx(2 / n_classes**2)
-    assert notable_bias([bias], 1.0) == 0  # a small part of such an error
-    more = sample_of(Predictions.from_arrays(np.tile(classes, 9), np.tile(values, (9, 1))), None)
-    assert bias_of_halves(measure, 0.0, more) == 0  # the classes are not so small
+    bias = halves_of(measure, classes, values)
+    assert bias == pytest.approx(1 / n_classes**2)
+    # In a sample of nine copies that of a mean of nine times as many values is a ninth of it
+    more = halves_of(measure, np.tile(classes, 9), np.tile(values, (9, 1)))
+    assert 0 <= more < bias / 2
 
 
 @pytest.mark.slow
@@ -94,27 +99,26 @@ def test_halves_show_the_bias_of_the_centre():
     area = measures.dmf_auc()
     truth = area(*normal_scores(0, 60_000, 6, 2.0))
     errors, biases, lows = [], [], []
-    for seed in range(1, 41):
+    for seed in range(1, 15):
         predictions = Predictions.from_arrays(*normal_scores(seed, 120, 6, 2.0))
         errors.append(area(predictions) - truth)
-        biases.append(bias_of_halves(area, errors[-1] + truth, sample_of(predictions, None)))
+        limits = facts_in(sample_of(predictions), area).limits
+        biases.append(_bias_of_halves(area, limits.function, limits.value, limits.influences))
         found = estimate(area, predictions)
         if found.bias_corrected is not None:
             assert found.bias_corrected == pytest.approx(found.value - biases[-1], abs=1e-9)
             lows.append(found.interval[0])
-    assert len(lows) > 20
+    assert len(lows) > 7
     assert np.std(biases) < 0.3 * np.std(errors)
-    assert np.mean(biases) == pytest.approx(np.mean(errors), abs=3 * np.std(errors) / np.sqrt(40))
+    assert np.mean(biases) == pytest.approx(np.mean(errors), abs=3 * np.std(errors) / np.sqrt(14))
     assert np.mean(biases) > 0.2 * np.std(errors)
-    large = Predictions.from_arrays(*normal_scores(1, 1200, 6, 2.0))
-    assert bias_of_halves(area, area(large), sample_of(large, None)) == 0
+    large = facts_in(sample_of(Predictions.from_arrays(*normal_scores(1, 1200, 6, 2.0))), area)
+    assert large.bias.of_value == 0  # it is not looked for
 
 
-@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "hand_till"])
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy"])
 def test_halves_of_what_is_linear_show_no_bias(name):
-    measure, even = get_measure(name), Predictions.from_arrays(*normal_scores(0, 120, 20, 1.5))
-    sample = sample_of(even, None)
-    assert bias_of_halves(measure, measure(even), sample) == pytest.approx(0, abs=1e-12)
+    assert halves_of(name, *normal_scores(0, 120, 20, 1.5)) == pytest.approx(0, abs=1e-12)
 
 
 def test_intervals_reach_to_where_the_truth_is():
@@ -171,73 +175,46 @@ def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
     assert any("replicates of it even more so" in remark for remark in found.warnings)
 
 
-@pytest.mark.parametrize("n", [30, 60])
-def test_average_precision_reaches_to_where_it_would_be_without_its_own_share(n):
-    """Intervals without the bias reach no further, and no warning is due."""
-    classes, scores = normal_scores(5, n, 3, 0.0)
-    plain, without = (
-        estimate(m, classes, scores, stratify=True)
-        for m in ("average_precision", "leave_one_out_average_precision")
-    )
-    bias = plain.value - without.value
-    assert bias > plain.standard_error / 4
-    assert without.interval[0] == pytest.approx(plain.interval[0], abs=0.3 * without.standard_error)
-    assert plain.bias_corrected == pytest.approx(without.value)
-    assert plain.warnings == without.warnings == ()
-
-
-def test_reliability_and_resolution_reach_down_by_what_chance_adds():
-    """Calibrated forecasts have a reliability of 0, and their parts add up to the Brier score."""
-    generator, excess = np.random.default_rng(2), []
-    for _ in range(40):
+def test_reliability_reaches_down_to_that_of_calibrated_forecasts():
+    """It is 0 in the population, and all samples show more, by chance."""
+    generator, excess, left = np.random.default_rng(2), [], []
+    for _ in range(30):
         p = generator.beta(2, 2, size=200)
         y = (generator.random(200) < p).astype(int)
         found = estimate("brier_reliability", y, np.stack([1 - p, p], axis=1))
-        assert found.interval[0] == 0
-        sample = Predictions.from_arrays(y, np.stack([1 - p, p], axis=1))
-        parts = [measures.brier_reliability(), measures.brier_resolution()]
-        less_biased = [(m, m.interval.less_biased) for m in parts]
-        chance = [m(sample) - other(sample) for m, other in less_biased if other is not None]
-        assert chance[0] == pytest.approx(chance[1], rel=1e-9)
-        excess.append(found.value - chance[0])
-    assert abs(np.mean(excess)) < 3 * np.std(excess) / np.sqrt(len(excess))
-
-
-def test_unequal_weights_add_more_chance_to_reliability():
-    """Calibrated forecasts have a reliability of 0, on average of samples less what chance adds."""
-    generator, corrected, plain = np.random.default_rng(8), [], []
-    measure = measures.brier_reliability()
-    for _ in range(150):
-        p = generator.beta(2, 2, size=150)
-        y, weight = (generator.random(150) < p).astype(int), np.exp(generator.normal(size=150))
-        scores = np.stack([1 - p, p], axis=1)
-        corrected.append(measure.interval.less_biased(y, scores, sample_weight=weight))
-        plain.append(measure(y, scores, sample_weight=weight))
-    error = np.std(corrected) / np.sqrt(len(corrected))
-    assert np.mean(corrected) == pytest.approx(0, abs=4 * error + 0.1 * np.mean(plain))
-    alike = measure.interval.less_biased(y, scores, sample_weight=np.full(150, 3.0))
-    assert alike == pytest.approx(measure.interval.less_biased(y, scores))
+        assert found.interval[0] == pytest.approx(0, abs=1e-9)
+        excess.append(found.value)
+        left.append(found.value if found.bias_corrected is None else found.bias_corrected)
+    assert abs(np.mean(left)) < np.mean(excess) / 3
 
 
 def test_bias_is_seen_in_halves_that_have_all_classes():
-    """Halves without one gave no value, with warnings of NumPy, or that of fewer classes."""
-    rng, biases = np.random.default_rng(2), []
+    """Halves of groups without one of the classes are left out."""
+    rng, numbers = np.random.default_rng(2), []
     for _ in range(10):
         y = rng.permutation(np.arange(24) % 5)
-        predictions = Predictions.from_arrays(y, rng.normal(size=(24, 5)) + np.eye(5)[y])
-        sample = sample_of(predictions, rng.integers(0, 8, 24))
-        counts = []
-        number = Measure(name="number", bind=lambda p, c=counts: lambda w: _count(p, w, c))
-        bias_of_halves(number, 5.0, sample)
-        assert set(counts) <= {5}
-        area = get_measure("one_vs_rest_auc")
-        biases.append(bias_of_halves(area, area(predictions), sample))
-    assert 0 < np.count_nonzero(biases) < 10
+        sample = sample_of(Predictions.from_arrays(y, np.eye(5)[y]), rng.integers(0, 8, 24))
+        halves = _halves(*sample, np.arange(8.0))
+        numbers.append(len(halves))
+        np.testing.assert_array_equal(halves[::2] + halves[1::2], 2.0)
+        for half in halves:
+            weights = half[sample.units.unit_of_row]
+            assert (np.bincount(y, weights, 5) > 0).all()
+            assert abs(half.sum() - len(half)) <= 1
+    assert 0 < np.count_nonzero(numbers) < 10
 
 
-def _count(predictions, weights, counts):
-    counts.append(np.count_nonzero(np.bincount(predictions.true, weights, 5)))
-    return 5.0
+def test_halves_have_half_of_each_class_whatever_the_order_of_rows():
+    y = np.repeat(np.arange(3), [11, 20, 4])
+    sample = sample_of(Predictions.from_arrays(y, np.eye(3)[y]))
+    halves = _halves(*sample, np.arange(35.0))
+    assert len(halves) > 0
+    for half in halves:
+        counts = np.bincount(y, half / 2)
+        assert (abs(counts - [5.5, 10, 2]) <= 0.5).all()
+    order = np.random.default_rng(1).permutation(35)
+    sample = sample_of(Predictions.from_arrays(y[order], np.eye(3)[y[order]]))
+    np.testing.assert_array_equal(_halves(*sample, np.arange(35.0)[order]), halves[:, order])
 
 
 def test_average_precision_at_a_small_share_is_too_large_and_says_so():

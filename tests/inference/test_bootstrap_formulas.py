@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from exact_limits import clipped
 from scipy import stats
 from scipy.special import expit, logit
 
 from dmfroc import estimate, influences
+from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.replicates import replicate_values
-from dmfroc.inference.units import units_of
+from dmfroc.inference.units import sample_of, units_of
 from dmfroc.measures import get_measure
 from dmfroc.measures.measure import bind
 
@@ -28,18 +28,24 @@ LEVELS = [0.5, 0.8, 0.95, 0.99]
 MEASURES = ["hand_till", "informedness"]
 
 
-def within_exact_limits(ends, measure, predictions, value, bounds, level):
-    units = units_of(predictions, stratify=True)
-    spread = moments_of(influences(measure, predictions), units).spread
-    return clipped(ends, measure, predictions.true, value, spread.scale, bounds, 1 - level)
+def limits_in(measure, predictions):
+    return facts_in(sample_of(predictions, stratify=True), get_measure(measure)).limits
+
+
+def beside_the_unseen(ends, measure, predictions, level):
+    """Return an interval that is extended by what one unseen observation adds to the limits."""
+    limits = limits_in(measure, predictions)
+    reach = limits.reach_of_unseen(1 - level)
+    assert reach.low < 0 < reach.high < 0.01
+    return np.clip(np.array(ends) + reach, *limits.bounds)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("measure", MEASURES)
 def test_studentized_interval_is_its_formula(predictions, measure, level):
-    """With fixed class sizes; its range is that of the measure, given these."""
-    bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
+    """On the scale where the range of the measure has no ends, with fixed class sizes."""
+    bounds = limits_in(measure, predictions).bounds
     replicates = replicate_values(
         bind(get_measure(measure), predictions),
         predictions,
@@ -66,7 +72,7 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
         stratify=True,
     )
     ends = from_line(to_line(whole.value) - quantiles * width)
-    expected = within_exact_limits(ends, measure, predictions, whole.value, bounds, level)
+    expected = beside_the_unseen(ends, measure, predictions, level)
     np.testing.assert_allclose(found.interval, expected, rtol=0, atol=1e-9)
 
 
@@ -75,7 +81,7 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
 @pytest.mark.parametrize("bayesian", [False, True])
 @pytest.mark.parametrize("measure", MEASURES)
 def test_other_intervals_are_their_formulas(predictions, measure, bayesian, level):
-    bounds = get_measure(measure).range_in(predictions, sizes_are_fixed=True)
+    bounds = limits_in(measure, predictions).bounds
 
     def interval(interval_type):
         return estimate(
@@ -94,16 +100,13 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
     percentile = np.quantile(draws, tails)
     basic = np.clip(2 * value - percentile[::-1], *bounds)
     for kind, ends in (("percentile", percentile), ("basic", basic)):
-        expected = within_exact_limits(ends, measure, predictions, value, bounds, level)
+        expected = beside_the_unseen(ends, measure, predictions, level)
         np.testing.assert_allclose(found[kind].interval, expected, rtol=0, atol=1e-9)
 
-    # How many standard errors from the value the jackknife's interval ends, on its own scale
-    to_line, _, slope = logit_scale(bounds)
-    whole = estimate(measure, predictions, level=level, stratify=True)
-    distance = to_line(whole.interval[1]) - to_line(value)  # of the end without an exact limit
-    quantiles = np.array([-1, 1]) * distance / (slope(value) * whole.standard_error)
-    bias = stats.norm.ppf(np.mean(draws < value - 1e-9) + np.mean(abs(draws - value) < 1e-9) / 2)
     influence = influences(measure, predictions)
+    freedom = moments_of(influence, units_of(predictions, stratify=True)).spread.degrees_of_freedom
+    quantiles = stats.t(freedom).ppf(tails)
+    bias = stats.norm.ppf(np.mean(draws < value - 1e-9) + np.mean(abs(draws - value) < 1e-9) / 2)
     acceleration = (influence**3).sum() / (6 * (influence**2).sum() ** 1.5)
     if bayesian:
         corrected = 2 * bias - acceleration + quantiles
@@ -111,5 +114,5 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
         shifted = bias + quantiles
         corrected = bias + shifted / (1 - acceleration * shifted)
     bca = np.quantile(draws, stats.norm.cdf(corrected))
-    expected = within_exact_limits(bca, measure, predictions, value, bounds, level)
+    expected = beside_the_unseen(bca, measure, predictions, level)
     np.testing.assert_allclose(found["bca"].interval, expected, rtol=0, atol=1e-9)

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc.inference import compiled_replicates, replicates
 from dmfroc.inference.influences import moments_of
-from dmfroc.inference.limits import quantile_in_standard_errors
+from dmfroc.inference.scales import quantile_in_standard_errors
 from dmfroc.inference.units import Units, units_of
 from dmfroc.measures import dmf_auc, hand_till
 from dmfroc.measures.measure import bind
@@ -98,7 +98,7 @@ def test_replicates_of_two_classes_are_areas():
         predictions, units_of(predictions), range(1), 0, bayesian=False
     )[0]
     draws = estimate("dmf_auc", predictions, method="bootstrap", n_draws=100).draws
-    expected = roc_auc_score(classes, scores[:, 1], sample_weight=count)
+    expected = roc_auc_score(classes, scores[:, 1] - scores[:, 0], sample_weight=count)
     assert abs(draws[0] - expected) < 1e-12
 
 

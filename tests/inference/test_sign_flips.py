@@ -58,14 +58,14 @@ def test_draws_of_signs_are_those_of_all_signs():
         ("greater", np.mean(sums >= value - 1e-12)),
         ("less", np.mean(sums <= value + 1e-12)),
     ):
-        found = p_value_of_flips(flips, Hypothesis(alternative), 0.0)
+        found = p_value_of_flips(flips, Hypothesis(alternative).sign, 0.0)
         assert found == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 9999))
 
 
-def test_a_difference_beyond_all_draws_has_the_p_value_of_the_t_test_if_that_is_less():
+def test_a_difference_beyond_all_draws_has_the_p_value_of_the_limits_if_that_is_less():
     flips = np.append(1.0, np.zeros(9999))
-    assert p_value_of_flips(flips, Hypothesis(), 1e-7) == 1e-7
-    assert p_value_of_flips(flips, Hypothesis(), 0.3) == 1e-4
+    assert p_value_of_flips(flips, 0, 1e-7) == 1e-7
+    assert p_value_of_flips(flips, 0, 0.3) == 1e-4
 
 
 @pytest.mark.parametrize(

@@ -314,9 +314,9 @@ def test_files_of_two_hospitals(parsed):
     [difference] = parsed(f"{line} --unpaired")["differences"]
     assert difference["value"] == pytest.approx(0.143468, abs=5e-7)
     assert difference["standard_error"] == pytest.approx(0.080884, abs=5e-7)
-    # A t distribution gives .041, the normal distribution .0380
+    # A t distribution gives .041, the normal distribution .0380, a tilt of the two samples .0393
     [one_sided] = parsed(f"{line} --unpaired --alternative greater")["differences"]
-    assert one_sided["p_value"] == pytest.approx(0.0411, abs=5e-5)
+    assert one_sided["p_value"] == pytest.approx(0.0393, abs=5e-5)
     assert one_sided["p_value"] == pytest.approx(difference["p_value"] / 2, rel=1e-12)
 
 

@@ -188,14 +188,14 @@ def test_single_score_of_text_of_numbers():
 
 @pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_default_column_names_are_no_names(table):
-    y = Y[Y < 2] + 1
+    y, scores = Y[Y < 2] + 1, np.column_stack([-S[:, 1], S[:, 1:]])[Y < 2]
     with pytest.raises(ValueError, match=r"2 distinct labels .* 3 columns: pass labels="):
-        dmfroc.hand_till_score(y, table(S[Y < 2]))
+        dmfroc.hand_till_score(y, table(scores))
     with pytest.warns(UserWarning, match="left out: 3"):
-        found = dmfroc.hand_till_score(y, table(S[Y < 2]), labels=[1, 2, 3])
-    assert found == dmfroc.hand_till_score(y, S[Y < 2][:, :2])
+        found = dmfroc.hand_till_score(y, table(scores), labels=[1, 2, 3])
+    assert found == dmfroc.hand_till_score(y, scores[:, :2])
     assert dmfroc.hand_till_score(Y, table(S)) == dmfroc.hand_till_score(Y, S)
-    chosen = frame(S[Y < 2], None)
+    chosen = frame(scores, None)
     with pytest.raises(ValueError, match=r"column 0 names no class .* labels=\[0, 1, 2\]"):
         dmfroc.hand_till_score(y, chosen)
     with pytest.warns(UserWarning, match="left out: 0"):

@@ -106,6 +106,7 @@ def test_single_score_must_be_finite():
 def test_columns_are_matched_by_name(labels, names):
     k = len(labels)
     scores = np.arange(k * k, dtype=float).reshape(k, k)
+    scores[1:, 0] *= -1  # of two classes complements
     by_position = as_predictions(labels, scores, labels=labels)
     for order in (np.arange(k), np.arange(k)[::-1], np.roll(np.arange(k), 1)):
         frame = pd.DataFrame(scores[:, order], columns=[names[column] for column in order])

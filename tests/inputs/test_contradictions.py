@@ -21,7 +21,9 @@ import dmfroc
 from dmfroc import Predictions
 from dmfroc.cli.commands import app
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings(
+    "error", "ignore:.*The sums of the scores differ between rows:UserWarning"
+)
 
 CODES = np.arange(120) % 3
 
@@ -67,10 +69,12 @@ def test_scores_of_classifiers_are_not_doubted(tmp_path, load, classifier, metho
         frame = frame_of(prefix, scores, 0).assign(y=y[1::2])
         frame.to_csv(tmp_path / "x.csv", index=False)
         is_joint = method == "predict_joint_log_proba" and len(scores.T) == 2
-        told = pytest.warns(match="softmax") if is_joint else contextlib.nullcontext()
+        told = pytest.warns(match="as of logits") if is_joint else contextlib.nullcontext()
         with told:  # otherwise without a warning
             read = Predictions.from_file(tmp_path / "x.csv", label="y")
-        assert read.scores == pytest.approx(scores, rel=1e-12)
+        excess = scores[:, -1] - scores[:, 0]
+        expected = np.stack([-excess, excess], axis=1) if is_joint else scores
+        assert read.scores == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("prefix", "is_doubted"), [("rf_", True), ("prob_", False)])
@@ -396,7 +400,7 @@ def test_small_scores_of_the_class_that_is_named_have_one_remedy(cases_directory
 def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
     rng = np.random.default_rng(0)
     y, noise = np.arange(200) % 2, rng.normal(size=(200, 2))
-    message = "are taken as scores of the classes .* Are they the scores of two classifiers"
+    message = "less that of .* If they are the scores of two classifiers"
     with pytest.warns(UserWarning, match=message):
         Predictions.from_arrays(y, noise + 1.5 * y[:, None])
     markers = pd.DataFrame(noise, columns=["s100b", "ndka"]).assign(y=np.array(["bad", "good"])[y])
@@ -412,9 +416,9 @@ def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
 def test_logits_of_two_classes_are_no_single_score(cases_directory):
     table = pd.read_csv(cases_directory / "third" / "logits2.csv")
     y, logits = table["label"], table[["logit_no", "logit_yes"]]
-    message = "sums of the two columns .*softmax, or the column of class 'yes' less that of 'no'"
+    message = "the score is that of class 'yes' less that of 'no', as of logits"
     with pytest.warns(UserWarning, match=message):
-        dmfroc.hand_till_score(y, logits)
+        of_both = dmfroc.hand_till_score(y, logits)
     with pytest.warns(UserWarning, match=message):
         dmfroc.compare(y, {"logits": logits, "softmax": softmax(logits, axis=1)})
     with warnings.catch_warnings():
@@ -429,6 +433,7 @@ def test_logits_of_two_classes_are_no_single_score(cases_directory):
                 softmax(logits.astype("float32"), axis=1).astype("float16"),
             )
         ]
+    assert of_both == found[0]
     assert found == pytest.approx([0.7647503445822774] * 5, abs=1e-3)
     assert found[:4] == pytest.approx([0.7647503445822774] * 4)
 
@@ -459,7 +464,8 @@ def test_names_of_classes_that_labels_count_can_be_looked_up():
 def test_rows_that_tie_for_the_largest_score_are_told_if_they_matter(n_ties):
     y = np.arange(300) % 3
     scores = np.random.default_rng(0).normal(size=(300, 3)) + np.eye(3)[y]
-    scores[:n_ties, :2] = 9.0
+    scores = softmax(scores, axis=1)
+    scores[:n_ties] = [0.5, 0.5, 0]
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         dmfroc.evaluate(y, scores, measures=["accuracy", "informedness", "hand_till"])

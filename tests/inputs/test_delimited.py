@@ -92,8 +92,8 @@ def read(tmp_path, text, name="s.csv", **arguments):
 
 @pytest.mark.parametrize("name", ["tab", "\\t", "\t"])
 def test_a_tab_is_named_or_given(tmp_path, name):
-    found = read(tmp_path, "y\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.2\n", separator=name)
-    assert found.scores.tolist() == [[0.5, 0.25], [0.1, 0.2]]
+    found = read(tmp_path, "y\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.3\n", separator=name)
+    assert found.scores.tolist() == [[0.5, 0.25], [0.1, 0.3]]
 
 
 # Where the table begins and ends
@@ -102,34 +102,34 @@ def test_a_tab_is_named_or_given(tmp_path, name):
 @pytest.mark.parametrize(
     "text",
     [
-        "sep=;\ny;a;b\na;0,5;0,25\nb;0,1;0,2\n",
-        '"sep=;"\r\ny;a;b\r\na;0.5;0.25\r\nb;0.1;0.2\r\n',
-        "SEP=\t\ny\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.2\n",
-        "sep=,\ny,a,b\na,0.5,0.25\nb,0.1,0.2",
-        "# by NumPy\n# y,a,b\na,0.5,0.25\nb,0.1,0.2\n",
-        "#id,y,a,b\n1,a,0.5,0.25\n2,b,0.1,0.2\n",
-        "# y\n# a, b\ny,a,b\na,0.5,0.25\nb,0.1,0.2\n",
-        "# one\n#two,three\ny,a,b\na,0.5,0.25\n# between\nb,0.1,0.2\n",
-        "Exported,by,somebody,else\n\ny,a,b\na,0.5,0.25\nb,0.1,0.2\n",
-        "\n\n\ny,a,b\na,0.5,0.25\n\nb,0.1,0.2\n\n",
-        '"y" "a" "b"\n"1" "a" 0.5 0.25\n"2" "b" 0.1 0.2\n',
-        '"","y","a","b"\n"1","a",0.5,0.25\n"2","b",0.1,0.2\n',
-        '"y", "a", "b"\n"a", 0.5, 0.25\n"b", 0.1, 0.2\n',
-        "y ,a ,b \na ,0.5 ,0.25 \nb ,0.1 ,0.2 \n",
-        "y,a,b,\na,0.5,0.25,\nb,0.1,0.2,\n",
-        "y,a,b\na,0.5,0.25,\nb,0.1,0.2,\n",
-        "y  a  b\na  0.5  0.25\nb  0.1  0.2\n",
-        "y|a|b\na|.5|2.5e-1\nb|+0.1|0.2\n",
-        "y\ta\tb\na\t50%\t25 %\nb\t10%\t20%\n",
-        "y;a;b\na;50,0 %;25,0 %\nb;10,0 %;20,0 %\n",
-        "\ufeffy,a,b\na,0.5,0.25\nb,0.1,0.2\n",
+        "sep=;\ny;a;b\na;0,5;0,25\nb;0,1;0,3\n",
+        '"sep=;"\r\ny;a;b\r\na;0.5;0.25\r\nb;0.1;0.3\r\n',
+        "SEP=\t\ny\ta\tb\na\t0.5\t0.25\nb\t0.1\t0.3\n",
+        "sep=,\ny,a,b\na,0.5,0.25\nb,0.1,0.3",
+        "# by NumPy\n# y,a,b\na,0.5,0.25\nb,0.1,0.3\n",
+        "#id,y,a,b\n1,a,0.5,0.25\n2,b,0.1,0.3\n",
+        "# y\n# a, b\ny,a,b\na,0.5,0.25\nb,0.1,0.3\n",
+        "# one\n#two,three\ny,a,b\na,0.5,0.25\n# between\nb,0.1,0.3\n",
+        "Exported,by,somebody,else\n\ny,a,b\na,0.5,0.25\nb,0.1,0.3\n",
+        "\n\n\ny,a,b\na,0.5,0.25\n\nb,0.1,0.3\n\n",
+        '"y" "a" "b"\n"1" "a" 0.5 0.25\n"2" "b" 0.1 0.3\n',
+        '"","y","a","b"\n"1","a",0.5,0.25\n"2","b",0.1,0.3\n',
+        '"y", "a", "b"\n"a", 0.5, 0.25\n"b", 0.1, 0.3\n',
+        "y ,a ,b \na ,0.5 ,0.25 \nb ,0.1 ,0.3 \n",
+        "y,a,b,\na,0.5,0.25,\nb,0.1,0.3,\n",
+        "y,a,b\na,0.5,0.25,\nb,0.1,0.3,\n",
+        "y  a  b\na  0.5  0.25\nb  0.1  0.3\n",
+        "y|a|b\na|.5|2.5e-1\nb|+0.1|0.3\n",
+        "y\ta\tb\na\t50%\t25 %\nb\t10%\t30%\n",
+        "y;a;b\na;50,0 %;25,0 %\nb;10,0 %;30,0 %\n",
+        "\ufeffy,a,b\na,0.5,0.25\nb,0.1,0.3\n",
     ],
 )
 def test_where_a_table_begins(tmp_path, text):
     arguments = {"scores": ["a", "b"]} if text.startswith(('"",', "#id")) else {}
     found = read(tmp_path, text, **arguments)
     assert found.labels == ("a", "b")
-    np.testing.assert_array_equal(found.scores, [[0.5, 0.25], [0.1, 0.2]])
+    np.testing.assert_array_equal(found.scores, [[0.5, 0.25], [0.1, 0.3]])
 
 
 @pytest.mark.parametrize(

@@ -107,21 +107,21 @@ def test_other_numbers_next_to_columns_named_like_other_labels(csv, header, labe
 
 
 def test_integer_and_boolean_labels_of_a_file(csv):
-    integers = csv("y,p_10,p_9", "9,1,2", "10,3,4")
+    integers = csv("y,p_10,p_9", "9,1,4", "10,3,2")
     assert Predictions.from_file(integers, label="y").labels == (9, 10)
     np.testing.assert_array_equal(
-        Predictions.from_file(integers, label="y").scores, [[2, 1], [4, 3]]
+        Predictions.from_file(integers, label="y").scores, [[4, 1], [2, 3]]
     )
     assert Predictions.from_file(integers, label="y", labels=["10", "9"]).labels == (10, 9)
     assert Predictions.from_file(integers, label="y", labels=[10, 9]).labels == (10, 9)
     with pytest.raises(ValueError, match="no column for class 'x'"):
         Predictions.from_file(integers, label="y", labels=["10", "x"])
-    booleans = csv("y,true,false", "true,1,2", "false,3,4")
+    booleans = csv("y,true,false", "true,1,4", "false,3,2")
     assert Predictions.from_file(booleans, label="y").labels == (False, True)
     reversed_order = Predictions.from_file(booleans, label="y", labels=["True", "False"])
     assert reversed_order.labels == (True, False)
     np.testing.assert_array_equal(
-        Predictions.from_file(booleans, label="y").scores, [[2, 1], [4, 3]]
+        Predictions.from_file(booleans, label="y").scores, [[4, 1], [2, 3]]
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from matplotlib import pyplot
+from scipy.special import softmax
 
 from dmfroc import Predictions, compare, evaluate
 from dmfroc._kit.text import legend_text, printable, width
@@ -15,8 +16,8 @@ from dmfroc.results.writers import as_latex, as_markdown
 
 RNG = np.random.default_rng(0)
 TRUE = np.repeat([0, 1, 2], 20)
-GOOD = RNG.normal(size=(60, 3)) + 2 * np.eye(3)[TRUE]
-POOR = RNG.normal(size=(60, 3)) + np.eye(3)[TRUE]
+GOOD = softmax(RNG.normal(size=(60, 3)) + 2 * np.eye(3)[TRUE], axis=1)
+POOR = softmax(RNG.normal(size=(60, 3)) + np.eye(3)[TRUE], axis=1)
 NASTY = ["forest [a]", "[/]", ":smile:", "[bold]x", "日本", "a\\[b", "$x", "_hidden", "50% $ of"]
 
 

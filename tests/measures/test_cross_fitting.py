@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 from simulations import normal_scores
 
 from dmfroc import Predictions, estimate
@@ -28,7 +27,8 @@ def cross_fit(measure, predictions, units):
 def test_guessing_is_no_better_than_chance(measure, n_classes):
     values, plain = [], []
     for seed in range(12):
-        predictions = Predictions.from_arrays(*normal_scores(seed, 120, n_classes, 0.0))
+        classes, scores = normal_scores(seed, 120, n_classes, 0.0)
+        predictions = Predictions.from_arrays(classes, scores if n_classes > 2 else scores[:, 1])
         found, _ = cross_fit(measure, predictions, np.arange(120))
         values.append(found)
         plain.append(measure(predictions))
@@ -63,20 +63,18 @@ def test_intervals_are_about_the_cross_fitted_value():
     assert any("a class has too few to choose them on others" in w for w in few.warnings)
 
 
-def test_the_upper_limit_near_perfection_is_about_the_geometric_mean_of_both_losses():
-    """Cross-fitting loses much more there than the value gains."""
+def test_the_upper_limit_near_perfection_is_further_by_half_of_what_cross_fitting_loses():
+    """That is much more there than the value gains."""
     classes, scores = normal_scores(9, 240, 4, 4.0)
     predictions = Predictions.from_arrays(classes, scores)
     measure = MEASURES["convex_hull_auc"]
     sample = Sample(predictions, units_of(predictions))
-    [facts] = facts_of([measure], bind(measure, predictions), sample)
-    corrected, moments = facts.cross_fitted
-    loss = np.sqrt((1 - corrected) * (1 - facts.value))
-    assert 1 - corrected > 3 * (1 - facts.value)
-    spread = moments.spread
-    factor = np.exp(stats.t.ppf(0.025, spread.degrees_of_freedom) * spread.scale / loss)
-    assert 1 - facts.interval_at(0.05).high == pytest.approx(loss * factor, rel=1e-9)
-    assert loss * factor < 1 - facts.value
+    [facts] = facts_of([measure], sample)
+    assert 1 - facts.cross_fitted > 3 * (1 - facts.value)
+    of_others, found = facts.limits.interval_at(0.05), facts.interval_at(0.05)
+    further = of_others.high + (facts.value - facts.cross_fitted) / 2
+    assert of_others.low == found.low < facts.cross_fitted < of_others.high
+    assert found.high == pytest.approx(max(further, facts.value), abs=1e-12)
 
 
 def test_noise_has_an_interval_that_begins_at_chance():

@@ -224,8 +224,10 @@ def test_rates_have_the_errors_of_proportions():
     found = evaluate(predictions, measures=list(expected), stratify=True).estimates
     for name, variance in expected.items():
         assert found[name].standard_error == pytest.approx(np.sqrt(variance), rel=1e-10), name
-    low, high = found["positive_likelihood_ratio"].interval
-    assert low * high == pytest.approx((tpr / fpr) ** 2)  # symmetric on the logarithm
+    low, high = np.log(found["positive_likelihood_ratio"].interval)
+    error = np.sqrt(of_recall / tpr**2 + of_fallout / fpr**2)  # of the logarithm
+    assert (high - low) / 2 == pytest.approx(1.96 * error, rel=0.1)
+    assert low < np.log(tpr / fpr) - 1.7 * error < np.log(tpr / fpr) + 1.7 * error < high
 
 
 @pytest.mark.slow

@@ -289,15 +289,6 @@ def test_simultaneous_band_is_the_pointwise_one_of_a_higher_level(case):
         assert (whole.high <= bonferroni.high + 1e-12).all()
 
 
-def test_one_threshold_has_one_level():
-    pointwise, whole = (
-        curve_band(CASES["three"], n_thresholds=1, kind=kind)
-        for kind in ("pointwise", "simultaneous")
-    )
-    np.testing.assert_array_equal(whole.low, pointwise.low)
-    np.testing.assert_array_equal(whole.high, pointwise.high)
-
-
 @pytest.mark.slow
 def test_the_whole_curve_lies_within_the_simultaneous_band():
     """Normal scores, whose curve is known; the pointwise band does not hold it so often."""

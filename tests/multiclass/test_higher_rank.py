@@ -8,7 +8,7 @@ import dmfroc
 from dmfroc import functional, measures
 from dmfroc.multiclass.higher_rank import fit_center, jacobian_of_curve
 
-N, K, T = 60, 3, 5
+N, K, T = 60, 3, 9
 GENERATOR = np.random.default_rng(0)
 Y = GENERATOR.permutation(np.arange(N) % K)
 SCORES = GENERATOR.normal(size=(N, K)) * [1, 1, 2] + np.eye(K)[Y] * [1, 2, 1.5]
@@ -41,7 +41,9 @@ def test_rank_one_is_the_center():
         expected = functional.center(RATES, ONES, 0.0)
     np.testing.assert_allclose(without.row_effect, expected.threshold_effect, atol=1e-4)
     # The priors are the same to second order: where pairs differ little, so are the fits.
-    alike = 1 / (1 + np.exp(-np.outer(1 + 0.02 * GENERATOR.normal(size=6), np.linspace(-2, 2, 10))))
+    alike = 1 / (
+        1 + np.exp(-np.outer(1 + 0.02 * GENERATOR.normal(size=6), np.linspace(-2, 2, 2 * T)))
+    )
     alike = np.sort(alike.reshape(6, 2, T), axis=-1)
     found = fit_center(alike, ONES, 1.0, 1, "logit")
     expected = functional.center(alike, ONES, 1.0)

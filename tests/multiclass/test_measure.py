@@ -88,7 +88,7 @@ def test_two_classes_take_any_option():
     classes, scores = normal_scores(2, 60, 2)
     expected = estimate("dmf_auc", classes, scores)
     for pool in ("balanced", "pooled"):
-        found = estimate(dmf_auc("prevalence", 3, 50.0, pool), classes, scores)
+        found = estimate(dmf_auc("prevalence", 9, 50.0, pool), classes, scores)
         assert (found.value, found.interval) == (expected.value, expected.interval)
 
 

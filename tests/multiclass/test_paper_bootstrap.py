@@ -17,7 +17,7 @@ def test_the_papers_bootstrap_is_too_narrow():
     found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=200)
     assert found.value == honest.value
     assert 0.05 < found.standard_error / honest.standard_error < 0.3
-    assert found.warnings[0].startswith("the paper's bootstrap takes cumulative counts")
+    assert any(x.startswith("the paper's bootstrap takes cumulative") for x in found.warnings)
 
 
 def test_the_papers_bootstrap_is_for_its_curve_only():
@@ -37,12 +37,12 @@ def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
     fitted = expit(curve.threshold_effect * curve.pair_effect[:, None, None])
     seen = []
 
-    class Recorder:
+    class Recorder(np.random.Generator):
         def binomial(self, size, rate):
             seen.append(rate)
             return size * rate
 
-    monkeypatch.setattr(np.random, "default_rng", lambda seed: Recorder())
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Recorder(np.random.PCG64(seed)))
     found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=100)
     assert len(seen) == 100
     np.testing.assert_allclose(seen[0].reshape(fitted.shape), fitted, rtol=1e-9)
@@ -147,7 +147,7 @@ def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
     found = estimate(measure, *skewed(n=90), n_draws=200)
     assert found.method == "paper_bootstrap"
     np.testing.assert_array_equal(found.interval, np.quantile(found.draws, [0.025, 0.975]))
-    assert (found.exact_limit, found.bias_corrected) == (None, None)
+    assert found.bias_corrected is None
     perfect = estimate(measure, [0, 1, 2] * 20, np.tile(np.eye(3), (20, 1)), n_draws=100)
     np.testing.assert_allclose(perfect.interval, 1, atol=1e-9)
     both = evaluate(*skewed(), measures=["hand_till", measure]).estimates.values()

@@ -1,0 +1,249 @@
+"""Values as functions of the masses of independent units, seen and unseen, and their derivatives.
+
+This is the one form in which limits know a value: of a measure in a sample, of a difference, of a
+mean of several, or of what a judge adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc._kit.arrays import PerRow
+from dmfroc.inference.tilt import PerUnit
+from dmfroc.inference.units import EstimatedWeights, Sample
+from dmfroc.inference.unseen import PerUnseen, UnseenRows
+from dmfroc.measures.bound import BoundMeasures
+
+
+class Slopes(NamedTuple):
+    """A value at some masses, and its derivatives with respect to these."""
+
+    value: float
+    of_units: PerUnit
+    of_unseen: PerUnseen
+
+
+@runtime_checkable
+class Reweighted(Protocol):
+    """A value as a function of the masses of units, 1 each in the sample, and of unseen units."""
+
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
+        """Return the value."""
+
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes | None:
+        """Return the value and its derivatives; None if they are only known in the sample."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureOfUnits:
+    """A measure in a sample with the rows that it does not show.
+
+    Estimated weights follow: the chances to stay uncensored are estimated again, and so are the
+    shares of classes that are given. Weights by a model change by their derivatives.
+    """
+
+    bound: BoundMeasures
+    sample: Sample
+    rows: UnseenRows
+    has_slopes: bool = True
+
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
+        """Return the value."""
+        with np.errstate(all="ignore"):
+            return float(self.bound.values(self._weights(units, unseen)[0])[0])
+
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes | None:
+        """Return the value and its derivatives, unless weights are estimated."""
+        if self.sample.units.weights is not None or not self.has_slopes:
+            return None
+        weights, factor = self._weights(units, unseen)
+        with np.errstate(all="ignore"):
+            [value], [gradient] = self.bound.values_and_gradients(weights)
+        return Slopes(float(value), *self.by_unit(gradient, weights, factor))
+
+    def by_unit(
+        self, gradient: PerRow, weights: PerRow, factor: PerRow | float
+    ) -> tuple[PerUnit, PerUnseen]:
+        """Return the derivatives with respect to masses from those with respect to weights."""
+        (predictions, units), n = self.sample, len(self.sample.predictions.true)
+        slopes = np.nan_to_num(gradient * factor, posinf=0, neginf=0)
+        if units.shares is not None:
+            cell = self._cells
+            slopes -= (np.bincount(cell, weights * slopes) / np.bincount(cell, weights))[cell]
+        of_rows = slopes[:n] * predictions.sample_weight
+        if units.weights is not None:
+            of_units, of_target = units.weights.through(of_rows)
+            return np.append(units.sums(of_units), of_target), slopes[n:] * self.size
+        return units.sums(of_rows), slopes[n:] * self.size
+
+    @property
+    def n_units(self) -> int:
+        """Number of units, and of those of the sample by which weights were estimated."""
+        weights = self.sample.units.weights
+        n = len(self.sample.units.stratum)
+        if isinstance(weights, EstimatedWeights):
+            return n + len(weights.influences_of_target)
+        return n
+
+    @property
+    def size(self) -> PerUnseen:
+        """The weight of an average unit in the class of each unseen one."""
+        predictions, units = self.sample
+        of_class = np.ones(predictions.n_classes)
+        if units.effective_sizes is not None:
+            totals = predictions.class_totals[predictions.present]
+            of_class[predictions.present] = totals / units.effective_sizes
+        return of_class[self.rows.true]
+
+    @property
+    def _cells(self) -> Int[np.ndarray, " rows"]:
+        """The class, and fold, of each row whose share is given."""
+        assert self.sample.units.shares is not None
+        whole = self.rows.predictions
+        pairs = whole.true if whole.folds is None else np.stack([whole.folds, whole.true])
+        return np.unique(np.atleast_2d(pairs), axis=1, return_inverse=True)[1].ravel()
+
+    def _weights(self, units: PerUnit, unseen: PerUnseen) -> tuple[PerRow, PerRow | float]:
+        """Return the weights of all rows, and by how much given shares of classes change them."""
+        (predictions, own), n = self.sample, len(self.sample.units.stratum)
+        rows = predictions.sample_weight * own.drawn_weights(units[:n], keeps_shares=False)
+        if isinstance(own.weights, EstimatedWeights):
+            moved = (units[own.unit_of_row] - 1) @ own.weights.influences_of_rows
+            if len(units) > n:
+                moved = moved + (units[n:] - 1) @ own.weights.influences_of_target
+            rows = rows * np.exp(own.weights.slopes @ moved)
+        weights = np.append(rows, unseen * self.size)
+        if own.shares is None:
+            return weights, 1.0
+        cell, whole = self._cells, self.rows.predictions.sample_weight
+        factor = (np.bincount(cell, whole) / np.maximum(np.bincount(cell, weights), 1e-300))[cell]
+        return weights * factor, factor
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfUnits:
+    """A weighted mean of scores: sums and weights of each unit, and scores of unseen units."""
+
+    sums: PerUnit
+    weights: PerUnit
+    of_unseen: PerUnseen
+    size: float  # weight of an unseen unit
+
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
+        """Return the value."""
+        return self.slopes(units, unseen).value
+
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes:
+        """Return the value and its derivatives."""
+        total = units @ self.weights + self.size * unseen.sum()
+        value = float(units @ self.sums + self.size * (unseen @ self.of_unseen)) / total
+        of_unseen = self.size * (self.of_unseen - value) / total
+        return Slopes(value, (self.sums - value * self.weights) / total, of_unseen)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearValue:
+    """What units add to a value, in proportion to their masses; 0 in the sample."""
+
+    influences: PerUnit
+
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
+        """Return the value."""
+        return float(self.influences @ (units - 1))
+
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes:
+        """Return the value and its derivatives."""
+        return Slopes(self.value(units, unseen), self.influences, np.zeros(len(unseen)))
+
+
+class Term(NamedTuple):
+    """A value in a sum of several.
+
+    Attributes
+    ----------
+    coefficient : float
+        By which it is multiplied.
+    function : Reweighted
+        The value.
+    units : numpy.ndarray of int, shape (u,), or None
+        The place of each of its units among those of the sum; None if they are the same.
+    unseen : numpy.ndarray of int, shape (p,)
+        As which of its unseen units each of the sum's counts in it; -1 for none.
+    n_unseen : int
+        Number of its unseen units.
+    beside : numpy.ndarray of int, shape (p,), optional
+        As which of its unseen units each of the sum's also counts, by the share ``together``.
+    together : float
+        How often units err in several values at once.
+    """
+
+    coefficient: float
+    function: Reweighted
+    units: Int[np.ndarray, " u"] | None
+    unseen: Int[np.ndarray, " p"]
+    n_unseen: int
+    beside: Int[np.ndarray, " p"] | None = None
+    together: float = 0.0
+
+    def masses(
+        self, units: PerUnit, unseen: PerUnseen
+    ) -> tuple[Float[np.ndarray, " v"], Float[np.ndarray, " q"]]:
+        """Return the masses of its own units."""
+        own = at_places(unseen, self.unseen, self.n_unseen)
+        if self.beside is not None:
+            own = own + self.together * at_places(unseen, self.beside, self.n_unseen)
+        return units if self.units is None else units[self.units], own
+
+    def costs(self, of_unseen: PerUnseen) -> Float[np.ndarray, " q"]:
+        """Return what each of the sum's unseen units does to the value."""
+        costs = own_of(of_unseen, self.unseen)
+        if self.beside is not None:
+            costs = costs + self.together * own_of(of_unseen, self.beside)
+        return self.coefficient * costs
+
+
+@dataclass(frozen=True, eq=False)
+class SumOfValues:
+    """A sum of multiples of values."""
+
+    terms: Sequence[Term]
+
+    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
+        """Return the value."""
+        return sum(t.coefficient * t.function.value(*t.masses(units, unseen)) for t in self.terms)
+
+    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes | None:
+        """Return the value and its derivatives."""
+        value, of_units, of_unseen = 0.0, np.zeros(len(units)), np.zeros(len(unseen))
+        for t in self.terms:
+            found = t.function.slopes(*t.masses(units, unseen))
+            if found is None:
+                return None
+            value += t.coefficient * found.value
+            of_units += t.coefficient * spread(found.of_units, t.units, len(units))
+            of_unseen += t.costs(found.of_unseen)
+        return Slopes(value, of_units, of_unseen)
+
+
+def spread(
+    numbers: PerUnit, places: Int[np.ndarray, " u"] | None, n: int
+) -> Float[np.ndarray, " n"]:
+    """Return numbers of some units at their places among n."""
+    return numbers if places is None else np.bincount(places, numbers, n)
+
+
+def at_places(numbers: PerUnseen, places: Int[np.ndarray, " p"], n: int) -> Float[np.ndarray, " n"]:
+    """Add up numbers at their places among n; those at -1 have none."""
+    counts, sums = places >= 0, np.zeros(n)
+    np.add.at(sums, places[counts], numbers[counts])
+    return sums
+
+
+def own_of(numbers: PerUnseen, places: Int[np.ndarray, " q"]) -> Float[np.ndarray, " q"]:
+    """Return the numbers at some places, 0 where there is none."""
+    return np.where(places >= 0, np.append(numbers, 0.0)[places], 0.0)

@@ -1,0 +1,102 @@
+"""Scales on which a range has no ends, and intervals by Student's t on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import expit, logit, ndtri, stdtrit
+
+from dmfroc.inference.influences import Moments, Spread
+from dmfroc.inference.limits import Interval
+
+_Map = Callable[[Any], Float[np.ndarray, "*x"]]
+
+
+class Scale(NamedTuple):
+    """An increasing map of a measure's range onto the real line."""
+
+    to_line: _Map
+    from_line: _Map
+    slope: _Map  # derivative of to_line
+
+
+IDENTITY = Scale(np.asarray, np.asarray, lambda x: np.ones(np.shape(x)))
+
+
+def scale_of(bounds: tuple[float, float]) -> Scale:
+    """Return the logit for a range with two ends, a logarithm for one end, or the identity."""
+    low, high = bounds
+    if np.isfinite(low) and np.isfinite(high):
+        width = high - low
+        return Scale(
+            to_line=lambda x: logit((np.asarray(x) - low) / width),
+            from_line=lambda y: low + width * expit(np.asarray(y)),
+            slope=lambda x: width / ((np.asarray(x) - low) * (high - np.asarray(x))),
+        )
+    if np.isfinite(low):
+        return Scale(
+            to_line=lambda x: np.log(np.asarray(x) - low),
+            from_line=lambda y: low + _exp(y),
+            slope=lambda x: 1 / (np.asarray(x) - low),
+        )
+    if np.isfinite(high):
+        return Scale(
+            to_line=lambda x: -np.log(high - np.asarray(x)),
+            from_line=lambda y: high - _exp(-np.asarray(y)),
+            slope=lambda x: 1 / (high - np.asarray(x)),
+        )
+    return IDENTITY
+
+
+def _exp(x: Any) -> Any:
+    """Return exp(x), infinite where no number can hold it: an end of the range is cut there."""
+    with np.errstate(over="ignore"):
+        return np.exp(x)
+
+
+def quantile_in_standard_errors(moments: Moments, level: float) -> float:
+    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
+    scale, freedom = moments.spread
+    error = moments.standard_error
+    if error == 0:
+        return float(ndtri((1 + level) / 2))
+    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
+
+
+def t_interval(
+    value: float,
+    spread: Spread,
+    error: float,
+    bounds: tuple[float, float],
+    scale: Scale | None = None,
+) -> Interval:
+    """Return the t interval that is symmetric on a scale, by default one without ends."""
+    if scale is None:
+        scale = scale_of(bounds) if bounds[0] < value < bounds[1] else IDENTITY
+    half_width = -stdtrit(spread.degrees_of_freedom, error / 2) * spread.scale * scale.slope(value)
+    ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
+    return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
+
+
+@dataclass(frozen=True)
+class LimitsOfT:
+    """The limits of a value by Student's t, inside of its range."""
+
+    value: float
+    standard_error: float
+    degrees_of_freedom: float
+    bounds: tuple[float, float]
+
+    def interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability."""
+        spread = Spread(self.standard_error, self.degrees_of_freedom)
+        return t_interval(self.value, spread, error, self.bounds, IDENTITY)
+
+    def at_size(self, times: float) -> LimitsOfT:
+        """Return the limits of a sample so many times as large."""
+        error = self.standard_error / times**0.5
+        return LimitsOfT(self.value, error, self.degrees_of_freedom * times, self.bounds)

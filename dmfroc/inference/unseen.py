@@ -1,0 +1,243 @@
+"""Rows that stand for what a sample does not show: errors of each kind, and successes.
+
+An error of a class is one whose label is wrong: it is scored as cases of another class are, from
+the worst to the best of them. A success is scored ahead of everybody. The rows have weight 0 in the
+sample; limits give them the mass of one observation in all (`dmfroc.inference.limits`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from dmfroc._kit.arrays import IntPerRow
+from dmfroc.inputs.arrays import OnDevice
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.statistics.statistic import once_per_predictions
+
+_PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of another class's weight, by its scores
+_FEW_CLASSES = 6  # up to which a class is taken for any other, else the heaviest and lightest
+_MOST_CLASSES = 100  # with unseen rows
+_ROUNDING = 1.1e-3  # of a sum of probabilities, see `dmfroc.measures.statistics.forecasts`
+_SHARE_OF_GROSS = 0.01  # of the cost of a gross error, below which others cost nothing
+_NO_COST = 1e-14  # of an influence
+
+PerUnseen = Float[np.ndarray, " p"]
+"""One number for each unseen unit."""
+
+
+class Unseen(NamedTuple):
+    """Units that were not seen.
+
+    Attributes
+    ----------
+    group, kind : numpy.ndarray of int, shape (p,)
+        The class of each, and the kind of its error, or success: units of one kind share a mass.
+    stratum : numpy.ndarray of int, shape (p,)
+        The stratum in which each would be.
+    success : numpy.ndarray of int, shape (p,)
+        The place of the success of the same class, its own of a success.
+    is_gross : numpy.ndarray of bool, shape (p,)
+        Which are errors that are scored ahead of everybody: they count if no other error costs.
+    """
+
+    group: Int[np.ndarray, " p"]
+    kind: Int[np.ndarray, " p"]
+    stratum: Int[np.ndarray, " p"]
+    success: Int[np.ndarray, " p"]
+    is_gross: Bool[np.ndarray, " p"]
+
+    @property
+    def errors(self) -> Int[np.ndarray, " e"]:
+        """The places of errors."""
+        return np.flatnonzero(self.success != np.arange(len(self.success)))
+
+    def some(self, places: Int[np.ndarray, " e"]) -> Unseen:
+        """Return some of the units, without their successes."""
+        group, kind, stratum = (x[places] for x in (self.group, self.kind, self.stratum))
+        return Unseen(group, kind, stratum, np.full(len(places), -1), self.is_gross[places])
+
+    def beside(self, other: Unseen, *, stratum: int = 0) -> Unseen:
+        """Return both, whose kinds and groups are apart; the other's strata begin at a number."""
+        n = len(self.success)
+        ends = [int(x.max(initial=-1)) + 1 for x in (self.group, self.kind)]
+        shifted = (
+            other.group + ends[0],
+            other.kind + ends[1],
+            other.stratum + stratum,
+            np.where(other.success < 0, -1, other.success + n),
+            other.is_gross,
+        )
+        return Unseen(*(np.append(a, b) for a, b in zip(self, shifted, strict=True)))
+
+    def shares(self, costs: PerUnseen) -> PerUnseen:
+        """Return how a mass is shared among the classes: as the squares of what an error costs.
+
+        The errors of a class are of the kind that is dearest on average. They are gross ones if
+        others cost next to nothing, as beside a threshold that these do not reach.
+        """
+        if not len(costs):
+            return costs
+        sizes = np.maximum(np.bincount(self.kind), 1)
+        means = np.bincount(self.kind, np.nan_to_num(costs, posinf=0, neginf=0)) / sizes
+        means[means <= _NO_COST] = 0
+        group, is_gross = np.zeros((2, len(sizes)), int)
+        group[self.kind], is_gross[self.kind] = self.group, self.is_gross
+        of_gross = np.zeros(group.max() + 1)
+        np.maximum.at(of_gross, group, means * is_gross)
+        is_typical = (is_gross == 0) & (means > _SHARE_OF_GROSS * of_gross[group])
+        order = np.lexsort((means, is_typical, group))
+        dearest = order[np.append(group[order][1:] != group[order][:-1], True)]
+        squares = np.zeros(len(sizes))
+        squares[dearest] = means[dearest] ** 2
+        total = squares.sum()
+        return (squares / sizes / total)[self.kind] if total > 0 else np.zeros(len(costs))
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenRows:
+    """The rows of a sample, followed by those that were not seen.
+
+    Attributes
+    ----------
+    predictions : Predictions
+        All rows; those that were not seen have weight 0.
+    true, taken_for : numpy.ndarray of int, shape (p,)
+        The class of each unseen row, and that of the cases that are scored alike.
+    success : numpy.ndarray of int, shape (p,)
+        The place of the success of the same class, and fold, among the unseen rows.
+    is_gross : numpy.ndarray of bool, shape (p,)
+        Which are errors that are scored like successes of another class.
+    """
+
+    predictions: Predictions
+    true: IntPerRow
+    taken_for: IntPerRow
+    success: IntPerRow
+    is_gross: Bool[np.ndarray, " p"]
+
+    def units(self, stratum: IntPerRow) -> Unseen:
+        """Return the unseen rows as units in these strata."""
+        kind = (self.true.astype(int) * self.predictions.n_classes + self.taken_for) * 2
+        kind = np.unique(kind + self.is_gross, return_inverse=True)[1]
+        return Unseen(self.true, kind, stratum, self.success, self.is_gross)
+
+
+@once_per_predictions
+def unseen_rows(predictions: Predictions) -> UnseenRows:
+    """Return the rows of a sample, in each of its folds, with those that stand for the unseen."""
+    none = np.zeros(0, np.int32)
+    if isinstance(predictions.scores, OnDevice) or len(predictions.present) < 2:
+        return UnseenRows(predictions, none, none, none, none > 0)
+    folds, parts = predictions.folds, [predictions]
+    if folds is not None:  # scores of different folds have no common scale
+        each = np.unique(folds)
+        parts = [predictions.rows(np.flatnonzero(folds == fold)) for fold in each]
+    of_parts = [_rows(part) for part in parts if len(part.present) > 1]
+    if not of_parts:
+        return UnseenRows(predictions, none, none, none, none > 0)
+    successes, start = [], 0
+    for own, other, *_ in of_parts:
+        place = np.zeros(predictions.n_classes, int)
+        [right] = np.nonzero(own == other)
+        place[own[right]] = start + right
+        successes.append(place[own])
+        start += len(own)
+    success = np.concatenate(successes)
+    if folds is not None:
+        used = [fold for fold, part in zip(each, parts, strict=True) if len(part.present) > 1]
+        sizes = [len(own) for own, *_ in of_parts]
+        folds = np.append(folds, np.repeat(used, sizes)).astype(np.int32)
+    true, taken_for, scores, is_gross = map(np.concatenate, zip(*of_parts, strict=True))
+    true, taken_for = true.astype(np.int32), taken_for.astype(np.int32)
+    predicted = predictions.predicted
+    whole = replace(
+        predictions,
+        true=np.append(predictions.true, true),
+        scores=np.concatenate([predictions.scores, scores]),
+        sample_weight=np.append(predictions.sample_weight, np.zeros(len(true))),
+        predicted=None if predicted is None else np.append(predicted, taken_for),
+        folds=folds,
+        index=None,
+        ids=None,
+        unused=None,
+        frequency=None,
+    )
+    return UnseenRows(whole, true, taken_for, success, is_gross)
+
+
+def _rows(
+    predictions: Predictions,
+) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], Bool[np.ndarray, " p"]]:
+    """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
+    scores, present = np.asarray(predictions.scores), predictions.present
+    if len(present) > _MOST_CLASSES:  # from the lightest to the heaviest
+        by_weight = present[np.argsort(predictions.class_totals[present], kind="stable")]
+        present = np.sort(by_weight[np.linspace(0, len(present) - 1, _MOST_CLASSES).astype(int)])
+    cases = {c: np.flatnonzero(predictions.true == c) for c in present.tolist()}
+    typical = {c: _typical(predictions, rows, c) for c, rows in cases.items()}
+    by_weight = present[np.argsort(predictions.class_totals[present], kind="stable")]
+    pairs = []
+    for c in cases:
+        others = by_weight[by_weight != c]
+        some = others if len(present) <= _FEW_CLASSES else others[[0, -1]]
+        pairs += [(c, d) for d in some.tolist()]
+    of_pairs = np.array(pairs).T
+    true, taken_for = np.repeat(of_pairs, len(_PLACES), axis=1)
+    errors = scores[np.concatenate([typical[d] for _, d in pairs])]
+    best = np.empty((len(present), predictions.n_classes), scores.dtype)
+    single = predictions.single
+    if single is not None:
+        low, high = _ends(scores[:, [single]], 1 - scores[:, [single]])
+        best[:, single] = np.where(present == single, high, low)
+        best[:, 1 - single] = 0 - best[:, single]
+    else:
+        low, high = _ends(scores)
+        best[:] = np.where(np.arange(predictions.n_classes) == present[:, None], high, low)
+    return (
+        np.concatenate([present, true, of_pairs[0]]),
+        np.concatenate([present, taken_for, of_pairs[1]]),
+        np.concatenate([best, errors, best[np.searchsorted(present, of_pairs[1])]]),
+        np.arange(len(present) + len(true) + len(pairs)) >= len(present) + len(true),
+    )
+
+
+def _ends(*columns: Float[np.ndarray, "n _"]) -> tuple[float, float]:
+    """Return the scores of other classes and of the own one in a row ahead of everybody.
+
+    Probabilities add up to 1: those of others are half of the smallest one that was given.
+    """
+    low = float(min(x.min() for x in columns))
+    with np.errstate(over="ignore", invalid="ignore"):  # of what stands for infinities
+        total = sum(x.sum(axis=1, dtype=np.float64) for x in columns)
+    n_classes = sum(x.shape[1] for x in columns)
+    if low >= 0 and np.abs(total - 1).max() < _ROUNDING:
+        return low / 2, 1 - (n_classes - 1) * low / 2
+    first = columns[0]
+    return float(first.min()) - 1, float(first.max()) + 1
+
+
+def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarray, " 5"]:
+    """Return the rows at several shares of a class's weight, by the scores of their class.
+
+    They do not depend on the order of rows: those that tie are ordered by their other scores.
+    """
+    scores = np.asarray(predictions.scores)
+    own, weights = scores[rows, c], predictions.sample_weight[rows]
+    order = np.argsort(own, kind="stable")
+    up_to = np.cumsum(weights[order])
+    chosen = []
+    for share in _PLACES:
+        at = order[min(np.searchsorted(up_to, share * up_to[-1]), len(rows) - 1)]
+        tied = np.flatnonzero(own == own[at])
+        others = scores[rows[tied]]
+        if len(tied) > 1 and (others != others[0]).any():
+            below = weights[own < own[at]].sum()
+            tied = tied[np.lexsort((weights[tied], *others.T))]
+            place = np.searchsorted(below + np.cumsum(weights[tied]), share * up_to[-1])
+            at = tied[min(place, len(tied) - 1)]
+        chosen.append(rows[at])
+    return np.array(chosen)

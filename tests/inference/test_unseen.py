@@ -1,0 +1,224 @@
+"""Rows that stand for what a sample does not show: which they are, and that they weigh nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from simulations import cyclic_scores, normal_scores, tied_probabilities
+
+from dmfroc import Predictions
+from dmfroc.inference.evidence import facts_in
+from dmfroc.inference.influences import influences_on
+from dmfroc.inference.units import sample_of
+from dmfroc.inference.unseen import Unseen, unseen_rows
+from dmfroc.measures import MEASURES, get_measure
+from dmfroc.measures.measure import bind
+
+
+def unseen_part(predictions):
+    """Return the scores of unseen rows, their classes, and those for which they are taken."""
+    rows = unseen_rows(predictions)
+    return rows.predictions.scores[len(predictions.true) :], rows.true, rows.taken_for
+
+
+def samples(n_classes):
+    """Return scores, probabilities with ties, and the latter in folds."""
+    classes, scores = normal_scores(1, 90, n_classes, 1.5)
+    tied = tied_probabilities(1, 90, n_classes)
+    folds = np.arange(90) // n_classes % 3
+    return {
+        "scores": Predictions.from_arrays(classes, scores),
+        "probabilities": Predictions.from_arrays(*tied),
+        "folds": replace(Predictions.from_arrays(*tied), folds=folds.astype(np.int32)),
+    }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kind", ["scores", "probabilities", "folds"])
+def test_rows_of_weight_zero_change_no_value_and_no_influence(kind, n_classes):
+    predictions, n = samples(n_classes)[kind], 90
+    whole, found = unseen_rows(predictions).predictions, []
+    assert (whole.sample_weight[n:] == 0).all()
+    for name, measure in MEASURES.items():
+        if not measure.applies_to(predictions) or not measure.interval.is_of_weights:
+            continue
+        plain = influences_on(measure, predictions)
+        beside = bind(measure.in_sample(predictions), whole)
+        with np.errstate(all="ignore"):  # what a row of weight 0 would add may be 0 / 0
+            values, gradients = beside.values_and_gradients(whole.sample_weight)
+        assert values[0] == pytest.approx(plain.value, rel=1e-10, abs=1e-10), name
+        scale = np.abs(plain.influences).max()
+        np.testing.assert_allclose(
+            gradients[0, :n], plain.influences, rtol=0, atol=1e-7 * scale, err_msg=name
+        )
+        found.append(name)
+    assert len(found) > 30
+
+
+def test_errors_are_scored_as_cases_of_each_other_class_are():
+    """From the worst to the best tenth of them by the score of that class; one like a success."""
+    classes, scores = normal_scores(2, 99, 3)
+    predictions = Predictions.from_arrays(classes, scores)
+    of_rows, true, taken_for = unseen_part(predictions)
+    is_gross = unseen_rows(predictions).is_gross
+    for c in range(3):
+        for d in range(3):
+            gross, own = (of_rows[(true == c) & (taken_for == d) & (x == is_gross)] for x in (1, 0))
+            if c != d:
+                np.testing.assert_array_equal(gross, of_rows[(true == d) & (taken_for == d)])
+            if c == d:
+                assert len(own) == 1
+                assert own[0, c] > scores[:, c].max()
+                assert (np.delete(own[0], c) < np.delete(scores, c, axis=1).min()).all()
+                continue
+            cases = scores[classes == d]
+            places = np.round(np.array([0.1, 0.3, 0.5, 0.7, 0.9]) * 32).astype(int)
+            around = np.sort(cases[:, d])[places[:, None] + np.array([-1, 1])]
+            found = np.sort(own[:, d])
+            assert ((around[:, 0] <= found) & (found <= around[:, 1])).all()
+            assert all((row == cases).all(axis=1).any() for row in own)
+
+
+def test_of_many_classes_errors_are_taken_for_the_heaviest_and_the_lightest():
+    sizes = np.array([5, 9, 6, 7, 20, 8, 4])
+    classes = np.repeat(np.arange(7), sizes)
+    scores = np.random.default_rng(3).normal(size=(len(classes), 7))
+    _, true, taken_for = unseen_part(Predictions.from_arrays(classes, scores))
+    for c in range(7):
+        others = np.delete(np.arange(7), c)
+        expected = {c, others[sizes[others].argmin()], others[sizes[others].argmax()]}
+        assert set(taken_for[true == c]) == expected
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_unseen_probabilities_are_probabilities(n_classes):
+    classes, p = tied_probabilities(5, 80, n_classes)
+    of_rows, true, taken_for = unseen_part(Predictions.from_arrays(classes, p))
+    np.testing.assert_allclose(of_rows.sum(axis=1), 1, rtol=1e-12)
+    assert (of_rows >= p.min()).all()
+    best = of_rows[np.arange(len(true)), true][true == taken_for]
+    assert (best >= p.max()).all() or p.min() > 0
+
+
+@pytest.mark.parametrize("digits", [4, 6])
+def test_unseen_rows_of_rounded_probabilities_are_probabilities(digits):
+    """Whose rows add up to about 1."""
+    classes, scores = normal_scores(7, 80, 3, 1.5)
+    p = np.round(np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True), digits)
+    predictions, measure = Predictions.from_arrays(classes, p), get_measure("brier_score")
+    of_rows = unseen_part(predictions)[0]
+    assert ((of_rows >= 0) & (of_rows <= 1)).all()
+    found = facts_in(sample_of(predictions), measure)
+    assert found.value == pytest.approx(measure(predictions), rel=1e-12)
+
+
+@pytest.mark.parametrize("as_one", [True, False])
+def test_unseen_rows_of_one_score_have_one_score(as_one):
+    """Columns s and -s, or p and 1 - p, as those of all rows."""
+    classes, scores = cyclic_scores(80, 2)
+    p = 1 / (1 + np.exp(-scores[:, 1]))
+    predictions = Predictions.from_arrays(classes, p if as_one else np.column_stack([1 - p, p]))
+    of_rows, true, taken_for = unseen_part(predictions)
+    np.testing.assert_allclose(of_rows.sum(axis=1), 0 if as_one else 1, atol=1e-12)
+    best = of_rows[true == taken_for, 1]
+    assert best[0] <= p.min()
+    assert best[1] >= p.max()
+
+
+def test_folds_have_unseen_rows_of_their_own():
+    predictions = samples(3)["folds"]
+    rows = unseen_rows(predictions)
+    folds = rows.predictions.folds[90:]
+    assert np.bincount(folds).tolist() == [len(folds) // 3] * 3
+    np.testing.assert_array_equal(folds[rows.success], folds)
+    np.testing.assert_array_equal(rows.true[rows.success], rows.true)
+    np.testing.assert_array_equal(rows.true[rows.success], rows.taken_for[rows.success])
+
+
+def test_unseen_rows_do_not_depend_on_the_order_of_rows():
+    """Also where scores of the own class tie, and others differ."""
+    classes, scores = normal_scores(4, 90, 3, 2.0)
+    scores = np.round(scores)
+    order = np.random.default_rng(6).permutation(90)
+    found, expected = (
+        unseen_part(Predictions.from_arrays(classes[x], scores[x])) for x in (order, np.arange(90))
+    )
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "hand_till", "average_precision", "brier_score", "log_loss", "macro_f1"]
+)
+def test_a_success_does_no_harm_and_an_error_no_good(name):
+    measure, predictions = get_measure(name), samples(3)["probabilities"]
+    limits = facts_in(sample_of(predictions), measure).limits
+    good = limits.of_unseen * (1 if measure.greater_is_better else -1)
+    is_success = limits.unseen.success == np.arange(len(good))
+    assert (good[is_success] >= -1e-12).all()
+    kinds = limits.unseen.kind[~is_success]
+    means = np.bincount(kinds, good[~is_success])[np.unique(kinds)]
+    assert (means < 0).all()
+
+
+# Masses
+
+
+def units(kind, gross=()):
+    """Return units of two classes: a success and errors of two kinds for each."""
+    group = np.array([0, 1, 0, 0, 0, 1, 1])
+    success = np.array([0, 1, 0, 0, 0, 1, 1])
+    return Unseen(group, np.array(kind), np.zeros(7, int), success, np.isin(np.arange(7), gross))
+
+
+def test_a_mass_is_shared_as_the_squares_of_what_the_dearest_error_of_a_class_costs():
+    unseen = units([0, 1, 2, 2, 3, 4, 5])
+    costs = np.array([-1.0, -1.0, 1.0, 3.0, 1.9, 4.0, 3.9])
+    # Of class 0 the kind with a mean of 2, of class 1 that of 4
+    expected = np.array([0, 0, 4 / 2, 4 / 2, 0, 16, 0]) / 20
+    np.testing.assert_allclose(unseen.shares(costs), expected, rtol=1e-12)
+    np.testing.assert_allclose(unseen.shares(1e-3 * costs), expected, rtol=1e-12)
+
+
+def test_nothing_is_shared_where_no_error_costs_anything():
+    unseen = units([0, 1, 2, 2, 3, 4, 5])
+    assert (unseen.shares(np.full(7, -1.0)) == 0).all()
+    assert (unseen.shares(np.zeros(7)) == 0).all()
+    infinite = np.array([-1.0, -1.0, np.inf, np.nan, 1.9, 4.0, 3.9])
+    assert unseen.shares(infinite).sum() == pytest.approx(1)
+
+
+def test_errors_ahead_of_everybody_count_if_others_cost_next_to_nothing():
+    unseen = units([0, 1, 2, 2, 3, 4, 5], gross=(4, 6))
+    costs = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1e-6, 1.0])
+    np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0, 1]) / 5)
+    costs[5] = 0.5
+    np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0.25, 0]) / 4.25)
+
+
+def test_some_units_are_without_their_successes_and_beside_others_apart():
+    unseen = units([0, 1, 2, 2, 3, 4, 5])
+    np.testing.assert_array_equal(unseen.errors, [2, 3, 4, 5, 6])
+    some = unseen.some(unseen.errors)
+    both = some.beside(some, stratum=3)
+    assert (both.success == -1).all()
+    assert set(both.kind[:5]) & set(both.kind[5:]) == set()
+    assert set(both.group[:5]) & set(both.group[5:]) == set()
+    np.testing.assert_array_equal(both.stratum, [0] * 5 + [3] * 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(x, y) for x in ("scores", "folds") for y in ("accuracy", "hand_till", "macro_f1")]
+    + [("probabilities", "brier_score")],
+)
+def test_one_observation_is_unseen_whatever_the_classes_and_folds(name, kind):
+    predictions = samples(3)[kind]
+    measure = get_measure(name)
+    limits = facts_in(sample_of(predictions), measure).limits
+    good = 1 if measure.greater_is_better else -1
+    is_success = limits.unseen.success == np.arange(len(limits.of_unseen))
+    for side, base in limits._bases.items():
+        assert base.unseen.sum() == pytest.approx(1)
+        errors = 0.75 if side * good < 0 else 0.25
+        assert base.unseen[~is_success].sum() == pytest.approx(errors)
