@@ -34,7 +34,10 @@ def ordinary(rng):
     predictions = dmfroc.Predictions.from_arrays(**given.arguments)
     k = len(given.labels)
     found = dmfroc.hand_till_score(predictions)
-    close(found, oracles.hand_till(given.codes, given.scores, given.weights, k), "hand_till")
+    scores = given.scores
+    if k == 2:  # that of a class less that of the other, where they are no complements
+        scores = scores - scores[:, ::-1]
+    close(found, oracles.hand_till(given.codes, scores, given.weights, k), "hand_till")
     table = oracles.confusion(given.codes, given.scores.argmax(axis=1), given.weights, k)
     close(dmfroc.measures.accuracy()(predictions), oracles.accuracy(table), "accuracy")
     kappa = oracles.cohen_kappa(table)
@@ -48,7 +51,7 @@ def ordinary(rng):
         raise Defect(f"interval {estimate.interval} of {estimate.value}")
     if k == 2:
         curve = dmfroc.curves.roc_curve(predictions)
-        points = oracles.roc_points(given.scores[:, 1], given.codes == 1, given.weights)
+        points = oracles.roc_points(scores[:, 1], given.codes == 1, given.weights)
         close(curve.area, np.trapezoid(points[:, 1], points[:, 0]), "area")
         costs = rng.uniform(0.1, 5, size=2)
         best = dmfroc.decisions.optimal_operating_points(

@@ -110,6 +110,7 @@ ELSEWHERE = {  # the same words for names of columns, for one word or number, an
     **dict.fromkeys(("f_gain", "precision_gain", "recall_gain"), CELLS),
     "ContingencyTable.from_cells": CELLS,
 }
+SCORED = abuse.OF_FUNCTION["items"]["scores"]
 OF_FUNCTION = {
     "compare": {
         "y_score": {"a": S, "b": OTHER},
@@ -125,12 +126,10 @@ OF_FUNCTION = {
     "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5}]},
     "multilabel": {"y_true": LABELS, "y_score": OF_LABELS, "y_pred": HARD},
     "multilabel of labels": {"y_true": LABELS, "y_pred": HARD},
-    # Near the scores: a judge of no use has a weight of 0, in any order
+    # Near the scores: a judge of no use, or of items that all have scores, counts for nothing
     "items": {
-        "judge": {
-            name: scores + RNG.uniform(size=N)
-            for name, scores in abuse.OF_FUNCTION["items"]["scores"].items()
-        }
+        "scores": {name: np.where(VERIFIED, x, np.nan) for name, x in SCORED.items()},
+        "judge": {name: (x + RNG.uniform(size=N)) / 2 for name, x in SCORED.items()},
     },
     "judged_shares": {"y_true": np.where(VERIFIED, Y, None)},
     "estimate": {"measure": "accuracy"},
@@ -313,7 +312,9 @@ class Calls:
         always = {"y_true", "y_score", "X", "y", "scores", "x", *CELLS, "first_score"}
         always |= {"second_score", "true_probability", "density"}
         always |= {"importance"} if name == "features" else set()
-        always |= {"compare_subgroups": {"by"}, "judged_shares": {"judge"}}.get(name, set())
+        always |= {"compare_subgroups": {"by"}, "judged_shares": {"judge"}, "items": {"judge"}}.get(
+            name, set()
+        )
         always |= set() if "y_score" in self.rows else {"y_pred"}
         always |= {"folds"} if name == "Predictions.in_folds" else set()
         self.optional = [x for x in self.rows if x not in always]

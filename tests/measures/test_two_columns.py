@@ -79,4 +79,4 @@ def test_a_warning_says_if_softmax_would_change_m():
             assert bool(told) == is_told
     expected = dmfroc.hand_till_score(y, softmax(logits, axis=1))
     [told] = [x for x in dmfroc.estimate("hand_till", y, logits + 3 * level).warnings]
-    assert f"is {expected:.4f} instead of" in told
+    assert f"with the softmax of each row it is {expected:.4f}" in told
