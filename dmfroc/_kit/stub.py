@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -54,6 +55,9 @@ def names_of_stub(
 
     def get(name: str) -> Any:
         if name not in homes:
+            if os.path.exists(f"{os.path.dirname(file)}/{name}/__init__.pyi"):  # a room of its own
+                with undisturbed():
+                    return import_module(f"{package}.{name}")
             raise missing(package, name)
         home = homes[name]
         with undisturbed():

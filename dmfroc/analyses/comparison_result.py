@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +19,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
-from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
@@ -136,17 +134,6 @@ class Comparison(NamedEstimates):
         return tuple(
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
-
-    def receipt(self) -> Receipt:
-        """Return what `to_receipt` writes."""
-        named = {(self.measure, name): e for name, e in self.estimates.items()}
-        first = next(iter(self.predictions.values()), None)
-        counts = ((), ()) if first is None else (first.labels, first.class_counts.tolist())
-        return receipt_of(named, self.covariance, *counts)
-
-    def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
-        """Write values, errors and their covariance to a file; see `Evaluation.to_receipt`."""
-        self.receipt().write(path, least_cell)
 
     def _p_values_of_pairs(
         self, level: float | None

@@ -19,7 +19,7 @@ from dmfroc._kit.text import split_calls
 from dmfroc.analyses.calibration_tests import calibration_tests
 from dmfroc.cli.commands import app
 from dmfroc.meta_analysis.data import read_studies
-from dmfroc.reports.verdict import number
+from dmfroc.reports.verdict import digits
 from dmfroc.results.table import rounded
 
 ORDERED = {
@@ -321,7 +321,7 @@ def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
 )
 def test_numbers_that_decimals_would_not_show(x, error, text, in_report):
     assert rounded(x, error) == text
-    assert number(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
+    assert digits(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
 
 
 # Options of measures in their names

@@ -23,7 +23,7 @@ from dmfroc.reports.verdict import (
     evaluation_verdict,
     hardest,
     lead,
-    number,
+    digits,
 )
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
@@ -307,7 +307,7 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     parts = page_parts(page)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     for name, e in comparison.estimates.items():
-        assert f"{name} ({number(e.value, e.standard_error)})" in lead
+        assert f"{name} ({digits(e.value, e.standard_error)})" in lead
     best = max(comparison.estimates, key=lambda name: comparison.estimates[name].value)
     at_once = {frozenset((d.first, d.second)): d for d in comparison.at_once}
     found = {caption: rows for caption, [_, *rows] in parts["tables.csv"].items()}

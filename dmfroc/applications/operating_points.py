@@ -15,14 +15,22 @@ from typing import Any, Literal, get_args
 import numpy as np
 from jaxtyping import Float, Shaped
 
-from dmfroc._kit.options import RandomState, choice, generator_of, nonnegative, number, numbers
-from dmfroc.curves.points import OperatingPoints, count_points, one_class
-from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.class_shares import unlabelled
-from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.hull import ROUNDING
-from dmfroc.results.result import AttributeTables
+from dmfroc import Predictions
+from dmfroc.curves import OperatingPoints
+from dmfroc.extend import (
+    ROUNDING,
+    AttributeTables,
+    RandomState,
+    as_predictions,
+    choice,
+    count_points,
+    generator_of,
+    nonnegative,
+    number,
+    numbers,
+    one_class,
+    unlabelled,
+)
 
 TieBreak = Literal["highest", "lowest"]
 Placement = Literal["score", "midpoint"]
@@ -56,7 +64,7 @@ class OperatingPoint(AttributeTables):
     bias: float
     accuracy: float
     expected_cost: float
-    direction: Direction = ">="
+    direction: Literal[">=", "<="] = ">="
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -238,7 +246,7 @@ def operating_point(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Direction | None = None,
+    direction: Literal[">=", "<="] | None = None,
     sample_weight: Any = None,
 ) -> OperatingPoint:
     """Describe what a classifier achieves with a given threshold.
@@ -304,7 +312,7 @@ def optimal_operating_points(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Direction | None = None,
+    direction: Literal[">=", "<="] | None = None,
     sample_weight: Any = None,
 ) -> OptimalOperatingPoints:
     r"""Find all thresholds of least expected cost: where the iso-performance tangent touches.
@@ -407,7 +415,7 @@ class RandomizedThreshold(AttributeTables):
     tpr: float
     bias: float
     is_turned: bool = False
-    direction: Direction = ">="
+    direction: Literal[">=", "<="] = ">="
 
     def predict(
         self, y_score: Any, *, random_state: RandomState = None

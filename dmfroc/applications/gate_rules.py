@@ -11,15 +11,21 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dmfroc._kit.files import check_readable
-from dmfroc._kit.habits import names_alike
-from dmfroc._kit.options import check_level, flag, listed, nonnegative, number
-from dmfroc._kit.text import did_you_mean
-from dmfroc.analyses.catalogue import get_measure
-from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inputs.item_scores import ScoredItems
-from dmfroc.measures.measure import Measure
+from dmfroc import Measure
+from dmfroc.applications.item_means import ScoredItems
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Hypothesis,
+    check_level,
+    check_readable,
+    did_you_mean,
+    flag,
+    listed,
+    names_alike,
+    nonnegative,
+    number,
+)
+from dmfroc.measures import get_measure
 
 _OF_ITEMS = re.compile(r"\s*(mean_score|pass_at|pass_all)\s*(?:\(\s*(?:k\s*=\s*)?(\d+)\s*\))?\s*")
 _CALL = 'gate([{"measure": "hand_till", "at_least": 0.8}], y_true, y_score)'

@@ -6,17 +6,24 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Shaped
+from jaxtyping import Bool, Float, Int, Shaped
+from scipy.special import ndtri
 
-from dmfroc._kit.options import check_level
-from dmfroc._kit.remarks import warn
-from dmfroc.inference.judge import inverted_shares
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inputs.judge import verified_labels
-from dmfroc.inputs.labels import encode, factorize
-from dmfroc.inputs.messages import IN_MEMORY, listing
-from dmfroc.results.estimate import Estimate, NamedEstimates, agreement_table, estimates_table
-from dmfroc.results.table import Table
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    IN_MEMORY,
+    NamedEstimates,
+    Table,
+    agreement_table,
+    check_level,
+    encode,
+    estimates_table,
+    factorize,
+    listing,
+    verified_labels,
+    warn,
+)
+from dmfroc.results import Estimate
 
 _FEWEST_OF_CLASS = 2
 _MOST_CONDITION = 1e4  # of the judge's confusion matrix
@@ -122,7 +129,7 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
             "nothing of their shares: merge classes, or verify rows drawn at random"
         )
     others = np.bincount(codes[~is_verified], minlength=k)
-    shares, errors, intervals, is_outside = inverted_shares(counts, others, level)
+    shares, errors, intervals, is_outside = _inverted_shares(counts, others, level)
     warnings: tuple[str, ...] = ()
     if is_outside.any():
         outside = listing([labels[c] for c in np.flatnonzero(is_outside)])
@@ -153,3 +160,54 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
         (true[is_verified], said[is_verified]),
         warnings,
     )
+
+
+def _inverted_shares(
+    verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
+) -> tuple[
+    Float[np.ndarray, " k"],
+    Float[np.ndarray, " k"],
+    Float[np.ndarray, "k 2"],
+    Bool[np.ndarray, " k"],
+]:
+    """Return the class shares that explain how often the judge says each class.
+
+    Beside them are their standard errors, intervals in [0, 1], and which of these lay outside.
+
+    With C the shares of the judge's labels in each true class, and q those in all other rows, the
+    class shares p solve ``q = p C``. Rows of each class and the other rows are independent
+    multinomial samples. For two classes the intervals are those of Lang and Reiczigel. Counts are
+    increased, by 2 in each class and by the squared quantile in the others, divided evenly among
+    the labels. The centre is moved because the variance depends on the share. With more classes the
+    others give up equally what a class gains.
+
+    Parameters
+    ----------
+    verified : numpy.ndarray of int, shape (K, K)
+        Number of verified rows by true class and the judge's label.
+    others : numpy.ndarray of int, shape (K,)
+        Number of other rows by the judge's label.
+    level : float
+        Nominal coverage of each interval.
+
+    References
+    ----------
+    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Lang and
+    Reiczigel (2014), Confidence limits for prevalence of disease adjusted for estimated sensitivity
+    and specificity.
+    """
+    n_classes, z = len(others), float(ndtri((1 + level) / 2))
+    raw = (others / others.sum()) @ np.linalg.inv(verified / verified.sum(axis=1, keepdims=True))
+    shares = np.clip(raw, 0, None)
+    of_class, said = verified + 2 / n_classes, others + z**2 / n_classes
+    sizes, n = of_class.sum(axis=1), said.sum()
+    confusion, said = of_class / sizes[:, None], said / n
+    inverse = np.linalg.inv(confusion)
+    centre = said @ inverse
+    of_classes = (confusion @ inverse**2 - np.eye(n_classes)) / sizes[:, None]  # by class, share
+    errors = np.sqrt((said @ inverse**2 - centre**2) / n + centre**2 @ of_classes)
+    gains = np.eye(n_classes) - (1 - np.eye(n_classes)) / (n_classes - 1)
+    moved = 2 * z**2 * (centre @ (gains * of_classes)) / np.ptp(inverse, axis=0) ** 2
+    ends = (centre + moved)[:, None] + z * np.outer(errors, [-1, 1])
+    is_outside = (ends[:, 1] < 0) | (ends[:, 0] > 1)
+    return shares / shares.sum(), errors, np.clip(ends, 0, 1), is_outside

@@ -10,40 +10,58 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import IntPerRow
-from dmfroc._kit.options import RandomState, check_level, choice, listed, seed_of
-from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc._kit.threads import parallel_map
-from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.comparison import comparison_fields
-from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.inference.combined import combined, joint_combined
-from dmfroc.inference.evidence import FactsInMemory, PartOf, facts_in, joint_facts
-from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.influences import (
+from dmfroc import Measure, Predictions
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
     NO_VARIATION,
+    Alternative,
+    Column,
+    Difference,
+    FactsInMemory,
+    Hypothesis,
     Influences,
+    Jackknife,
+    JointEstimates,
+    Limits,
     Moments,
+    Needs,
+    Part,
+    PartOf,
+    RandomState,
+    Rows,
+    Sample,
+    Source,
+    Table,
+    Units,
+    as_floats,
+    as_predictions,
+    by_label,
+    check_level,
+    choice,
+    chosen_names,
+    collected_remarks,
+    combined,
+    comparison_fields,
+    differences_by,
+    facts_in,
     freedom_of_mean,
+    holm_adjusted,
+    joint_combined,
+    joint_facts,
+    limits_of_sum,
+    listed,
+    listing,
+    match_columns,
     moments_of,
+    parallel_map,
+    remedy_for_several,
+    seed_of,
+    unit_of_rows,
+    units_of,
+    warn,
 )
-from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.limits import Limits, Part, limits_of_sum
-from dmfroc.inference.method import JointEstimates
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.simultaneous import holm_adjusted
-from dmfroc.inference.units import Sample, Units, units_of
-from dmfroc.inputs.arguments import Needs, as_predictions
-from dmfroc.inputs.arrays import Rows, as_floats, remedy_for_several
-from dmfroc.inputs.columns import match_columns
-from dmfroc.inputs.messages import Source, listing
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.scores import by_label, chosen_names
-from dmfroc.inputs.subgroups import unit_of_rows
-from dmfroc.measures.measure import Measure
-from dmfroc.results.difference import Difference, differences_by
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.table import Column, Table
+from dmfroc.measures import get_measure
+from dmfroc.results import Comparison, Estimate
 
 Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]
 """Rows and columns."""
@@ -75,7 +93,7 @@ class LabelledRows:
     scores: dict[str, Float[np.ndarray, "n l"]]
     predicted: dict[str, Float[np.ndarray, "n l"]]
     names: tuple[str, ...]
-    unit: IntPerRow
+    unit: Int[np.ndarray, " n"]
 
     @property
     def classifiers(self) -> list[str]:
@@ -163,6 +181,7 @@ class MultilabelComparison(Comparison):
         Labels without a value, and why.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "estimates"
     json_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.json_names)
 

@@ -11,22 +11,40 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaln, comb
 
-from dmfroc._kit.options import RandomState, check_level, integer, nonnegative, positive, seed_of
-from dmfroc._kit.remarks import warn
-from dmfroc.analyses.comparison import comparison_fields
-from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.inference import independent
-from dmfroc.inference.hypothesis import Alternative, Hypothesis
-from dmfroc.inference.item_mean import MEASURE, TITLE, ItemMean, mean_of
-from dmfroc.inference.method import JointEstimates, joint_t_estimates
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.simultaneous import holm_adjusted
-from dmfroc.inputs.arrays import Rows
-from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
-from dmfroc.inputs.subgroups import crossed
-from dmfroc.results.difference import Difference, differences_by
-from dmfroc.results.estimate import Estimate, agreement_table
-from dmfroc.results.table import Column, Table
+from dmfroc.applications.item_means import (
+    MEASURE,
+    TITLE,
+    ItemMean,
+    ScoredItems,
+    check_scored,
+    mean_of,
+    scored_items,
+)
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Alternative,
+    Column,
+    Difference,
+    Hypothesis,
+    JointEstimates,
+    RandomState,
+    Rows,
+    Table,
+    agreement_table,
+    check_level,
+    comparison_fields,
+    crossed,
+    differences_by,
+    holm_adjusted,
+    independent,
+    integer,
+    joint_t_estimates,
+    nonnegative,
+    positive,
+    seed_of,
+    warn,
+)
+from dmfroc.results import Comparison, Estimate
 
 _MOST_ATTEMPTS, _TINY = 200, 1e-6
 _MOST_GRADES = 10  # distinct scores in a readable table of agreement

@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float, Integer, Shaped
 
-from dmfroc._kit.arrays import PerClass, PerRow, Scores
-from dmfroc._kit.options import RandomState, generator_of, integer, numbers, positive
-from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.class_shares import unlabelled
-from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.hull import ROUNDING
-from dmfroc.measures.statistics.forecasts import probabilities_of
-from dmfroc.results.result import AttributeTables
+from dmfroc import Predictions
+from dmfroc.extend import (
+    ROUNDING,
+    AttributeTables,
+    RandomState,
+    as_predictions,
+    generator_of,
+    integer,
+    numbers,
+    positive,
+    probabilities_of,
+    unlabelled,
+)
 
 SAME = 1e-10
 """Logarithms of weights closer than this are not told apart."""
@@ -48,10 +52,10 @@ class ClassWeights(AttributeTables):
     """
 
     labels: tuple[Hashable, ...]
-    weights: PerClass
+    weights: Float[np.ndarray, " k"]
     expected_cost: float
     unweighted_cost: float
-    direction: Direction | None = None
+    direction: Literal[">=", "<="] | None = None
 
     def predict(self, y_score: Any) -> Shaped[np.ndarray, " n"]:
         """Predict the class with the largest weighted score, the first of equals.
@@ -162,7 +166,7 @@ def select_class_weights(
     return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
 
 
-def _log_scores(scores: Scores) -> Scores:
+def _log_scores(scores: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
     """Take logarithms, in which weights are offsets; minus infinity for a score of 0."""
     negative = scores < 0
     if negative.any():
@@ -198,8 +202,11 @@ def _checked_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]
 
 
 def _deployed_weights(
-    true: Integer[np.ndarray, " n"], sample_weight: PerRow, prevalences: Any, n_classes: int
-) -> PerRow:
+    true: Integer[np.ndarray, " n"],
+    sample_weight: Float[np.ndarray, " n"],
+    prevalences: Any,
+    n_classes: int,
+) -> Float[np.ndarray, " n"]:
     """Weight the observations so that the classes have their prevalences and the sum is one."""
     if prevalences is None:
         return sample_weight / sample_weight.sum()
@@ -223,13 +230,13 @@ def _deployed_weights(
 
 
 def _optimise(
-    logs: Scores,
+    logs: Float[np.ndarray, "n k"],
     true: Integer[np.ndarray, " n"],
-    weights: PerRow,
+    weights: Float[np.ndarray, " n"],
     costs: Float[np.ndarray, "k k"],
     n_starts: int,
     generator: np.random.Generator,
-) -> tuple[PerClass, float, float]:
+) -> tuple[Float[np.ndarray, " k"], float, float]:
     """Return class weights, their expected cost, and the expected cost of equal weights."""
     n_starts = integer("n_starts", n_starts, 1)
     losses = weights[:, np.newaxis] * costs[true]
@@ -244,16 +251,20 @@ def _optimise(
     return np.exp(best - best.mean()), best_cost, unweighted
 
 
-def _cost(logs: Scores, losses: Scores) -> float:
+def _cost(logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"]) -> float:
     return float(_chosen(losses, logs).sum())
 
 
-def _chosen(losses: Scores, logs: Scores) -> PerRow:
+def _chosen(
+    losses: Float[np.ndarray, "n k"], logs: Float[np.ndarray, "n k"]
+) -> Float[np.ndarray, " n"]:
     """Return the loss of each observation if the class of the largest score wins."""
     return np.take_along_axis(losses, logs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
 
 
-def _starts(logs: Scores, n_starts: int, generator: np.random.Generator) -> Iterator[PerClass]:
+def _starts(
+    logs: Float[np.ndarray, "n k"], n_starts: int, generator: np.random.Generator
+) -> Iterator[Float[np.ndarray, " k"]]:
     """Equal weights, then offsets near those that make a random observation a tie."""
     n, n_classes = logs.shape
     yield np.zeros(n_classes)
@@ -263,12 +274,12 @@ def _starts(logs: Scores, n_starts: int, generator: np.random.Generator) -> Iter
 
 
 def _descend(
-    logs: Scores,
-    losses: Scores,
-    offsets: PerClass,
+    logs: Float[np.ndarray, "n k"],
+    losses: Float[np.ndarray, "n k"],
+    offsets: Float[np.ndarray, " k"],
     smallest_gain: float,
     generator: np.random.Generator,
-) -> PerClass:
+) -> Float[np.ndarray, " k"]:
     """Search along class after class, in random order, until none improves."""
     offsets = offsets.copy()
     improves = True
@@ -282,7 +293,9 @@ def _descend(
     return offsets
 
 
-def _line_search(logs: Scores, losses: Scores, label: int | np.integer) -> tuple[float, float]:
+def _line_search(
+    logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"], label: int | np.integer
+) -> tuple[float, float]:
     """Return by how much to raise the offset of a class, and what that gains.
 
     The class wins an observation when the step exceeds the lead of the best of the others, so

@@ -13,27 +13,41 @@ from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
-from dmfroc._kit.options import flag
-from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc._kit.text import did_you_mean, printable
-from dmfroc.analyses.accumulation import Accumulator
-from dmfroc.analyses.evidence import EvidenceInMemory, evidence_of, remarked_estimates
-from dmfroc.analyses.gate_rules import ItemMeasure, Rule, read_rules
-from dmfroc.analyses.items import ItemScores
-from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence, joint_of_rows
-from dmfroc.analyses.planning import plan
-from dmfroc.inference.item_mean import mean_of
-from dmfroc.inference.limits import Interval, IntervalAt
-from dmfroc.inference.options import DEFAULT_LEVEL, EvaluationOptions, Options, with_options
-from dmfroc.inputs.arguments import Needs
-from dmfroc.inputs.arrays import Rows, row_names
-from dmfroc.inputs.item_scores import ScoredItems, check_scored
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.subgroups import crossed
-from dmfroc.measures.measure import Measure
-from dmfroc.results.result import Result, attributed
-from dmfroc.results.table import Column, Table, rounded
-from dmfroc.results.text import common
+from dmfroc import Measure, Predictions
+from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
+from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
+from dmfroc.applications.item_scores import ItemScores
+from dmfroc.applications.planning import plan
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Accumulator,
+    Column,
+    EvaluationOptions,
+    EvidenceInMemory,
+    Interval,
+    IntervalAt,
+    JointEvidence,
+    Needs,
+    Options,
+    Result,
+    Rows,
+    Table,
+    attributed,
+    collected_remarks,
+    common,
+    crossed,
+    did_you_mean,
+    evidence_of,
+    flag,
+    joint_evidence,
+    joint_of_rows,
+    printable,
+    remarked_estimates,
+    rounded,
+    row_names,
+    warn,
+    with_options,
+)
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unattainable": 3}

@@ -7,20 +7,28 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.special import nctdtr, ndtri, stdtrit
 
-from dmfroc._kit.arrays import IntPerClass, IntPerRow, PerClass
-from dmfroc._kit.options import number, positive
-from dmfroc.inference.evidence import facts_in
-from dmfroc.inference.influences import NO_VARIATION, Influences, Moments, influences_on, moments_of
-from dmfroc.inference.limits import Limits, limits_of_difference
-from dmfroc.inference.sign_flips import uses_sign_flips
-from dmfroc.inference.units import Sample, Units, units_of
-from dmfroc.inputs.class_shares import in_class_shares
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure
-from dmfroc.simulation.published import PublishedFigures
+from dmfroc import Measure, Predictions
+from dmfroc.extend import (
+    NO_VARIATION,
+    Influences,
+    Limits,
+    Moments,
+    Sample,
+    Units,
+    facts_in,
+    in_class_shares,
+    influences_on,
+    limits_of_difference,
+    moments_of,
+    number,
+    positive,
+    units_of,
+    uses_sign_flips,
+)
+from dmfroc.simulation import PublishedFigures
 
 _AREAS = ("hand_till", "dmf_auc")  # of two classes the same
 _MOST_CASES = 10**9
@@ -111,7 +119,7 @@ class Design:
     value: float
     limits: Limits  # of the pilot
     moments: Moments
-    shares: PerClass
+    shares: Float[np.ndarray, " k"]
     level: float
     measure: Measure
     units: Units
@@ -121,7 +129,7 @@ class Design:
         """The fewest cases with which every class can have two."""
         return int(np.ceil(_LEAST_OF_CLASS / self.shares.min()))
 
-    def counts(self, n: int) -> IntPerClass:
+    def counts(self, n: int) -> Int[np.ndarray, " k"]:
         """Return the class sizes of n cases, which add up to n."""
         exact = n * self.shares
         counts = np.floor(exact).astype(int)
@@ -203,9 +211,9 @@ class Design:
 def make_design(
     measure: Measure,
     pilots: list[Predictions],
-    shares: PerClass,
+    shares: Float[np.ndarray, " k"],
     level: float,
-    judge: IntPerRow | None = None,
+    judge: Int[np.ndarray, " n"] | None = None,
     groups: Any = None,
 ) -> Design:
     """Find the value and the influences under the class shares of the planned test set.

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
-from dmfroc._kit.options import RandomState, check_level, choice, seed_of
-from dmfroc._kit.remarks import warn
-from dmfroc.bayes.options import check_priors, check_size
-from dmfroc.meta_analysis.data import ThresholdScale, read_studies
-from dmfroc.meta_analysis.fit import Settings, fit
-from dmfroc.meta_analysis.models import ModelName, SummaryPriors
-from dmfroc.meta_analysis.result import SummaryROC
+from dmfroc.applications.meta_analysis.data import ThresholdScale, read_studies
+from dmfroc.applications.meta_analysis.fit import Settings, fit
+from dmfroc.applications.meta_analysis.models import ModelName, SummaryPriors
+from dmfroc.applications.meta_analysis.result import SummaryROC
+from dmfroc.extend import RandomState, check_level, check_priors, check_size, choice, seed_of, warn
 
 DEFAULT_SUMMARY_PRIORS = SummaryPriors()
 

@@ -7,27 +7,37 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
-from dmfroc._kit.arrays import PerClass
-from dmfroc._kit.habits import check_options
-from dmfroc._kit.later import DataFrame, Nothing
-from dmfroc._kit.options import RandomState, check_level, numbers, seed_of
-from dmfroc._kit.remarks import warn
-from dmfroc.analyses.catalogue import get_measure, title_for
-from dmfroc.analyses.plan_design import Aim, Design, design_of_figures, make_design
-from dmfroc.inference.hypothesis import MANY_FREEDOM
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.arrays import row_names
-from dmfroc.inputs.judge import encoded_judge
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.rows import checked_same_observations, matched
-from dmfroc.measures.measure import Measure, caveats
-from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
-from dmfroc.results.result import Result
-from dmfroc.results.table import Column, Table
-from dmfroc.results.text import warning_lines
-from dmfroc.results.writers import as_frame
+from dmfroc import Measure, Predictions
+from dmfroc.applications.plan_design import Aim, Design, design_of_figures, make_design
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    MANY_FREEDOM,
+    Column,
+    DataFrame,
+    Nothing,
+    RandomState,
+    Result,
+    Table,
+    as_frame,
+    as_predictions,
+    caveats,
+    check_level,
+    check_options,
+    checked_same_observations,
+    encoded_judge,
+    matched,
+    no_probabilities,
+    numbers,
+    probabilities_of,
+    row_names,
+    seed_of,
+    title_for,
+    warn,
+    warning_lines,
+)
+from dmfroc.measures import get_measure
 from dmfroc.simulation import (
     MultinomialPopulation,
     PublishedFigures,
@@ -87,6 +97,7 @@ class Plan(Result):
         Of several half-widths: the cases that each measure needs. The plan is that of the largest.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "cases"
     json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
@@ -433,7 +444,7 @@ def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Prediction
     return [as_predictions(one, needs="labels", by_fold=True) for one in named.values()]
 
 
-def _shares(prevalence: Any, pilot: Predictions) -> PerClass:
+def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     n_classes = len(pilot.present)
     if isinstance(prevalence, str):
         if prevalence == "balanced":
@@ -451,7 +462,9 @@ def _shares(prevalence: Any, pilot: Predictions) -> PerClass:
     )
 
 
-def _other_shares_message(measure: Measure, pilot: Predictions, shares: PerClass) -> str | None:
+def _other_shares_message(
+    measure: Measure, pilot: Predictions, shares: Float[np.ndarray, " k"]
+) -> str | None:
     """Say that probabilities are too large or small on average, if other shares are planned."""
     ratios, weights = shares / _shares("pilot", pilot), np.zeros(pilot.n_classes)
     if measure.needs != "probabilities" or np.allclose(ratios, 1) or no_probabilities(pilot):

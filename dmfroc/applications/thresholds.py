@@ -8,36 +8,40 @@ from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from scipy.special import bdtrik
 
-from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
-from dmfroc._kit.habits import check_options
-from dmfroc._kit.options import (
+from dmfroc import Measure, Predictions
+from dmfroc.extend import (
+    Column,
+    FollowUpOptions,
+    Interval,
+    Options,
     RandomState,
+    Result,
+    Sample,
+    Table,
+    Units,
     check_level,
+    check_options,
     choice,
+    class_shares,
+    digits,
+    ends_text,
+    facts_in,
+    in_class_shares,
     integer,
+    kish_sizes,
+    place_of_class,
     positive,
+    predictions_at,
+    printable,
     proportion,
     seed_of,
+    with_options,
 )
-from dmfroc._kit.text import printable
-from dmfroc.inference.evidence import facts_in
-from dmfroc.inference.limits import Interval
-from dmfroc.inference.options import Options, with_options
-from dmfroc.inference.units import Sample, Units, kish_sizes
-from dmfroc.inputs.class_shares import class_shares, in_class_shares
-from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
-from dmfroc.inputs.labels import place_of_class
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures import table as _table  # noqa: F401  # whose measures it registers
-from dmfroc.measures.benefits import expected_utility
-from dmfroc.measures.measure import Measure
-from dmfroc.measures.registry import FACTORIES
-from dmfroc.results.result import Result, ResultsByName
-from dmfroc.results.table import Column, Table
+from dmfroc.measures import FACTORIES, expected_utility
+from dmfroc.results import ResultsByName
 
 Criterion = Literal["youden", "f1", "accuracy", "cost", "specificity", "sensitivity"]
 
@@ -115,6 +119,7 @@ class ThresholdChoice(Result):
         What of the design changes the meaning of the values.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "choice"
     json_names: ClassVar[tuple[str, ...]] = ("by", "direction", "level", "n_draws", "seed")
 
@@ -132,7 +137,7 @@ class ThresholdChoice(Result):
     seed: int
     warnings: tuple[str, ...] = ()
     at_least: float | None = None
-    direction: Direction = ">="
+    direction: Literal[">=", "<="] = ">="
     design: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -157,6 +162,15 @@ class ThresholdChoice(Result):
         """Return which scores are predicted positive."""
         label = printable(self.label)
         return [f"Class {label} is predicted if the score is at {self.side} the threshold."]
+
+    def verdict_text(self) -> list[str]:
+        """Say what to predict, and how well that will do."""
+        return [
+            f"Predict {self.label} at a score of at {self.side} "
+            f"{digits(self.threshold.value)}. "
+            f"For new observations, {self.maximized} is then {digits(self.corrected)} "
+            f"({100 * self.level:g} % interval {ends_text(self.value.interval)})."
+        ]
 
     @property
     def side(self) -> str:
@@ -183,7 +197,7 @@ def choose_threshold(
     labels: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    direction: Direction | None = None,
+    direction: Literal[">=", "<="] | None = None,
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: RandomState = 0,
@@ -312,12 +326,12 @@ class _Sample(NamedTuple):
     """Observations by falling score; the bins of equal scores are the thresholds."""
 
     thresholds: Float[np.ndarray, " m"]
-    bins: IntPerRow
-    is_positive: BoolPerRow
-    weights: PerRow
+    bins: Int[np.ndarray, " n"]
+    is_positive: Bool[np.ndarray, " n"]
+    weights: Float[np.ndarray, " n"]
     units: Units
 
-    def counts(self, weights: PerRow) -> Float[np.ndarray, "2 m"]:
+    def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
         """Return true and false positives at each threshold."""
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)

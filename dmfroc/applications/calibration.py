@@ -13,34 +13,38 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
+from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import IntPerRow, Scores
-from dmfroc._kit.habits import check_options
-from dmfroc._kit.options import RandomState, integer, refuse, seed_of
-from dmfroc.analyses.evidence import estimates_of
-from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import with_options
-from dmfroc.inference.units import sample_of
-from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
-from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import (
-    calibration_intercept,
-    calibration_slope,
-    observed_expected_ratio,
-)
-from dmfroc.measures.statistics.forecasts import (
+from dmfroc import Predictions
+from dmfroc.extend import (
+    Column,
+    FollowUpOptions,
+    Jackknife,
+    Name,
+    RandomState,
+    Result,
+    Table,
+    check_options,
+    equals_p_value,
+    estimates_of,
     impossible_message,
+    integer,
     no_probabilities,
+    predictions_at,
     probabilities_of,
+    refuse,
+    sample_of,
+    seed_of,
+    with_options,
 )
-from dmfroc.results.result import Result
-from dmfroc.results.table import Column, Name, Table
+from dmfroc.measures import calibration_intercept, calibration_slope, observed_expected_ratio
 
 _FEWEST_DRAWS = 99
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
+_SIGNIFICANT = 0.05  # of the smallest p-value in a report
 _NOTHING = 1e-12  # a statistic that is 0 but for rounding
 
-Statistic = Callable[[IntPerRow], float]
+Statistic = Callable[[Int[np.ndarray, " n"]], float]
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class CalibrationTests(Result):
         What a careful reader has to know.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "tests"
     json_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
 
@@ -101,6 +106,17 @@ class CalibrationTests(Result):
     def n_observations(self) -> int:
         """Number of independent rows."""
         return self.predictions.n_observations
+
+    def verdict_text(self) -> list[str]:
+        """Say whether the tests contradict calibration."""
+        least = min(self.tests.values(), key=lambda test: test.p_value)
+        adjusted = min(len(self.tests) * least.p_value, 1.0)
+        claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
+        return [
+            f"The data {claim} calibrated probabilities: the smallest of {len(self.tests)} "
+            f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
+            "after Bonferroni's adjustment."
+        ]
 
     def tables(self) -> list[Table]:
         """Return the tests, one row each."""
@@ -255,7 +271,7 @@ def calibration_tests(
     return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
 
 
-def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
+def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
@@ -269,7 +285,7 @@ def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
     inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
 
-    def statistic(true: IntPerRow) -> float:
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
         residuals = np.eye(k)[true][:, 1:] - rest
         score = np.einsum("ni,nia->ia", residuals, features).ravel()
         return float(score @ inverse @ score)
@@ -277,19 +293,19 @@ def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     return statistic
 
 
-def _spiegelhalter(p: Scores) -> Statistic:
+def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
     squares = (p**2).sum(axis=1)
     variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
     rows = np.arange(len(p))
 
-    def statistic(true: IntPerRow) -> float:
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
         excess = (squares - p[rows, true]).sum()
         return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
 
     return statistic
 
 
-def _isotonic(p: Scores) -> Statistic:
+def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
     from scipy.optimize import isotonic_regression
 
@@ -297,7 +313,7 @@ def _isotonic(p: Scores) -> Statistic:
     pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
     factor = 1.0 if len(pools) == 1 else 0.5
 
-    def statistic(true: IntPerRow) -> float:
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
         total = 0.0
         for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
             share = np.bincount(place, true == k) / sizes

@@ -1,4 +1,7 @@
-"""Thresholds, costs and class weights, chosen on data."""
+"""Applications: questions of one trade, answered with the public names of dmfroc alone.
+
+Each could be a package of its own; the page "Write your own application" shows how.
+"""
 
 from dmfroc._kit.stub import names_of_stub
 

@@ -13,14 +13,9 @@ import xarray
 from numpyro.infer import NUTS
 from scipy.special import expit
 
-from dmfroc._kit.compiled import double_precision
-from dmfroc._kit.threads import interruptible
-from dmfroc.bayes.pairs import replicated_counts
-from dmfroc.bayes.posterior import sampling_problems
-from dmfroc.bayes.sampling import Chains, Draws, approximate, draw_from_posterior, sampler_of
-from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.meta_analysis.data import Studies, StudyCounts, padded
-from dmfroc.meta_analysis.models import (
+from dmfroc.applications.meta_analysis.curve import area_under_line
+from dmfroc.applications.meta_analysis.data import Studies, StudyCounts, padded
+from dmfroc.applications.meta_analysis.models import (
     ModelData,
     ModelName,
     SummaryPriors,
@@ -28,6 +23,17 @@ from dmfroc.meta_analysis.models import (
     likelihood_of,
     marginal_log_likelihood,
     model_of,
+)
+from dmfroc.extend import (
+    Chains,
+    Draws,
+    approximate,
+    double_precision,
+    draw_from_posterior,
+    interruptible,
+    replicated_counts,
+    sampler_of,
+    sampling_problems,
 )
 
 RATES = ["sensitivity", "fpr"]

@@ -12,9 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import choice, is_one_of
-from dmfroc.inputs.arrays import is_missing
-from dmfroc.inputs.messages import listing, shortened
+from dmfroc.extend import choice, is_missing, is_one_of, listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
 Pair = tuple[str, str]

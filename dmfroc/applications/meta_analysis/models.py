@@ -23,11 +23,8 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 from numpy.polynomial.hermite_e import hermegauss
 
-from dmfroc._kit.arrays import AnyArray
-from dmfroc._kit.compiled import compiled
-from dmfroc._kit.options import positive
-from dmfroc.bayes.models import log_likelihood_of_bins
-from dmfroc.meta_analysis.data import StudyCounts
+from dmfroc.applications.meta_analysis.data import StudyCounts
+from dmfroc.extend import compiled, log_likelihood_of_bins, positive
 
 ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
@@ -158,10 +155,10 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
 
 def logits_at(
     name: ModelName,
-    effects: Float[AnyArray, "s p"],
-    cutoffs: Float[AnyArray, "#s t"],
+    effects: Float[Any, "s p"],
+    cutoffs: Float[Any, "#s t"],
     xp: Any = jnp,
-) -> Float[AnyArray, "s r t"]:
+) -> Float[Any, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
     Effects of test results are two locations and two logarithms of scales, of cases and of others.
@@ -386,8 +383,8 @@ def _sample_pairs(priors: SummaryPriors, likelihood: Likelihood) -> tuple[Averag
 
 
 def covariance_of_pairs(
-    shared: Float[AnyArray, "2 2"], within: Any, n_pairs: int, xp: Any = jnp
-) -> Float[AnyArray, "r r"]:
+    shared: Float[Any, "2 2"], within: Any, n_pairs: int, xp: Any = jnp
+) -> Float[Any, "r r"]:
     """Return the covariance of the rates of all pairs of a study: shared plus within pairs."""
     return xp.tile(shared, (n_pairs, n_pairs)) + within * xp.eye(2 * n_pairs)
 

@@ -1,7 +1,9 @@
-"""What sites hand in to be pooled: results, receipts, published values; and if they are alike."""
+"""Receipts: what one site found, in a file without any row or score, for pooling with others."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,24 +13,199 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 from scipy.special import ndtri
 
-from dmfroc._kit.options import number, positive
-from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evaluation import Evaluation
-from dmfroc.analyses.leaderboard import METHOD as OVER_TASKS
-from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.inference.item_mean import MEASURE as OF_ITEMS
-from dmfroc.inference.random_effects import OnLine, on_line
-from dmfroc.inference.scales import scale_of
-from dmfroc.inputs.arrays import as_array, as_floats, columns_of, row_index
-from dmfroc.inputs.delimited import Format
-from dmfroc.inputs.files import read_table
-from dmfroc.inputs.messages import listing
-from dmfroc.measures.measure import Measure
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.receipts import Receipt, read_receipt
+from dmfroc import Measure, __version__
+from dmfroc.applications.item_means import MEASURE as OF_ITEMS
+from dmfroc.applications.leaderboards import METHOD as OVER_TASKS
+from dmfroc.extend import (
+    Format,
+    OnLine,
+    as_array,
+    as_floats,
+    columns_of,
+    divide,
+    integer,
+    json_text,
+    listing,
+    number,
+    on_line,
+    positive,
+    read_table,
+    row_index,
+    scale_of,
+    strict,
+    written,
+)
+from dmfroc.measures import get_measure
+from dmfroc.results import Comparison, Estimate, Evaluation, SubgroupComparison
+
+_FORMAT = 1
+_FIELDS = ("measure", "title", "value", "standard_error", "interval", "level", "method")
+
+
+class Receipt(NamedTuple):
+    """What a site found.
+
+    Attributes
+    ----------
+    estimates : dict of tuple of str to Estimate
+        By measure and classifier, which is empty if there is one.
+    covariance : numpy.ndarray of shape (m, m)
+        Of the values; NaN where it is not known.
+    counts : dict of str to int or None
+        Observations of each class; None if that number is withheld.
+    version : str
+        Of dmfroc, which found it.
+    """
+
+    estimates: dict[tuple[str, str], Estimate]
+    covariance: Float[np.ndarray, "m m"]
+    counts: dict[str, int | None]
+    version: str
+
+    @property
+    def n(self) -> int | None:
+        """Number of observations, if none is withheld."""
+        counts = list(self.counts.values())
+        return None if not counts or None in counts else sum(x or 0 for x in counts)
+
+
+def receipt_of(result: Evaluation | Comparison) -> Receipt:
+    """Return a receipt; each variance is the square of the standard error that is reported."""
+    if isinstance(result, Evaluation):
+        named, sample = {(name, ""): e for name, e in result.estimates.items()}, result.predictions
+    else:
+        named = {(result.measure, name): e for name, e in result.estimates.items()}
+        sample = next(iter(result.predictions.values()), None)
+    errors, covariance = np.array([e.standard_error for e in named.values()]), result.covariance
+    factor = divide(errors, np.sqrt(covariance.diagonal()), np)
+    joint = covariance * np.outer(factor, factor)
+    np.fill_diagonal(joint, errors**2)
+    counts: dict[str, int | None] = {}
+    if sample is not None:
+        labels = map(str, sample.labels)
+        counts = dict(zip(labels, sample.class_counts.tolist(), strict=True))
+    return Receipt(named, joint, counts, __version__)
+
+
+def write_receipt(
+    result: Evaluation | Comparison, path: str | PathLike[str], *, least_cell: int = 5
+) -> None:
+    """Write values, errors and their covariance to a file, without rows or scores.
+
+    `pool` takes such files from several sites.
+
+    Parameters
+    ----------
+    result : Evaluation or Comparison
+        What the site found, at one horizon and of one measure of a comparison.
+    path : str or path-like
+        The file, JSON. Its name is the name of the site.
+    least_cell : int
+        Class sizes below this number are withheld. The standard error of a proportion
+        nevertheless shows of about how many observations it is.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the result is of another kind, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from dmfroc import evaluate
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=90)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "north.json")
+    ...     write_receipt(evaluate(y, rng.normal(size=90) + y), path)
+    ...     "covariance" in path.read_text()
+    True
+    """
+    if not isinstance(result, Evaluation | Comparison):
+        raise TypeError(
+            "result must be what evaluate or compare returns for one horizon and one measure of a "
+            f"comparison, but it is a {type(result).__name__}"
+        )
+    receipt, least = receipt_of(result), integer("least_cell", least_cell, 0)
+    content = {
+        "dmfroc_receipt": _FORMAT,
+        "version": receipt.version,
+        "estimates": [
+            {"classifier": classifier} | {x: getattr(e, x) for x in _FIELDS}
+            for (_, classifier), e in receipt.estimates.items()
+        ],
+        "covariance": receipt.covariance,
+        "counts": {k: None if n and n < least else n for k, n in receipt.counts.items()},
+    }
+    content["sha256"] = _digest(content)
+    with written(Path(path), "path") as stream:
+        stream.write(json_text(content).encode())
+
+
+def read_receipt(path: str | PathLike[str]) -> Receipt:
+    """Read a receipt from a file, and check that it is as it was written."""
+    try:
+        content = json.loads(Path(path).read_text("utf-8"))
+        is_receipt = content["dmfroc_receipt"] == _FORMAT
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or "it is no receipt"
+        raise ValueError(
+            f"site file {path} cannot be read: {reason}. Name files that write_receipt has written"
+        ) from error
+    if not is_receipt or content.pop("sha256", None) != _digest(content):
+        raise ValueError(
+            f"{path} was changed after it was written, or is of another version of dmfroc "
+            f"({content.get('version')}): write it again with write_receipt"
+        )
+    try:
+        return _checked(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path} is no receipt as write_receipt writes them: {reason}") from error
+
+
+def _checked(content: Mapping[str, Any]) -> Receipt:
+    """Return what a file says, whoever has written it, if it can be true."""
+    estimates = {}
+    for entry in content["estimates"]:
+        given = {name: entry[name] for name in ("classifier", *_FIELDS)}
+        level, ends = given["level"], given["interval"]
+        value, error, low, high = map(_number, (given["value"], given["standard_error"], *ends))
+        names = [given.pop("classifier"), *(given[x] for x in ("measure", "title", "method"))]
+        if not all(isinstance(x, str) for x in names) or error < 0 or low > high:
+            raise ValueError(f"its estimate {entry} is impossible")
+        if not 0 < _number(level) < 1:
+            raise ValueError(f"its level {level} is not between 0 and 1")
+        numbers: Any = {"value": value, "standard_error": error, "interval": (low, high)}
+        estimates[names[1], names[0]] = Estimate(**given | numbers)
+    errors = [e.standard_error for e in estimates.values()]
+    covariance = np.array([[_number(x) for x in row] for row in content["covariance"]])
+    if not errors or len(errors) < len(content["estimates"]):
+        raise ValueError("it has no estimates, or one of them twice")
+    if covariance.shape != (len(errors),) * 2 or not np.allclose(
+        *(covariance, covariance.T), equal_nan=True
+    ):
+        raise ValueError("its covariance does not fit its estimates")
+    counts = content["counts"]
+    for label, n in counts.items():
+        if not (n is None or (type(n) is int and n >= 0)):
+            raise ValueError(f"its class {label!r} has {n!r} observations")
+    return Receipt(estimates, covariance, counts, str(content["version"]))
+
+
+def _number(x: Any) -> float:
+    if x is not None and (isinstance(x, bool) or not isinstance(x, int | float)):
+        raise ValueError(f"it has {x!r} in place of a number")
+    return np.nan if x is None else float(x)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(strict(content), sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
 
 _ERROR = re.compile(r"(.*[^a-z])?(se|std[^a-z]*err(or)?|standard[^a-z]*error)([^a-z].*)?", re.I)
 NO_RANGE = (-np.inf, np.inf)
@@ -71,7 +248,7 @@ def sites_of(sites: Any, measure: Any, classifier: Any, level: float) -> dict[st
         if isinstance(source, str | PathLike):
             result[name] = _value_of(read_receipt(source), measure, classifier, name)
         elif isinstance(source, Evaluation | Comparison):
-            result[name] = _value_of(source.receipt(), measure, classifier, name)
+            result[name] = _value_of(receipt_of(source), measure, classifier, name)
         elif isinstance(source, tuple | list) and len(source) == 2:
             result[name] = _of_published(name, source[0], source[1], measure, level)
         else:

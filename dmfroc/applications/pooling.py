@@ -11,20 +11,28 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import chdtrc, ndtri, stdtrit
 
-from dmfroc._kit.options import check_level, choice, positive
-from dmfroc._kit.remarks import warn
-from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evaluation import Evaluation
-from dmfroc.analyses.sites import Site, check_alike, sites_of
-from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.inference.options import DEFAULT_LEVEL
-from dmfroc.inference.random_effects import Mixture, OnLine, RandomEffects
-from dmfroc.inference.scales import Scale, scale_of
-from dmfroc.measures.measure import Measure
-from dmfroc.results.difference import OmnibusTest, p_value_of_f
-from dmfroc.results.estimate import Estimate, NamedEstimates
-from dmfroc.results.result import renderer
-from dmfroc.results.table import Column, Table, rounded
+from dmfroc import Measure
+from dmfroc.applications.sites import Site, check_alike, sites_of
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Column,
+    Mixture,
+    NamedEstimates,
+    OmnibusTest,
+    OnLine,
+    RandomEffects,
+    Scale,
+    Table,
+    check_level,
+    choice,
+    p_value_of_f,
+    positive,
+    renderer,
+    rounded,
+    scale_of,
+    warn,
+)
+from dmfroc.results import Comparison, Estimate, Evaluation, SubgroupComparison
 
 PoolingMethod = Literal["reml", "bayes"]
 _FEW_SITES = 5
@@ -77,6 +85,7 @@ class PooledSites(NamedEstimates):
         What a careful reader has to know.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "pooled"
     json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "tau", "tau_interval", "i_squared", "heterogeneity"),
@@ -166,7 +175,7 @@ def pool(
 
     The true values of the sites are normal on the scale where the range of the measure has no
     ends: logit, logarithm, or the measure itself, as for differences. No rows are needed: sites
-    hand in receipts, see `Evaluation.to_receipt`.
+    hand in receipts, see `write_receipt`.
 
     Parameters
     ----------

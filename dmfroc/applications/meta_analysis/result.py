@@ -16,15 +16,22 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 import dmfroc
-from dmfroc.bayes.posterior import estimate_from_draws, interval_of_draws, r_hat
-from dmfroc.meta_analysis.curve import area_under_line, line_at, region_around
-from dmfroc.meta_analysis.data import Studies, check_threshold, name_of
-from dmfroc.meta_analysis.fit import Settings, careful_kernel, draw
-from dmfroc.meta_analysis.models import covariance_of_pairs, logits_at
-from dmfroc.multiclass.band import CurveBand
-from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import Result, renderer
-from dmfroc.results.table import Column, Name, Table
+from dmfroc.applications.meta_analysis.curve import area_under_line, line_at, region_around
+from dmfroc.applications.meta_analysis.data import Studies, check_threshold, name_of
+from dmfroc.applications.meta_analysis.fit import Settings, careful_kernel, draw
+from dmfroc.applications.meta_analysis.models import covariance_of_pairs, logits_at
+from dmfroc.extend import (
+    Column,
+    CurveBand,
+    Name,
+    Result,
+    Table,
+    estimate_from_draws,
+    interval_of_draws,
+    r_hat,
+    renderer,
+)
+from dmfroc.results import Estimate
 
 _SAME_THRESHOLD = 1e-7  # relative; that of a single-precision column differs by less
 _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998, 0.9995]])
@@ -52,6 +59,7 @@ class SummaryROC(Result):
         What a careful reader has to know; chains that diverge or disagree among it.
     """
 
+    drawn_by: ClassVar[str] = "dmfroc.applications.meta_analysis.displays"
     main_table: ClassVar[str] = "summary"
     json_names: ClassVar[tuple[str, ...]] = ("level",)
 

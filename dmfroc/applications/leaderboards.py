@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from dmfroc._kit.options import instance
-from dmfroc.analyses.comparison import comparison_fields
-from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.ranks import Ranks
-from dmfroc.inference.hypothesis import Contrast, Hypothesis
-from dmfroc.inference.limits import Interval
-from dmfroc.inference.method import joint_t_estimates
-from dmfroc.results.estimate import Estimate
+from dmfroc.extend import (
+    Contrast,
+    Hypothesis,
+    Interval,
+    comparison_fields,
+    instance,
+    joint_t_estimates,
+)
+from dmfroc.results import Comparison, Estimate, Ranks
 
 METHOD = "mean over tasks"
 

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.stats import beta
 
-from dmfroc._kit.later import Axes, DataFrame, Line2D, PathCollection, PolyCollection
-from dmfroc._kit.text import legend_text
-from dmfroc.plots._style import COLORS, Display, draw_band
-from dmfroc.results.result import renders
-
-if TYPE_CHECKING:
-    from dmfroc.meta_analysis.result import SummaryROC
+from dmfroc.applications.meta_analysis.result import SummaryROC
+from dmfroc.extend import (
+    COLORS,
+    DataFrame,
+    Display,
+    ForestRow,
+    digits,
+    draw_band,
+    forest,
+    interval_text,
+    joined,
+    legend_text,
+    page,
+    page_table,
+    renders,
+)
 
 _LARGEST_MARKER = 220.0  # square points
 _INCHES_PER_STUDY = 0.27
@@ -45,17 +54,17 @@ class SummaryROCDisplay(Display):
         Where it was drawn last.
     """
 
-    line_: Line2D
-    band_: PolyCollection | None
-    studies_: PathCollection | list[Line2D]
-    regions_: dict[str, Line2D]
+    line_: Any
+    band_: Any | None
+    studies_: Any | list[Any]
+    regions_: dict[str, Any]
 
     def __init__(self, summary: SummaryROC) -> None:
         self.summary = summary
 
     def plot(
         self,
-        ax: Axes | None = None,
+        ax: Any | None = None,
         *,
         threshold: float | None = None,
         plot_band: bool = False,
@@ -182,14 +191,14 @@ class ForestDisplay(Display):
         Where they were drawn last.
     """
 
-    axes_: tuple[Axes, Axes]
+    axes_: tuple[Any, Any]
 
     def __init__(self, summary: SummaryROC) -> None:
         self.summary = summary
 
     def plot(
         self,
-        axes: tuple[Axes, Axes] | None = None,
+        axes: tuple[Any, Any] | None = None,
         *,
         threshold: float | None = None,
         pair: str | None = None,
@@ -224,7 +233,7 @@ class ForestDisplay(Display):
         axes[0].set_yticklabels([*map(legend_text, table.index), "Summary"])
         return self
 
-    def _draw_rate(self, ax: Axes, rate: str, table: DataFrame, point: Any) -> None:
+    def _draw_rate(self, ax: Any, rate: str, table: DataFrame, point: Any) -> None:
         n = len(table)
         correct, wrong = ("tp", "fn") if rate == "sensitivity" else ("tn", "fp")
         self._draw_observed(ax, table[correct].to_numpy(), table[wrong].to_numpy())
@@ -241,7 +250,7 @@ class ForestDisplay(Display):
         ax.spines[["top", "right", "left"]].set_visible(False)
         ax.tick_params(axis="y", length=0)
 
-    def _draw_observed(self, ax: Axes, correct: Any, wrong: Any) -> None:
+    def _draw_observed(self, ax: Any, correct: Any, wrong: Any) -> None:
         level, size = self.summary.level, correct + wrong
         low = np.where(correct > 0, beta.ppf((1 - level) / 2, correct, wrong + 1), 0.0)
         high = np.where(wrong > 0, beta.ppf((1 + level) / 2, correct + 1, wrong), 1.0)
@@ -257,3 +266,43 @@ class ForestDisplay(Display):
                 fontsize="x-small",
                 va="center",
             )
+
+
+@renders("SummaryROC.page")
+def summary_page(summary: SummaryROC, title: str | None = None) -> str:
+    """Return the report of a meta-analysis."""
+    rates, heterogeneity, *studies = map(page_table, summary.tables())
+    parts: list[Any] = [rates, *studies]
+    if studies:
+        percent = f"{100 * summary.level:g} %"
+        frame = summary.by_study()
+        for rate in (summary.sensitivity, summary.specificity):
+            columns = frame[[rate.measure, f"{rate.measure}_low", f"{rate.measure}_high"]]
+            rows = [
+                *(ForestRow(str(name), x, (a, b)) for name, x, a, b in columns.itertuples()),
+                ForestRow("Mean study", rate.value, rate.interval, is_filled=False),
+            ]
+            caption = f"{rate.title} of each study as the model estimates it, with {percent} "
+            parts.append(forest(rows, f"{caption}intervals; hollow: the mean study."))
+    question = f"How accurate is the test in {len(summary.studies.names)} studies?"
+    provenance = [("Data", summary.head()[0])]
+    verdict = summary_verdict(summary)
+    return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
+
+
+def summary_verdict(summary: SummaryROC) -> list[str]:
+    """Say how accurate a test is on average, and in a further study."""
+    percent = f"{100 * summary.level:g} %"
+    table = summary.tables()[0]
+    values = [row[1] for row in table.rows]
+    means = joined([f"{e.title} {digits(e.value)} ({interval_text(e)})" for e in values])
+    sentences = [f"In the mean study: {means}, with {percent} intervals."]
+    new = summary.heterogeneity
+    expected = [
+        f"{name} between {digits(new['low'][key])} and {digits(new['high'][key])}"
+        for name in ("sensitivity", "specificity")
+        if (key := f"{name} of a new study") in new.index
+    ]
+    if expected:
+        sentences.append(f"Studies differ: a new one is expected to have {joined(expected)}.")
+    return sentences
