@@ -273,7 +273,11 @@ def gate(
         error = (1 - (rule.level or level)) / (len(book) if adjust else 1)
         measure = rule.measure
         if isinstance(measure, ItemMeasure) != isinstance(y_true, ItemScores):
-            kind = "classes" if isinstance(measure, Measure) else "items, what dmfroc.items returns"
+            kind = (
+                "classes"
+                if isinstance(measure, Measure)
+                else f"items, what {__package__}.items returns"
+            )
             raise ValueError(f"rule {place}: {measure.name} is a measure of {kind}")
         with collected_remarks() as of_rule:
             source: _Rows | _Items
@@ -473,7 +477,7 @@ class _Rows:
         return self._of(predictions | {name: better}, self.whole.options)
 
     def plan(self, rule: Rule, gap: float, error: float) -> str:
-        """Say how many rows of each class would decide, where `dmfroc.plan` can say so."""
+        """Say how many rows of each class would decide, where `plan` can say so."""
         predictions, measure = self._predictions, rule.measure
         units = [p.folds for p in predictions.values()]
         if not predictions or any(x is not None for x in [*units, self.whole.options.groups]):

@@ -45,8 +45,10 @@ _PHRASES = {
     "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
-    'a rule to dmfroc.applications.gate, such as {"measure": "hand_till", "at_least": 0.8}': "a file of TOML to "
-    "dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = 0.8",
+    'a rule to dmfroc.applications.gate, such as {"measure": "hand_till", "at_least": 0.8}': (
+        "a file of TOML to dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = "
+        "0.8"
+    ),
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "--threshold",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
 }

@@ -254,7 +254,8 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
     if rare:
         remarks.append(
             f"Few observations of {enumerated(rare)}: their values are uncertain, and "
-            "their intervals may cover less than stated. More observations of these classes would help most."
+            "their intervals may cover less than stated. More observations of these classes would "
+            "help most."
         )
     if predictions.absent_labels:
         names = enumerated([str(label) for label in predictions.absent_labels])
