@@ -24,7 +24,7 @@ from every_number import example
 from option_names import option_names
 
 import dmfroc
-from dmfroc.analyses.gate import EXIT_CODES
+from dmfroc.applications.gates import EXIT_CODES
 from dmfroc.cli import app
 from dmfroc.cli.commands import app as command
 from dmfroc.results.result import Result

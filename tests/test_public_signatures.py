@@ -33,7 +33,7 @@ def test_names_options_commands_and_fields_are_among_them(found):
     for name in ("evaluate", "estimate", "compare"):
         [signature] = [line for line in found if line.startswith(f"dmfroc.{name}(")]
         assert {"level=0.95", "method=None", "folds=None"} <= set(signature[:-1].split(", "))
-    assert any(line.startswith("dmfroc.Evaluation <") for line in found)
+    assert any(line.startswith("dmfroc.results.Evaluation <") for line in found)
     assert any(line.startswith("base Result.to_json(") for line in found)
 
 

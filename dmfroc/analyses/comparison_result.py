@@ -158,7 +158,7 @@ class Comparison(NamedEstimates):
 
         Examples
         --------
-        >>> from dmfroc import items
+        >>> from dmfroc.applications import items
         >>> right = {"a": [1] * 38 + [0] * 2, "b": [1] * 20 + [0] * 20, "c": [0] * 20 + [1] * 20}
         >>> found = items(right).ranks()
         >>> found.intervals

@@ -362,7 +362,7 @@ def majority_costs(
 
     Examples
     --------
-    >>> from dmfroc.decisions import majority_costs
+    >>> from dmfroc.applications import majority_costs
     >>> majority_costs(["a", "b", "b", "c"], 4)
     {('b', 'a'): 4, ('a', 'b'): 0.25, ('b', 'c'): 4, ('c', 'b'): 0.25}
     """

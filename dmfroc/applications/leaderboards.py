@@ -77,7 +77,7 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
     Examples
     --------
     >>> import numpy as np
-    >>> from dmfroc import items
+    >>> from dmfroc.applications import items
     >>> rng = np.random.default_rng(0)
     >>> tasks = {}
     >>> for task, ease in {"law": 0.1, "maths": -0.2, "history": 0.0}.items():

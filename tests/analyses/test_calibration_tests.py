@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dmfroc
-from dmfroc import calibration_tests
+from dmfroc.applications import calibration_tests
 from dmfroc.measures import MEASURES
 from dmfroc.results.table import rounded
 
@@ -107,7 +107,9 @@ def test_statistics_of_zero_tie_whatever_the_order_of_the_rows(place):
 
 def test_the_least_p_value_of_draws_is_printed_as_a_bound_and_no_zero_has_a_sign():
     rng = np.random.default_rng(0)
-    tests = dmfroc.calibration_tests(rng.integers(2, size=300), rng.random(300), n_draws=199)
+    tests = dmfroc.applications.calibration_tests(
+        rng.integers(2, size=300), rng.random(300), n_draws=199
+    )
     text = str(tests)
     assert sum(t.p_value == 1 / 200 for t in tests.tests.values()) >= 1
     assert text.count("<= 0.005 (199 draws)") == text.count("draws)")

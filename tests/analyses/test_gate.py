@@ -24,7 +24,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "gates.md"
 
 def one(rule, y=Y, scores=NEW, **options):
     """Return the verdict on one rule."""
-    [found] = dmfroc.gate([rule], y, scores, **options).rules
+    [found] = dmfroc.applications.gate([rule], y, scores, **options).rules
     return found
 
 
@@ -82,7 +82,7 @@ def test_a_group_without_a_class_or_with_one_patient_is_inconclusive():
 
 def test_adjusted_rules_hold_at_once():
     rules = [{"measure": "accuracy", "at_least": 0.5}, {"measure": "hand_till", "at_least": 0.5}]
-    found = dmfroc.gate({"rule": rules, "adjust": True, "level": 0.9}, Y, NEW)
+    found = dmfroc.applications.gate({"rule": rules, "adjust": True, "level": 0.9}, Y, NEW)
     for x in found.rules:
         assert x.interval == dmfroc.estimate(x.name, Y, NEW, level=0.95).interval
 
@@ -110,7 +110,9 @@ def test_identical_answers_are_never_a_verdict(scores):
     for rule in ({"better_than": "b"}, {"no_worse_than": "b", "margin": 0.1}):
         found = one({"measure": "hand_till", **rule}, y, both)
         assert found.verdict in ("inconclusive", "unattainable")
-    unbounded = dmfroc.items({"a": [2.0, 2, 2], "b": [2.0, 2, 2]}, bounds=(-np.inf, np.inf))
+    unbounded = dmfroc.applications.items(
+        {"a": [2.0, 2, 2], "b": [2.0, 2, 2]}, bounds=(-np.inf, np.inf)
+    )
     assert (
         one({"measure": "mean_score", "at_least": 1.5}, unbounded, None).verdict == "inconclusive"
     )
@@ -119,14 +121,14 @@ def test_identical_answers_are_never_a_verdict(scores):
 def test_identical_input_gives_identical_verdicts():
     rules = [{"measure": "h_measure", "at_least": 0.4}]  # by a bootstrap
     y, s = (Y > 0).astype(int), NEW[:, 0] * -1
-    assert dmfroc.gate(rules, y, s) == dmfroc.gate(rules, y, s)
+    assert dmfroc.applications.gate(rules, y, s) == dmfroc.applications.gate(rules, y, s)
 
 
 def test_plans_say_what_would_decide():
     estimate = dmfroc.estimate("hand_till", Y, NEW)
     gap = 0.5 * (estimate.value - estimate.interval[0])
     pilot = dmfroc.Predictions.from_arrays(Y, NEW)
-    planned = dmfroc.plan(pilot, measure="hand_till", difference=gap)
+    planned = dmfroc.applications.plan(pilot, measure="hand_till", difference=gap)
     found = one({"measure": "hand_till", "at_least": estimate.value - gap})
     assert found.reason.startswith(f"about {planned.n:,} rows (0 {planned.class_counts[0]:,}")
     folds = one(
@@ -139,7 +141,7 @@ def test_all_kinds_of_evidence(tmp_path):
     rule = {"measure": "hand_till", "at_least": 0.6}
     pd.DataFrame(NEW, columns=["p_0", "p_1", "p_2"]).assign(y=Y).to_parquet(tmp_path / "s.parquet")
     scan = dmfroc.scan(str(tmp_path / "s.parquet"), label="y", scores=["p_0", "p_1", "p_2"])
-    new, old = (dmfroc.Accumulator([0, 1, 2]) for _ in range(2))
+    new, old = (dmfroc.counted.Accumulator([0, 1, 2]) for _ in range(2))
     new.update(Y, NEW)
     old.update(Y, OLD)
     partly = np.where(np.arange(300) < 200, Y.astype(float), np.nan)
@@ -191,7 +193,7 @@ def test_all_kinds_of_evidence(tmp_path):
 )
 def test_rules_are_checked_before_data(rules, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        dmfroc.gate(rules, object(), object())
+        dmfroc.applications.gate(rules, object(), object())
 
 
 @pytest.mark.parametrize(
@@ -204,16 +206,16 @@ def test_rules_are_checked_before_data(rules, message):
 )
 def test_what_rules_name_must_be_given(rule, message):
     with pytest.raises(ValueError, match=message):
-        dmfroc.gate([rule], Y, {"new": NEW, "old": OLD}, by={"site": SITE})
-    found = dmfroc.items({"a": [0, 1, 1]})
+        dmfroc.applications.gate([rule], Y, {"new": NEW, "old": OLD}, by={"site": SITE})
+    found = dmfroc.applications.items({"a": [0, 1, 1]})
     with pytest.raises(ValueError, match="is a measure of classes"):
-        dmfroc.gate([{"measure": "accuracy", "at_least": 0}], found)
+        dmfroc.applications.gate([{"measure": "accuracy", "at_least": 0}], found)
 
 
 def test_items():
     right = (RNG.random((80, 4)) < RNG.beta(2, 1, 80)[:, None]) * 1.0
     less = np.where(RNG.random((80, 4)) < 0.3, 0, right)
-    found = dmfroc.items({"new": right, "old": less})
+    found = dmfroc.applications.items({"new": right, "old": less})
     estimate, difference = found.pass_at(2)["new"], found.pass_at(2).differences[0]
     assert (
         one({"measure": "pass_at(k=2)", "at_least": 0}, found, None).interval == estimate.interval
@@ -224,11 +226,15 @@ def test_items():
     never = one({"measure": "mean_score", "at_least": 0.99, "worst_of": "by"}, found, None,
                 by=np.arange(80) % 2)  # fmt: skip
     assert never.verdict == "fail"
-    nearly = dmfroc.items({"a": np.append(np.ones(99), 0.5)})
+    nearly = dmfroc.applications.items({"a": np.append(np.ones(99), 0.5)})
     out_of_reach = one({"measure": "mean_score", "at_least": 0.99}, nearly, None)
     assert out_of_reach.verdict == "unattainable"
     assert "it would need 3.1 times as many" in out_of_reach.reason
-    few = one({"measure": "mean_score", "at_most": 0.03}, dmfroc.items({"a": [0, 0, 1]}), None)
+    few = one(
+        {"measure": "mean_score", "at_most": 0.03},
+        dmfroc.applications.items({"a": [0, 0, 1]}),
+        None,
+    )
     assert few.verdict == "unattainable"
 
 
@@ -238,7 +244,7 @@ def test_outputs():
         {"measure": "accuracy", "at_least": 0.999},
         {"measure": "accuracy", "at_least": round(dmfroc.estimate("accuracy", Y, NEW).value, 3)},
     ]
-    found = dmfroc.gate(rules, Y, NEW)
+    found = dmfroc.applications.gate(rules, Y, NEW)
     assert (found.verdict, found.exit_code) == ("fail", 1)
     suite = xml.fromstring(found.to_junit())
     assert [suite.get(x) for x in ("tests", "failures", "errors")] == ["3", "1", "1"]
@@ -286,6 +292,6 @@ def test_the_workflows_of_the_page_run_as_printed(tmp_path, monkeypatch):
 
 
 def test_a_limit_next_to_the_value_is_inconclusive():
-    none_right = dmfroc.items({"a": [0.0] * 20})
+    none_right = dmfroc.applications.items({"a": [0.0] * 20})
     rule = {"measure": "mean_score", "at_least": 1e-200}
-    assert dmfroc.gate([rule], none_right).verdict == "inconclusive"
+    assert dmfroc.applications.gate([rule], none_right).verdict == "inconclusive"

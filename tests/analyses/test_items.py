@@ -12,10 +12,9 @@ from scipy import stats
 from scipy.special import comb
 
 import dmfroc
+from dmfroc.applications.item_means import mean_of, scored_items
 from dmfroc.inference.influences import Influences
-from dmfroc.inference.item_mean import mean_of
 from dmfroc.inference.judge import judged
-from dmfroc.inputs.item_scores import scored_items
 
 RATES = np.arange(0.02, 0.981, 0.02)
 
@@ -50,7 +49,7 @@ def test_limits_at_errors_near_1_go_on_to_those_at_1():
 def test_limits_of_zeros_and_ones_are_beta_quantiles(n, data):
     """Three quarters of one unseen item are on the side of the limit, one quarter on the other."""
     k = data.draw(st.integers(0, n))
-    found = dmfroc.items({"m": zeros_and_ones(k, n)}).estimates["m"]
+    found = dmfroc.applications.items({"m": zeros_and_ones(k, n)}).estimates["m"]
     assert found.value == pytest.approx(k / n)
     low, high = stats.beta(k + 0.25, n - k + 0.75), stats.beta(k + 0.75, n - k + 0.25)
     expected = (low.ppf(0.025) if k else 0, high.ppf(0.975) if k < n else 1)
@@ -89,7 +88,7 @@ def test_coverage_of_rare_and_unlike_failures(rate):
 
 def test_tool_use(external_directory):
     table = pd.read_csv(external_directory / "tool_use.csv")
-    found = dmfroc.items(table)
+    found = dmfroc.applications.items(table)
     right = [20, 12, 1, 10, 5, 8, 18, 0, 2]
     assert [round(20 * e.value) for e in found.estimates.values()] == right
     assert found.best_set() == ("claude-2.1", "gpt-4-1106-preview (functions)")
@@ -103,7 +102,7 @@ def test_tool_use(external_directory):
 
 def test_support_with_a_judge(external_directory):
     table = pd.read_csv(external_directory / "support_eval.csv")
-    found = dmfroc.items({"support": table.human_passed}, judge=table.judge_passed)
+    found = dmfroc.applications.items({"support": table.human_passed}, judge=table.judge_passed)
     estimate = found.estimates["support"]
     assert estimate.value == pytest.approx(0.7150, abs=1e-4)
     assert estimate.standard_error == pytest.approx(0.01600, abs=2e-5)
@@ -113,7 +112,7 @@ def test_support_with_a_judge(external_directory):
     assert (labels.n_verified, labels.n_rows) == (600, 4000)
     assert labels.judge_value == pytest.approx(0.8383, abs=1e-4)
     assert labels.verified_value == pytest.approx(0.7183, abs=1e-4)
-    alone = dmfroc.items({"support": table.human_passed.dropna()}).estimates["support"]
+    alone = dmfroc.applications.items({"support": table.human_passed.dropna()}).estimates["support"]
     assert alone.interval == pytest.approx((0.6810, 0.7528), abs=2e-3)
     assert labels.verified_error == pytest.approx(alone.standard_error)
     ratio = (alone.standard_error / estimate.standard_error) ** 2
@@ -127,7 +126,7 @@ def test_the_difference_has_a_weight_of_its_own(external_directory):
     scores, judge = (
         {v: table[f"{v}_{who}_passed"] for v in ("v3", "v4")} for who in ("human", "judge")
     )
-    [difference] = dmfroc.items(scores, judge=judge).differences
+    [difference] = dmfroc.applications.items(scores, judge=judge).differences
     is_verified = table["v3_human_passed"].notna()
     y = (table["v3_human_passed"] - table["v4_human_passed"])[is_verified]
     f = table["v3_judge_passed"] - table["v4_judge_passed"]
@@ -155,7 +154,7 @@ def test_no_weight_does_better():
     f = np.where(rng.random(n) < 0.8, y, 1 - y)
     hidden = y.copy()
     hidden[m:] = np.nan
-    found = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
+    found = dmfroc.applications.items({"a": hidden}, judge=f).estimates["a"]
     variances = [
         (y[:m] - w * f[:m]).var(ddof=1) / m + w**2 * f[m:].var(ddof=1) / (n - m)
         for w in found.judge.lambda_ + np.array([-0.1, 0, 0.1])
@@ -173,8 +172,10 @@ def test_drawn_with_unequal_probabilities():
     probability = np.where(hard, 0.2, 0.05)
     hidden = np.where(rng.random(n) < probability, y, np.nan)
     with pytest.warns(UserWarning, match="label_probability"):
-        biased = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
-    found = dmfroc.items({"a": hidden}, judge=f, label_probability=probability).estimates["a"]
+        biased = dmfroc.applications.items({"a": hidden}, judge=f).estimates["a"]
+    found = dmfroc.applications.items(
+        {"a": hidden}, judge=f, label_probability=probability
+    ).estimates["a"]
     assert found.interval[0] < y.mean() < found.interval[1]
     assert abs(biased.judge.verified_value - y.mean()) > 5 * biased.judge.verified_error
     assert abs(found.value - y.mean()) < 3 * found.standard_error
@@ -183,21 +184,23 @@ def test_drawn_with_unequal_probabilities():
 def test_repeats_count_once():
     rng = np.random.default_rng(2)
     x = (rng.random((30, 4)) < 0.7) * 1.0
-    found = dmfroc.items({"a": x})
+    found = dmfroc.applications.items({"a": x})
     assert found.n_repeats == 4
     estimate = found.estimates["a"]
     assert estimate.value == pytest.approx(x.mean())
     assert estimate.standard_error == pytest.approx(stats.sem(x.mean(axis=1)))
-    assert dmfroc.items({"a": x[:, [0, 0, 0]]}).estimates["a"].interval == pytest.approx(
-        dmfroc.items({"a": x[:, 0]}).estimates["a"].interval
-    )
+    assert dmfroc.applications.items({"a": x[:, [0, 0, 0]]}).estimates[
+        "a"
+    ].interval == pytest.approx(dmfroc.applications.items({"a": x[:, 0]}).estimates["a"].interval)
 
 
 def test_repeated_items_of_a_group_count_once():
     rng = np.random.default_rng(3)
     x = (rng.random(25) < 0.8) * 1.0
-    once = dmfroc.items({"a": x}).estimates["a"]
-    thrice = dmfroc.items({"a": np.repeat(x, 3)}, groups=np.repeat(np.arange(25), 3)).estimates["a"]
+    once = dmfroc.applications.items({"a": x}).estimates["a"]
+    thrice = dmfroc.applications.items(
+        {"a": np.repeat(x, 3)}, groups=np.repeat(np.arange(25), 3)
+    ).estimates["a"]
     assert thrice.interval == pytest.approx(once.interval)
     assert thrice.standard_error == pytest.approx(once.standard_error)
 
@@ -205,11 +208,11 @@ def test_repeated_items_of_a_group_count_once():
 def test_other_ranges_and_none():
     x = np.array([1.0, 2, 5, 4, 4, 3, 2, 5])
     with pytest.raises(ValueError, match=r"bounds=\(1, 5\)"):
-        dmfroc.items({"a": x})
-    graded = dmfroc.items({"a": x}, bounds=(1, 5)).estimates["a"]
-    unit = dmfroc.items({"a": (x - 1) / 4}).estimates["a"]
+        dmfroc.applications.items({"a": x})
+    graded = dmfroc.applications.items({"a": x}, bounds=(1, 5)).estimates["a"]
+    unit = dmfroc.applications.items({"a": (x - 1) / 4}).estimates["a"]
     assert graded.interval == pytest.approx([1 + 4 * end for end in unit.interval])
-    free = dmfroc.items({"a": x}, bounds=(-np.inf, np.inf)).estimates["a"]
+    free = dmfroc.applications.items({"a": x}, bounds=(-np.inf, np.inf)).estimates["a"]
     assert free.interval == pytest.approx(
         stats.t.interval(0.95, 7, loc=x.mean(), scale=stats.sem(x))
     )
@@ -217,31 +220,31 @@ def test_other_ranges_and_none():
 
 def test_plan():
     x = np.r_[np.ones(14), np.zeros(6)]
-    n = dmfroc.items({"a": x}).plan(half_width=0.05)["a"]
+    n = dmfroc.applications.items({"a": x}).plan(half_width=0.05)["a"]
     low, high = limits_of(np.tile(x, n // 20)).interval_at(0.05)
     assert (high - low) / 2 == pytest.approx(0.05, rel=0.02)
     assert 300 < n < 400
     with pytest.raises(ValueError, match="half_width must be positive"):
-        dmfroc.items({"a": x}).plan(half_width=0)
+        dmfroc.applications.items({"a": x}).plan(half_width=0)
 
 
 def test_unbounded_scores_that_do_not_vary_are_warned_of():
     with pytest.warns(UserWarning, match="Give the bounds="):
-        dmfroc.items({"a": [3.0, 3, 3]}, bounds=(-np.inf, np.inf))
+        dmfroc.applications.items({"a": [3.0, 3, 3]}, bounds=(-np.inf, np.inf))
 
 
 def test_differences_are_antisymmetric_and_nearly_mcnemar():
     rng = np.random.default_rng(4)
     a, b = (rng.random((2, 60)) < [[0.8], [0.55]]) * 1.0
-    [forward] = dmfroc.items({"a": a, "b": b}).differences
-    [backward] = dmfroc.items({"b": b, "a": a}).differences
+    [forward] = dmfroc.applications.items({"a": a, "b": b}).differences
+    [backward] = dmfroc.applications.items({"b": b, "a": a}).differences
     assert forward.value == pytest.approx(-backward.value)
     assert forward.interval == pytest.approx([-x for x in backward.interval[::-1]])
     assert forward.p_value == pytest.approx(backward.p_value)
     discordant = ((a > b).sum(), (a < b).sum())
     exact = stats.binomtest(int(discordant[0]), int(sum(discordant))).pvalue
     assert forward.p_value == pytest.approx(exact, rel=0.7)
-    greater = dmfroc.items({"a": a, "b": b}, alternative="greater").differences[0]
+    greater = dmfroc.applications.items({"a": a, "b": b}, alternative="greater").differences[0]
     assert greater.interval[1] == math.inf
 
 
@@ -250,7 +253,7 @@ def test_differences_of_groups_are_nearly_those_of_a_paired_t_test():
     ease = 0.1 * rng.normal(size=(40, 1))
     a, b = ((rng.random((40, 8)) < rate + ease) * 1.0 for rate in (0.6, 0.45))
     scores, groups = {"a": a.ravel(), "b": b.ravel()}, np.repeat(np.arange(40), 8)
-    [difference] = dmfroc.items(scores, groups=groups).differences
+    [difference] = dmfroc.applications.items(scores, groups=groups).differences
     of_t = stats.ttest_rel(a.mean(axis=1), b.mean(axis=1))
     assert difference.p_value < 0.02
     assert 0.95 < np.ptp(difference.interval) / np.ptp(of_t.confidence_interval()) < 1.25
@@ -258,7 +261,7 @@ def test_differences_of_groups_are_nearly_those_of_a_paired_t_test():
 
 def test_copies_do_not_differ_for_sure():
     x = np.r_[np.ones(15), np.zeros(5)]
-    [d] = dmfroc.items({"a": x, "b": x}).differences
+    [d] = dmfroc.applications.items({"a": x, "b": x}).differences
     assert (d.value, d.standard_error, d.p_value, d.probability_better) == (0, 0, 1, 0.5)
     assert d.interval[0] < -0.1 < 0.1 < d.interval[1]
 
@@ -267,7 +270,7 @@ def test_copies_do_not_differ_for_sure():
 @pytest.mark.parametrize("n", range(2, 8))
 def test_all_tiny_samples_have_limits_and_p_values(n):
     for first in itertools.product([0, 1], repeat=n):
-        found = dmfroc.items({"A": first, "B": [0] * n}).differences[0]
+        found = dmfroc.applications.items({"A": first, "B": [0] * n}).differences[0]
         assert found.value == sum(first) / n
         assert -1 <= found.interval[0] <= found.value <= found.interval[1] <= 1
         assert 0 < found.p_value <= 1
@@ -290,28 +293,28 @@ def test_subgroups():
     rng = np.random.default_rng(5)
     topic = np.repeat(["law", "maths"], 40)
     x = (rng.random(80) < np.where(topic == "law", 0.9, 0.4)) * 1.0
-    found = dmfroc.items({"a": x, "b": 1 - x}, by=topic)
+    found = dmfroc.applications.items({"a": x, "b": 1 - x}, by=topic)
     assert found.subgroups["law"]["a"].interval == pytest.approx(
-        dmfroc.items({"a": x[:40]}).estimates["a"].interval
+        dmfroc.applications.items({"a": x[:40]}).estimates["a"].interval
     )
     assert found.subgroup_sizes == {"law": 40, "maths": 40}
     [d] = found.subgroup_differences["a"]
     assert d.adjusted_p_value < 1e-3
     assert list(found.to_pandas("subgroups").columns[:3]) == ["subgroup", "model", "n"]
     with pytest.raises(ValueError, match="several subgroups"):
-        dmfroc.items({"a": x}, by=topic, groups=np.tile(np.arange(40), 2))
+        dmfroc.applications.items({"a": x}, by=topic, groups=np.tile(np.arange(40), 2))
 
 
 def test_result_is_whole(tmp_path):
     rng = np.random.default_rng(6)
     x = {name: (rng.random(30) < p) * 1.0 for name, p in (("a", 0.5), ("b", 0.7), ("c", 0.9))}
-    found = dmfroc.items(x, simultaneous=True, by=np.arange(30) % 2)
+    found = dmfroc.applications.items(x, simultaneous=True, by=np.arange(30) % 2)
     found.to_html(tmp_path / "items.html")
     assert found.winner.name == found.best_set()[0]
     assert set(found.as_json()) >= {"estimates", "differences", "subgroups", "n_items"}
     assert "3 models: 30 items" in str(found)
     found.plot_best_set()
-    alone = dmfroc.items({"a": x["a"]})
+    alone = dmfroc.applications.items({"a": x["a"]})
     assert alone.best_set() == ("a",)
     alone.plot_best_set()
     str(alone), alone.to_json()
@@ -342,7 +345,7 @@ def test_result_is_whole(tmp_path):
 )
 def test_errors(scores, options, message):
     with pytest.raises(ValueError, match=message):
-        dmfroc.items(scores, **options)
+        dmfroc.applications.items(scores, **options)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_errors(scores, options, message):
 )
 def test_wrong_types(scores, options, message):
     with pytest.raises(TypeError, match=message):
-        dmfroc.items(scores, **options)
+        dmfroc.applications.items(scores, **options)
 
 
 def test_skewed_scores_without_bounds_get_a_warning():
@@ -365,10 +368,10 @@ def test_skewed_scores_without_bounds_get_a_warning():
     rng = np.random.default_rng(0)
     scores = {"skewed": rng.lognormal(0, 1.5, 100), "normal": rng.normal(size=100)}
     with pytest.warns(UserWarning, match="skewed: .* Compare their logarithms"):
-        found = dmfroc.items(scores, bounds=(-np.inf, np.inf)).estimates
+        found = dmfroc.applications.items(scores, bounds=(-np.inf, np.inf)).estimates
     assert len(found["skewed"].warnings) == 1
     assert found["normal"].warnings == ()
-    bounded = dmfroc.items({"skewed": scores["skewed"]}, bounds=(0, 1e4))
+    bounded = dmfroc.applications.items({"skewed": scores["skewed"]}, bounds=(0, 1e4))
     assert bounded.estimates["skewed"].warnings == ()
 
 
@@ -385,9 +388,9 @@ def test_best_and_worst_of_attempts_are_means_over_all_choices(k, is_graded):
     scores = {name: rng.uniform(size=(30, 5)) for name in "ab"}
     if not is_graded:
         scores = {name: np.round(x) for name, x in scores.items()}
-    found = dmfroc.items(scores, groups=np.arange(30) // 2)
+    found = dmfroc.applications.items(scores, groups=np.arange(30) // 2)
     for of_k, best in ((found.pass_at(k), np.max), (found.pass_all(k), np.min)):
-        by_hand = dmfroc.items(
+        by_hand = dmfroc.applications.items(
             {x: choices(a, k, best) for x, a in scores.items()}, groups=np.arange(30) // 2
         )
         for name in "ab":
@@ -401,7 +404,7 @@ def test_best_and_worst_of_attempts_are_means_over_all_choices(k, is_graded):
 def test_spread_within_and_between_items_and_the_best_budget():
     rng = np.random.default_rng(0)
     p = rng.beta(1, 1, 20_000)
-    found = dmfroc.items({"a": (rng.random((20_000, 4)) < p[:, None]) * 1.0})
+    found = dmfroc.applications.items({"a": (rng.random((20_000, 4)) < p[:, None]) * 1.0})
     within, between = found.spread()["a"]
     assert within**2 == pytest.approx(1 / 6, rel=0.02)  # E p (1 - p)
     assert between**2 == pytest.approx(1 / 12, rel=0.05)
@@ -429,24 +432,26 @@ def test_spread_within_and_between_items_and_the_best_budget():
 )
 def test_attempts_that_there_are_not(call, message):
     with pytest.raises(ValueError, match=message):
-        call(dmfroc.items({"a": np.linspace(0, 1, 27).reshape(9, 3)}))
+        call(dmfroc.applications.items({"a": np.linspace(0, 1, 27).reshape(9, 3)}))
     with pytest.raises(ValueError, match="one attempt at each item"):
-        dmfroc.items({"a": [0, 1, 1]}).spread()
+        dmfroc.applications.items({"a": [0, 1, 1]}).spread()
     with pytest.raises(ValueError, match="leave judge= out"):
-        dmfroc.items({"a": [[0.0], [1.0], [np.nan]]}, judge=[[0.0], [1.0], [1.0]]).pass_at(1)
+        dmfroc.applications.items(
+            {"a": [[0.0], [1.0], [np.nan]]}, judge=[[0.0], [1.0], [1.0]]
+        ).pass_at(1)
 
 
 def test_equal_means_of_groups_have_no_rounding_as_error():
     frame = pd.DataFrame({"a": [True, False, True] * 10, "b": [False, False, True] * 10})
     groups = np.arange(30) // 3
     with pytest.warns(UserWarning, match="all groups have the same mean score"):
-        found = dmfroc.items(frame, groups=groups)
+        found = dmfroc.applications.items(frame, groups=groups)
     assert all(e.standard_error == 0 for e in found.estimates.values())
     drawn = np.random.default_rng(0).dirichlet([10, 0.75, 0.25], 100_000) @ [2 / 3, 0, 1]
     low, high = found.estimates["a"].interval
     assert low == pytest.approx(np.quantile(drawn, 0.025), abs=0.015)
     assert found.estimates["b"].interval == pytest.approx((1 - high, 1 - low))
-    assert not dmfroc.items({"a": np.ones(30)}, bounds=(0, 1)).warnings
+    assert not dmfroc.applications.items({"a": np.ones(30)}, bounds=(0, 1)).warnings
 
 
 def test_items_of_two_tables_are_matched_by_id_or_refused():
@@ -454,7 +459,7 @@ def test_items_of_two_tables_are_matched_by_id_or_refused():
     luck, ids = rng.random(80), [f"q{k}" for k in range(80)]
     a = pd.DataFrame({"id": ids, "right": (luck < 0.7) * 1.0})
     b = pd.DataFrame({"id": ids, "right": (luck < 0.55) * 1.0})
-    expected = dmfroc.items({"a": a.right.to_numpy(), "b": b.right.to_numpy()})
+    expected = dmfroc.applications.items({"a": a.right.to_numpy(), "b": b.right.to_numpy()})
     turned = b.sample(frac=1, random_state=0, ignore_index=True)
     tables = {"a": a, "b": turned}
     scores = {name: x.right for name, x in tables.items()}
@@ -466,24 +471,26 @@ def test_items_of_two_tables_are_matched_by_id_or_refused():
         (arrays | {"a": a.right}, arrays | {"a": turned.right}),
     ):
         with pytest.raises(ValueError, match=r"\['a'\] and .* are of different tables.*id="):
-            dmfroc.items(of_models, judge=judge)
+            dmfroc.applications.items(of_models, judge=judge)
     for found in (
-        dmfroc.items(scores, id={name: x.id for name, x in tables.items()}),
-        dmfroc.items(
+        dmfroc.applications.items(scores, id={name: x.id for name, x in tables.items()}),
+        dmfroc.applications.items(
             {name: x.right.tolist() for name, x in tables.items()},
             id={name: x.id.tolist() for name, x in tables.items()},
             groups=np.arange(80),
         ),
-        dmfroc.items({name: x.set_index("id").right for name, x in tables.items()}),
+        dmfroc.applications.items({name: x.set_index("id").right for name, x in tables.items()}),
     ):
         assert found.differences[0].p_value == expected.differences[0].p_value
-    by_position = dmfroc.items(arrays)
+    by_position = dmfroc.applications.items(arrays)
     assert by_position.differences[0].p_value > 2 * expected.differences[0].p_value
     columns = a.assign(other=b.right)
-    dmfroc.items({"a": columns.right == 1, "b": columns.other.astype(float)})  # of one table
+    dmfroc.applications.items(
+        {"a": columns.right == 1, "b": columns.other.astype(float)}
+    )  # of one table
     hidden = b.right.where(np.arange(80) % 2 == 0)
     judged = [
-        dmfroc.items({"a": a.right, "b": s}, judge={"a": a.right, "b": j}, id=i)
+        dmfroc.applications.items({"a": a.right, "b": s}, judge={"a": a.right, "b": j}, id=i)
         for s, j, i in (
             (hidden.to_numpy(), b.right.to_numpy(), None),
             (hidden.to_numpy()[::-1], b.right.to_numpy()[::-1], {"a": ids, "b": ids[::-1]}),
@@ -497,4 +504,4 @@ def test_items_of_two_tables_are_matched_by_id_or_refused():
         ({"a": ids, "b": ids[:1] * 80}, ValueError, "an id must name one row"),
     ):
         with pytest.raises(error, match=message):
-            dmfroc.items(scores, id=wrong)
+            dmfroc.applications.items(scores, id=wrong)

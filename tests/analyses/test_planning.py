@@ -8,7 +8,8 @@ from scipy import stats
 from scipy.special import expit
 from simulations import classifiers, cyclic_scores
 
-from dmfroc import Predictions, estimate, plan
+from dmfroc import Predictions, estimate
+from dmfroc.applications import plan
 from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier
 
 

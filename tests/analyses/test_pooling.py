@@ -13,9 +13,9 @@ from scipy.special import logit
 
 import dmfroc
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc.applications.sites import _digest
 from dmfroc.cli.commands import app
 from dmfroc.inference.random_effects import RandomEffects, on_line
-from dmfroc.results.receipts import _digest
 
 # Colditz et al. (1994), trials of a vaccine: cases and others, vaccinated and not
 BCG = np.array(
@@ -91,22 +91,25 @@ def test_federated_is_central(tmp_path):
     files = []
     for name, found in at_sites(evaluated).items():
         files.append(tmp_path / f"{name}.json")
-        found.to_receipt(files[-1])
+        dmfroc.applications.write_receipt(found, files[-1])
     subgroups = dmfroc.compare_subgroups(Y, SCORE, [f"s{k}" for k in SITE], measure="hand_till")
-    central, federated = dmfroc.pool(subgroups), dmfroc.pool(files, measure="hand_till")
+    central, federated = (
+        dmfroc.applications.pool(subgroups),
+        dmfroc.applications.pool(files, measure="hand_till"),
+    )
     for method in ("mean", "fixed"):
         a, b = (getattr(x, method) for x in (central, federated))
         assert [a.value, *a.interval] == pytest.approx([b.value, *b.interval], abs=1e-12)
     assert central.prediction == pytest.approx(federated.prediction, abs=1e-12)
     assert central.tau == pytest.approx(federated.tau, abs=1e-12)
     assert central.sizes == federated.sizes
-    assert str(dmfroc.pool(at_sites(evaluated), measure="hand_till")) == str(federated)
+    assert str(dmfroc.applications.pool(at_sites(evaluated), measure="hand_till")) == str(federated)
     found = CliRunner().invoke(app, ["pool", *map(str, files), "--measure", "hand_till", "--json"])
     assert found.exit_code == 0, found.output
     assert json.loads(found.stdout)["tau"] == pytest.approx(federated.tau, abs=1e-12)
     frame = federated.to_pandas("sites")
     assert list(frame.index) == list(federated) == [f"s{k}" for k in range(7)]
-    rest = dmfroc.pool(files[1:], measure="hand_till")
+    rest = dmfroc.applications.pool(files[1:], measure="hand_till")
     assert federated.without["s0"].interval == pytest.approx(rest.mean.interval, abs=1e-12)
 
 
@@ -115,45 +118,47 @@ def test_receipt_holds_the_covariance_and_no_row(tmp_path):
     scores = {"a": SCORE[rows], "b": OTHER[rows]}
     found = evaluated(rows).receipt().covariance
     measures = ("hand_till", "average_precision")
-    influences = [dmfroc.influences(m, Y[rows], scores["a"]) for m in measures]
+    influences = [dmfroc.extend.influences(m, Y[rows], scores["a"]) for m in measures]
     assert np.corrcoef(influences)[0, 1] == pytest.approx(
         found[0, 1] / np.sqrt(found[0, 0] * found[1, 1]), abs=0.02
     )
     comparison = compared(rows)
-    comparison.to_receipt(path)
+    dmfroc.applications.write_receipt(comparison, path)
     other = compared(SITE == 1)
     with pytest.warns(UserWarning, match="2 sites hardly show"):
-        pooled = dmfroc.pool({"x": other, "y": path}, measure="hand_till")
+        pooled = dmfroc.applications.pool({"x": other, "y": path}, measure="hand_till")
     for name, found in (("x", other), ("y", comparison)):
         [difference] = found.differences
         assert pooled[name].value == pytest.approx(difference.value)
         assert pooled[name].standard_error == pytest.approx(difference.standard_error, rel=1e-2)
     assert len(path.read_text()) < 2000
     few = dmfroc.evaluate(np.r_[Y[rows], [2] * 3], y_pred=np.r_[Y[rows], [2] * 3])
-    few.to_receipt(path)
+    dmfroc.applications.write_receipt(few, path)
     assert json.loads(path.read_text())["counts"]["2"] is None
-    few.to_receipt(path, least_cell=0)
+    dmfroc.applications.write_receipt(few, path, least_cell=0)
     assert json.loads(path.read_text())["counts"]["2"] == 3
 
 
 def test_differences_and_groups_of_sites():
     sites = at_sites(compared)
-    pooled = dmfroc.pool(sites, by={name: (name > "s3" and "late") or "early" for name in sites})
+    pooled = dmfroc.applications.pool(
+        sites, by={name: (name > "s3" and "late") or "early" for name in sites}
+    )
     assert pooled.scale == "value"
     assert pooled.mean.value > 0
     assert set(pooled.groups) == {"early", "late"}
     assert pooled.between.degrees_of_freedom == (1, 5)
     first, second = (pooled.groups[x].value for x in ("early", "late"))
     assert (pooled.between.p_value < 0.05) == (abs(first - second) > 1)
-    backwards = dmfroc.pool(sites, classifier=("b", "a"))
+    backwards = dmfroc.applications.pool(sites, classifier=("b", "a"))
     assert backwards.mean.value == pytest.approx(-pooled.mean.value)
-    alone = dmfroc.pool(sites, classifier="b")
+    alone = dmfroc.applications.pool(sites, classifier="b")
     assert alone.scale == "logit"
 
 
 @pytest.mark.slow
 def test_posterior_is_that_of_numpyro():
-    pooled = dmfroc.pool(at_sites(evaluated), measure="hand_till", method="bayes")
+    pooled = dmfroc.applications.pool(at_sites(evaluated), measure="hand_till", method="bayes")
     values, errors = np.array([*pooled.points.values()]).T
 
     def model():
@@ -198,7 +203,10 @@ def test_published_studies_of_counts(cases_directory, external_directory):
         [mean], [[variance]] = model.fit(model.tau2)
         assert mean == pytest.approx(value, abs=0.03)
         assert variance**0.5 == pytest.approx(error, rel=0.02)
-    found = {m: logit(dmfroc.pool(sites, measure=m).mean.value) for m in ("recall", "specificity")}
+    found = {
+        m: logit(dmfroc.applications.pool(sites, measure=m).mean.value)
+        for m in ("recall", "specificity")
+    }
     assert found["recall"] == pytest.approx(-0.0498, abs=0.08)
     assert 3.0092 < found["specificity"] < 3.25  # only studies without errors count half a one
     table = pd.read_csv(external_directory / "schneider2017.csv")
@@ -207,7 +215,9 @@ def test_published_studies_of_counts(cases_directory, external_directory):
         str(i): counted(*row)
         for i, row in at_20[["tpos", "fneg", "fpos", "tneg"]].astype(int).iterrows()
     }
-    found = {m: dmfroc.pool(sites, measure=m).mean.value for m in ("recall", "specificity")}
+    found = {
+        m: dmfroc.applications.pool(sites, measure=m).mean.value for m in ("recall", "specificity")
+    }
     share = 0.7 * found["specificity"]
     npv = share / (share + 0.3 * (1 - found["recall"]))
     assert npv == pytest.approx(0.86, abs=0.03)  # as printed for 20 ppb and a prevalence of 30 %
@@ -221,7 +231,7 @@ def test_value_at_an_end_counts_half_an_error():
 
 
 def test_pictures():
-    pooled = dmfroc.pool(at_sites(evaluated), measure="hand_till")
+    pooled = dmfroc.applications.pool(at_sites(evaluated), measure="hand_till")
     labels = [x.get_text() for x in pooled.plot().ax_.get_yticklabels()]
     assert labels[-3:] == ["fixed effect", "mean", "a new site"]
     funnel = pooled.plot_funnel()
@@ -233,33 +243,33 @@ def test_pictures():
 def test_what_is_refused(tmp_path):
     sites, path = at_sites(evaluated), tmp_path / "a.json"
     with pytest.raises(ValueError, match="measure is missing: name one of"):
-        dmfroc.pool(sites)
+        dmfroc.applications.pool(sites)
     with pytest.raises(ValueError, match="measure 'accuracy' is not in 's0', which has"):
-        dmfroc.pool(sites, measure="accuracy")
+        dmfroc.applications.pool(sites, measure="accuracy")
     with pytest.raises(ValueError, match="at least two sites"):
-        dmfroc.pool(list(sites.values())[:1], measure="hand_till")
+        dmfroc.applications.pool(list(sites.values())[:1], measure="hand_till")
     with pytest.raises(TypeError, match="sites must be evaluations"):
-        dmfroc.pool({"a": 3}, measure="hand_till")
+        dmfroc.applications.pool({"a": 3}, measure="hand_till")
     with pytest.raises(ValueError, match="by lacks the group of site 's1'"):
-        dmfroc.pool(sites, measure="hand_till", by={"s0": "x"})
+        dmfroc.applications.pool(sites, measure="hand_till", by={"s0": "x"})
     with pytest.raises(ValueError, match="method must be"):
-        dmfroc.pool(sites, measure="hand_till", method="dl")
+        dmfroc.applications.pool(sites, measure="hand_till", method="dl")
     path.write_text("[1]")
     with pytest.raises(ValueError, match="cannot be read: it is no receipt"):
-        dmfroc.pool([path, path.with_name("b.json")])
+        dmfroc.applications.pool([path, path.with_name("b.json")])
     with pytest.raises(ValueError, match=r"b\.json cannot be read: No such file"):
-        dmfroc.pool([path.with_name("b.json"), path])
-    sites["s0"].to_receipt(path)
+        dmfroc.applications.pool([path.with_name("b.json"), path])
+    dmfroc.applications.write_receipt(sites["s0"], path)
     path.write_text(path.read_text().replace("0.95", "0.9"))
     with pytest.raises(ValueError, match="was changed after it was written"):
-        dmfroc.pool({"a": path, "b": sites["s1"]}, measure="hand_till")
+        dmfroc.applications.pool({"a": path, "b": sites["s1"]}, measure="hand_till")
     with pytest.raises(ValueError, match="sites need a name each"):
-        dmfroc.pool([path, path], measure="hand_till")
+        dmfroc.applications.pool([path, path], measure="hand_till")
     with pytest.warns(UserWarning, match="3 sites hardly show"):
-        dmfroc.pool(list(sites.values())[:3], measure="hand_till")
+        dmfroc.applications.pool(list(sites.values())[:3], measure="hand_till")
     constant = dmfroc.evaluate([0, 1] * 40, [0.25] * 80, measures=["hand_till"])
     with pytest.warns(UserWarning, match="left out: c, whose value has no standard error"):
-        pooled = dmfroc.pool(sites | {"c": constant}, measure="hand_till")
+        pooled = dmfroc.applications.pool(sites | {"c": constant}, measure="hand_till")
     assert list(pooled.left_out) == ["c"]
 
 
@@ -295,14 +305,16 @@ FORGED = {
 def test_receipts_are_checked_like_any_foreign_file(what, tmp_path):
     """They are changed and signed again, so that the sum of their content says nothing."""
     (change, message), path = FORGED[what], tmp_path / "north.json"
-    SITES["s0"].to_receipt(path)
+    dmfroc.applications.write_receipt(SITES["s0"], path)
     content = json.loads(path.read_text())
     del content["sha256"]
     change(content)
     path.write_text(json.dumps(content | {"sha256": _digest(content)}))
     measure = "goodness" if what == "measure" else "hand_till"
     with pytest.raises(ValueError, match=message) as raised:
-        dmfroc.pool({"north": path, "b": SITES["s1"], "c": SITES["s2"]}, measure=measure)
+        dmfroc.applications.pool(
+            {"north": path, "b": SITES["s1"], "c": SITES["s2"]}, measure=measure
+        )
     assert "north" in str(raised.value)
 
 
@@ -317,47 +329,47 @@ def test_merged_inputs_are_of_one_kind(tmp_path):
     parts = [k == SITE for k in range(5)]
     brier = {"a": of("hand_till", parts[0]), "b": of("brier_score", parts[1])}
     with pytest.raises(ValueError, match=r"different measures.*'hand_till'.*'brier_score'"):
-        dmfroc.pool(brier)
+        dmfroc.applications.pool(brier)
     thresholds = (0.1, 0.5, 0.5)
     several = [
         of(dmfroc.measures.net_benefit(t), x) for t, x in zip(thresholds, parts[:3], strict=True)
     ]
     with pytest.raises(ValueError, match=r"different measures.*threshold=0\.1.*'net_benefit'"):
-        dmfroc.pool(several)
+        dmfroc.applications.pool(several)
     named = {"a": p, "b": p**2}
     two = [
         dmfroc.compare(y[x], {k: s[x] for k, s in named.items()}, measure=m)
         for m, x in zip(map(dmfroc.measures.net_benefit, thresholds), parts[:3], strict=True)
     ]
     with pytest.raises(ValueError, match=r"different measures.*threshold=0\.1.*'net_benefit'"):
-        dmfroc.pool(two)
+        dmfroc.applications.pool(two)
     levels = [of("hand_till", parts[0]), of("hand_till", parts[1], level=0.9)]
     with pytest.raises(ValueError, match=r"different levels.*0\.95.*0\.9"):
-        dmfroc.pool(levels)
+        dmfroc.applications.pool(levels)
     turned = dmfroc.evaluate(y[parts[1]], 1 - p[parts[1]], measures=["hand_till"], labels=[1, 0])
     with pytest.raises(ValueError, match="different positive classes"):
-        dmfroc.pool([levels[0], turned])
+        dmfroc.applications.pool([levels[0], turned])
     one = of("hand_till", parts[0])
     for name in ("north.json", "copy.json"):
-        one.to_receipt(tmp_path / name)
+        dmfroc.applications.write_receipt(one, tmp_path / name)
     files = [tmp_path / "north.json", tmp_path / "copy.json"]
     for copies in (files, [one, one], [one, files[0]]):
         named = dict(zip("ab", copies, strict=True)) | {"c": of("hand_till", parts[2])}
         with pytest.raises(ValueError, match="'a' and 'b' have the same value and error"):
-            dmfroc.pool(named)
+            dmfroc.applications.pool(named)
     right = [counted(8, 2, 1, 9), counted(8, 2, 3, 7), counted(9, 1, 1, 9)]
     with pytest.warns(UserWarning, match="'1' and '2' have the same value.*if they are the same"):
-        dmfroc.pool(right, measure="recall")
+        dmfroc.applications.pool(right, measure="recall")
     content = json.loads(files[0].read_text()) | {"version": "0.9"}
     del content["sha256"]
     files[0].write_text(json.dumps(content | {"sha256": _digest(content)}))
     named = {"a": files[0], "b": of("hand_till", parts[1]), "c": of("hand_till", parts[2])}
     with pytest.warns(UserWarning, match=r"different versions of dmfroc.*0\.9"):
-        dmfroc.pool(named)
+        dmfroc.applications.pool(named)
 
 
 def test_intervals_of_sites_have_their_own_level():
-    pooled = dmfroc.pool(SITES, measure="hand_till", level=0.8)
+    pooled = dmfroc.applications.pool(SITES, measure="hand_till", level=0.8)
     text = str(pooled)
     assert "80 % interval" in text.partition("site ")[0]
     assert "95 % interval" in text.partition("site ")[2]
@@ -369,11 +381,11 @@ def test_published_values_with_errors(cases_directory, tmp_path):
     sites = dict(zip(table.study, zip(table.auc, table.se, strict=True), strict=True))
     others = table.assign(n=100).rename(columns={"auc": "value", "se": "Std. error"})
     for found in (
-        dmfroc.pool(table),
-        dmfroc.pool(path),
-        dmfroc.pool(sites, measure="hand_till"),
-        dmfroc.pool(others, measure=dmfroc.measures.hand_till()),
-        dmfroc.pool(table.set_index("study"), measure="AUC"),
+        dmfroc.applications.pool(table),
+        dmfroc.applications.pool(path),
+        dmfroc.applications.pool(sites, measure="hand_till"),
+        dmfroc.applications.pool(others, measure=dmfroc.measures.hand_till()),
+        dmfroc.applications.pool(table.set_index("study"), measure="AUC"),
     ):
         assert found.mean.value == pytest.approx(0.7510635, abs=1e-6)
         assert found.mean.interval == pytest.approx((0.7044656, 0.7924786), abs=1e-6)
@@ -392,7 +404,7 @@ def test_published_values_with_errors(cases_directory, tmp_path):
         (table.assign(se=[0.1] * 6 + [np.nan]), "error of site 'S7' must be positive"),
     ):
         with pytest.raises(ValueError, match=message):
-            dmfroc.pool(wrong)
+            dmfroc.applications.pool(wrong)
 
 
 def test_bayesian_errors_are_those_of_the_posterior():
@@ -401,7 +413,9 @@ def test_bayesian_errors_are_those_of_the_posterior():
     share = 1 / (1 + np.exp(-values))
     sites = zip("abcd", zip(share, errors * share * (1 - share), strict=True), strict=True)
     with pytest.warns(UserWarning, match="4 sites"):
-        found = dmfroc.pool(dict(sites), measure="hand_till", method="bayes", tau_scale=0.8)
+        found = dmfroc.applications.pool(
+            dict(sites), measure="hand_till", method="bayes", tau_scale=0.8
+        )
     mean, tau = np.meshgrid(np.linspace(-4, 5, 1801), np.linspace(0.0005, 4, 1000))
     logs = -((tau / 0.8) ** 2) / 2
     for value, error in zip(values, errors, strict=True):
@@ -418,7 +432,7 @@ def test_bayesian_errors_are_those_of_the_posterior():
 
 def test_tables_of_groups_have_their_means():
     by = {name: "late" if name > "s3" else "early" for name in SITES}
-    pooled = dmfroc.pool(SITES, measure="hand_till", by=by)
+    pooled = dmfroc.applications.pool(SITES, measure="hand_till", by=by)
     frame = pooled.to_pandas("groups")
     assert list(frame.index) == ["early", "late"]
     for name, row in frame.iterrows():

@@ -27,7 +27,7 @@ def slope_by_quadrature(density, low, high):
 
 def test_printed_example_of_pmvalsampsize():
     with pytest.warns(UserWarning, match="the mean risk is 0.0523 and the prevalence 0.018"):
-        plan = dmfroc.plan(EXAMPLE, half_width=TARGETS)
+        plan = dmfroc.applications.plan(EXAMPLE, half_width=TARGETS)
     assert plan.targets["observed_expected_ratio"] == pytest.approx(905, abs=1)
     assert plan.targets["hand_till"] == pytest.approx(4252, abs=1)
     exact = slope_by_quadrature(stats.norm(-5, 2.5).pdf, -25, 15)
@@ -42,7 +42,7 @@ def test_printed_example_of_pmvalsampsize():
 
 
 def test_printed_slope_of_beta_risks():
-    plan = dmfroc.plan(
+    plan = dmfroc.applications.plan(
         PublishedFigures(risks=("beta", 0.5, 0.5)), measure="calibration_slope", half_width=0.1
     )
     assert plan.n == pytest.approx(1644, abs=2)  # by quadrature; printed 1641, by simulation
@@ -51,7 +51,7 @@ def test_printed_slope_of_beta_risks():
 
 def test_printed_errors_of_presize():
     figures = PublishedFigures(prevalence=0.5, auc=0.85)
-    plan = dmfroc.plan(figures, measure="hand_till", half_width=0.05)
+    plan = dmfroc.applications.plan(figures, measure="hand_till", half_width=0.05)
     errors = plan.curve([80, 120])["standard_error"].round(4)
     assert errors.tolist() == [0.0437, 0.0356]
 
@@ -61,7 +61,7 @@ def test_printed_errors_of_presize():
 )
 def test_simulated_samples_have_the_planned_error(measure):
     figures = PublishedFigures(risks=("normal", -1, 1), threshold=0.3)
-    plan = dmfroc.plan(figures, measure=measure, half_width=0.1)
+    plan = dmfroc.applications.plan(figures, measure=measure, half_width=0.1)
     rng, n = np.random.default_rng(0), 500
     values = []
     for _ in range(200):
@@ -81,15 +81,17 @@ def test_paired_difference_and_several_classes():
     single = PublishedFigures(prevalence=0.3, auc=0.8)
     paired = PublishedFigures(prevalence=0.3, auc=0.8, correlation=0.6)
     errors = [
-        dmfroc.plan(x, measure="hand_till", half_width=0.05).curve([400])["standard_error"].iloc[0]
+        dmfroc.applications.plan(x, measure="hand_till", half_width=0.05)
+        .curve([400])["standard_error"]
+        .iloc[0]
         for x in (single, paired)
     ]
     assert errors[1] == pytest.approx(errors[0] * np.sqrt(0.8))
-    plan = dmfroc.plan(paired, measure="hand_till", margin=0.05)
+    plan = dmfroc.applications.plan(paired, measure="hand_till", margin=0.05)
     z = ndtri(0.975) + ndtri(0.8)
     assert plan.n == pytest.approx(400 * (z * errors[1] / 0.05) ** 2, rel=0.02)
     several = PublishedFigures(prevalence=[0.2, 0.3, 0.5], auc=0.8)
-    plan = dmfroc.plan(several, measure="hand_till", half_width=0.03)
+    plan = dmfroc.applications.plan(several, measure="hand_till", half_width=0.03)
     assert plan.value == pytest.approx(0.8, abs=0.005)
     assert list(plan.prevalence.values()) == pytest.approx([0.2, 0.3, 0.5])
 
@@ -99,7 +101,7 @@ def test_quantiles_of_risks_and_a_pilot_with_several_targets():
     quantiles = stats.beta(2, 3).ppf(np.clip(levels, 1e-4, 1 - 1e-4))
     given = {"measure": "brier_score", "half_width": 0.02}
     a, b = (
-        dmfroc.plan(PublishedFigures(risks=risks), **given).n
+        dmfroc.applications.plan(PublishedFigures(risks=risks), **given).n
         for risks in (("quantiles", levels, quantiles), ("beta", 2, 3))
     )
     assert a == pytest.approx(b, rel=0.01)
@@ -107,9 +109,11 @@ def test_quantiles_of_risks_and_a_pilot_with_several_targets():
     y = rng.integers(2, size=200)
     pilot = dmfroc.Predictions.from_arrays(y, rng.normal(size=200) + y)
     widths = {"hand_till": 0.05, "average_precision": 0.05}
-    plan = dmfroc.plan(pilot, half_width=widths)
+    plan = dmfroc.applications.plan(pilot, half_width=widths)
     with warnings.catch_warnings():
-        alone = {m: dmfroc.plan(pilot, measure=m, half_width=w).n for m, w in widths.items()}
+        alone = {
+            m: dmfroc.applications.plan(pilot, measure=m, half_width=w).n for m, w in widths.items()
+        }
     assert plan.targets == alone
     assert plan.n == max(alone.values())
 
@@ -132,6 +136,8 @@ def test_figures_that_cannot_be(figures, message):
 
 def test_options_that_are_of_pilots():
     with pytest.raises(TypeError, match="PublishedFigures has its own"):
-        dmfroc.plan(EXAMPLE, measure="brier_score", half_width=0.1, prevalence="balanced")
+        dmfroc.applications.plan(
+            EXAMPLE, measure="brier_score", half_width=0.1, prevalence="balanced"
+        )
     with pytest.raises(TypeError, match="needs one at least, and nothing else"):
-        dmfroc.plan(EXAMPLE, half_width={})
+        dmfroc.applications.plan(EXAMPLE, half_width={})

@@ -21,7 +21,7 @@ def answers(n, rng=RNG, skills=SKILLS):
     return {x: (luck + rng.normal(size=n) / 4 < p) * 1.0 for x, p in skills.items()}
 
 
-FOUND = dmfroc.items(answers(300))
+FOUND = dmfroc.applications.items(answers(300))
 
 
 def test_ranks_count_who_is_certainly_better_and_worse():
@@ -64,7 +64,9 @@ def test_a_higher_level_gives_wider_ranks_and_fewer_tiers():
 
 
 def test_ranks_do_not_depend_on_the_order_of_the_models_or_the_direction():
-    turned = dmfroc.items({x: FOUND.scored.scores[x] for x in reversed(FOUND.scored.scores)})
+    turned = dmfroc.applications.items(
+        {x: FOUND.scored.scores[x] for x in reversed(FOUND.scored.scores)}
+    )
     assert turned.ranks().intervals == FOUND.ranks().intervals
     y = RNG.integers(2, size=200)
     scores = {x: np.clip(y * s + RNG.uniform(size=200) / 2, 0, 1) / 2 for x, s in SKILLS.items()}
@@ -77,17 +79,17 @@ def test_ranks_do_not_depend_on_the_order_of_the_models_or_the_direction():
 @pytest.mark.filterwarnings("ignore:the same scores")
 def test_identical_and_constant_models_share_all_ranks():
     x = FOUND.scored.scores["b"]
-    same = dmfroc.items({"one": x, "two": x, "three": x}).ranks()
+    same = dmfroc.applications.items({"one": x, "two": x, "three": x}).ranks()
     assert same.tiers == (("one", "two", "three"),)
     assert set(same.intervals.values()) == {(1, 3)}
-    ones = dmfroc.items({"one": np.ones(5), "two": np.ones(5), "zero": np.zeros(5)})
+    ones = dmfroc.applications.items({"one": np.ones(5), "two": np.ones(5), "zero": np.zeros(5)})
     assert ones.ranks(0.95).intervals["one"][0] == 1
 
 
 def test_streams_are_ordered_by_bonferroni():
     streams = {}
     for name, strength in {"good": 3.0, "fair": 1.0, "same": 1.0}.items():
-        streams[name] = dmfroc.Accumulator([0, 1])
+        streams[name] = dmfroc.counted.Accumulator([0, 1])
         y = RNG.integers(2, size=800)
         streams[name].update(y, RNG.normal(size=(800, 2)) + strength * np.eye(2)[y])
     found = dmfroc.compare(streams, measure="accuracy")
@@ -101,18 +103,19 @@ def test_streams_are_ordered_by_bonferroni():
 def test_equal_models_are_in_no_order_in_95_percent():
     rng, n_wrong = np.random.default_rng(0), 0
     for _ in range(200):
-        found = dmfroc.items(answers(200, rng, dict.fromkeys("abcde", 0.6)))
+        found = dmfroc.applications.items(answers(200, rng, dict.fromkeys("abcde", 0.6)))
         n_wrong += set(found.ranks().intervals.values()) != {(1, 5)}
     assert n_wrong <= 18  # 5 % of 200, and 2.6 standard errors
 
 
 TASKS = {
-    task: dmfroc.items(answers(n)) for task, n in {"law": 100, "maths": 200, "art": 50}.items()
+    task: dmfroc.applications.items(answers(n))
+    for task, n in {"law": 100, "maths": 200, "art": 50}.items()
 }
 
 
 def test_a_leaderboard_is_about_means_over_tasks():
-    board = dmfroc.leaderboard(TASKS)
+    board = dmfroc.applications.leaderboard(TASKS)
     for name, e in board.estimates.items():
         own = [x[name] for x in TASKS.values()]
         assert e.value == pytest.approx(np.mean([x.value for x in own]))
@@ -129,11 +132,11 @@ def test_a_leaderboard_is_about_means_over_tasks():
 
 def test_leaving_a_task_out():
     tasks = {
-        "one": dmfroc.items({"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 0, 1]}),
-        "two": dmfroc.items({"a": [1, 0, 0, 0], "b": [1, 1, 1, 1], "c": [0, 0, 1, 0]}),
+        "one": dmfroc.applications.items({"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 0, 1]}),
+        "two": dmfroc.applications.items({"a": [1, 0, 0, 0], "b": [1, 1, 1, 1], "c": [0, 0, 1, 0]}),
     }
     # Means: a .5, b .75, c .25; without "two" a .75, b .5, c .25
-    left_out = dmfroc.leaderboard(tasks).ranks().left_out
+    left_out = dmfroc.applications.leaderboard(tasks).ranks().left_out
     assert left_out == {"one": (0.0, 0), "two": (pytest.approx(1 / 3), 1)}
 
 
@@ -143,20 +146,29 @@ def test_leaving_a_task_out():
         ({"one": FOUND}, "tasks must be a dict of two comparisons or more"),
         ([FOUND, FOUND], "tasks must be a dict"),
         ({"one": FOUND, "two": 3}, "each of tasks must be of type Comparison"),
-        ({"one": FOUND, "two": dmfroc.items({"a": [0, 1], "x": [1, 1]})}, r"tasks\['two'\]"),
-        ({"one": FOUND, "two": dmfroc.items(answers(50), level=0.9)}, "same models.*level"),
-        ({"one": FOUND, "two": dmfroc.items(answers(50), simultaneous=True)}, "not simultaneous"),
+        (
+            {"one": FOUND, "two": dmfroc.applications.items({"a": [0, 1], "x": [1, 1]})},
+            r"tasks\['two'\]",
+        ),
+        (
+            {"one": FOUND, "two": dmfroc.applications.items(answers(50), level=0.9)},
+            "same models.*level",
+        ),
+        (
+            {"one": FOUND, "two": dmfroc.applications.items(answers(50), simultaneous=True)},
+            "not simultaneous",
+        ),
     ],
 )
 def test_tasks_must_be_alike(tasks, message):
     with pytest.raises((ValueError, TypeError), match=message):
-        dmfroc.leaderboard(tasks)
+        dmfroc.applications.leaderboard(tasks)
 
 
 @pytest.mark.parametrize("n", [5, 30])
 def test_pictures_and_reports_show_the_ranks(n):
     skills = {f"a rather long name of model {i}": p for i, p in enumerate(np.linspace(0.3, 0.9, n))}
-    found = dmfroc.items(answers(60, RNG, skills))
+    found = dmfroc.applications.items(answers(60, RNG, skills))
     ranks = found.ranks()
     display = ranks.plot()
     assert [line.get_xdata()[0] for line in display.values_] == list(range(1, n + 1))
@@ -183,7 +195,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         main()
     assert end.value.code == 0
     shown = json.loads(capsys.readouterr().out)
-    board = dmfroc.leaderboard({task: TASKS[task] for task in sorted(TASKS)}).ranks()
+    board = dmfroc.applications.leaderboard({task: TASKS[task] for task in sorted(TASKS)}).ranks()
     assert {
         x: (r["best_rank"], r["worst_rank"]) for x, r in shown["ranks"].items()
     } == board.intervals
@@ -213,11 +225,11 @@ def test_the_command(tmp_path, monkeypatch, capsys):
 def test_p_values_of_a_leaderboard_are_by_the_side_of_the_interval_where_the_null_is():
     rng, rates = np.random.default_rng(9), {"a": 0.97, "b": 0.9, "c": 0.85}
     tasks = {
-        task: dmfroc.items({x: (rng.random(40) < p) * 1.0 for x, p in rates.items()})
+        task: dmfroc.applications.items({x: (rng.random(40) < p) * 1.0 for x, p in rates.items()})
         for task in ("law", "maths")
     }
     asymmetric = 0.0
-    for d in dmfroc.leaderboard(tasks).differences:
+    for d in dmfroc.applications.leaderboard(tasks).differences:
         below, above = d.value - d.interval[0], d.interval[1] - d.value
         side = below if d.value > 0 else above
         assert d.p_value == pytest.approx(2 * stats.norm.sf(1.959964 * abs(d.value) / side))
@@ -226,7 +238,7 @@ def test_p_values_of_a_leaderboard_are_by_the_side_of_the_interval_where_the_nul
 
 
 def test_tables_of_ranks_have_what_their_titles_say():
-    ranks = dmfroc.leaderboard(TASKS).ranks()
+    ranks = dmfroc.applications.leaderboard(TASKS).ranks()
     frame = ranks.to_pandas("ranks")
     places = {name: place for place, tier in enumerate(ranks.tiers, 1) for name in tier}
     assert frame["tier"].to_dict() == places
@@ -234,10 +246,14 @@ def test_tables_of_ranks_have_what_their_titles_say():
     assert dict(
         zip(frame.index, zip(frame.best_rank, frame.worst_rank, strict=True), strict=True)
     ) == (ranks.intervals)
-    ranks = dmfroc.leaderboard(
+    ranks = dmfroc.applications.leaderboard(
         {
-            "one": dmfroc.items({"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 0, 1]}),
-            "two": dmfroc.items({"a": [1, 0, 0, 0], "b": [1, 1, 1, 1], "c": [0, 0, 1, 0]}),
+            "one": dmfroc.applications.items(
+                {"a": [1, 1, 1, 0], "b": [1, 1, 0, 0], "c": [0, 0, 0, 1]}
+            ),
+            "two": dmfroc.applications.items(
+                {"a": [1, 0, 0, 0], "b": [1, 1, 1, 1], "c": [0, 0, 1, 0]}
+            ),
         }
     ).ranks()
     frame = ranks.to_pandas("left_out")

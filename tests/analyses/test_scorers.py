@@ -25,7 +25,10 @@ X = X[:, :3]
 
 def test_values_are_those_of_the_measures():
     model = GaussianNB().fit(X[::2], Y[::2])
-    found = {name: score(model, X[1::2], Y[1::2]) for name, score in dmfroc.scorers().items()}
+    found = {
+        name: score(model, X[1::2], Y[1::2])
+        for name, score in dmfroc.applications.scorers().items()
+    }
     evaluation = dmfroc.evaluate(Y[1::2], model.predict_proba(X[1::2]))
     expected = {name: estimate.value for name, estimate in evaluation.estimates.items()}
     assert found == pytest.approx(expected, rel=1e-12)
@@ -33,21 +36,25 @@ def test_values_are_those_of_the_measures():
 
 def test_errors_are_negative_scores():
     model = GaussianNB().fit(X, Y)
-    scorer = dmfroc.scorers(["entropy_real_given_predicted"])["neg_entropy_real_given_predicted"]
-    table = dmfroc.ContingencyTable.from_labels(Y, model.predict(X))
+    scorer = dmfroc.applications.scorers(["entropy_real_given_predicted"])[
+        "neg_entropy_real_given_predicted"
+    ]
+    table = dmfroc.measures.ContingencyTable.from_labels(Y, model.predict(X))
     expected = -table.measures()["entropy_real_given_predicted"]
     assert scorer(model, X, Y) == pytest.approx(expected, rel=1e-12)
 
 
 def test_models_with_a_decision_function_only():
-    scores = cross_val_score(RidgeClassifier(), X, Y, scoring=dmfroc.scorers()["hand_till"])
+    scores = cross_val_score(
+        RidgeClassifier(), X, Y, scoring=dmfroc.applications.scorers()["hand_till"]
+    )
     assert np.all((scores > 0.5) & (scores <= 1))
 
 
 def test_two_classes_by_name():
     is_two = Y < 2
     names = np.array(["white", "red"])[Y[is_two]]
-    scorer = dmfroc.scorers(["hand_till"])["hand_till"]
+    scorer = dmfroc.applications.scorers(["hand_till"])["hand_till"]
     for model in (RidgeClassifier(), GaussianNB()):
         expected = cross_val_score(model, X[is_two], names, scoring="roc_auc")
         np.testing.assert_allclose(
@@ -61,7 +68,7 @@ def test_folds_may_lack_a_class():
     lacking = [len(set(Y[test])) < 3 for _, test in folds.split(X)]
     assert any(lacking)
     result = cross_validate(
-        GaussianNB(), X, Y, cv=folds, scoring=dmfroc.scorers(), error_score="raise"
+        GaussianNB(), X, Y, cv=folds, scoring=dmfroc.applications.scorers(), error_score="raise"
     )
     assert np.isfinite(result["test_hand_till"]).all()
 
@@ -70,7 +77,7 @@ def test_searches_refit_by_a_measure():
     search = GridSearchCV(
         LogisticRegression(solver="newton-cholesky"),
         {"C": [1e-6, 1.0]},
-        scoring=dmfroc.scorers(["hand_till", "informedness"]),
+        scoring=dmfroc.applications.scorers(["hand_till", "informedness"]),
         refit="informedness",
     ).fit(X, Y)
     assert search.best_params_ == {"C": 1.0}
@@ -78,7 +85,7 @@ def test_searches_refit_by_a_measure():
 
 def test_weights_are_routed():
     weights = np.where(Y == 0, 3.0, 1.0) * (1 + np.arange(len(Y)) % 2)
-    scorer = dmfroc.scorers(["accuracy"])["accuracy"]
+    scorer = dmfroc.applications.scorers(["accuracy"])["accuracy"]
     with config_context(enable_metadata_routing=True):
         weighted = cross_validate(
             GaussianNB().set_fit_request(sample_weight=False),
@@ -134,7 +141,7 @@ SHAPES = {SHAPE: ["ovo"]}
 def test_scores_of_pairs_of_classes_are_refused(model):
     fitted = clone(model).fit(X, Y)
     for function in (
-        lambda: dmfroc.scorers()["hand_till"](fitted, X, Y),
+        lambda: dmfroc.applications.scorers()["hand_till"](fitted, X, Y),
         lambda: dmfroc.plots.ROCDisplay.from_estimator(fitted, X, Y),
         lambda: dmfroc.cross_validate(model, X, Y, measures=["hand_till"]),
     ):
@@ -145,7 +152,7 @@ def test_scores_of_pairs_of_classes_are_refused(model):
 def test_scores_of_six_pairs_of_four_classes_are_refused():
     y = np.arange(len(Y)) % 4
     with pytest.raises(TypeError, match=r"decision function of shape \(178, 6\)"):
-        dmfroc.scorers()["hand_till"](Wrapper(PAIRS).fit(X, y), X, y)
+        dmfroc.applications.scorers()["hand_till"](Wrapper(PAIRS).fit(X, y), X, y)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,11 @@ def test_scores_of_six_pairs_of_four_classes_are_refused():
 )
 @pytest.mark.parametrize("labels", [Y, np.random.default_rng(0).integers(7, size=len(Y))])
 def test_scores_of_classes_are_taken(model, labels):
-    assert 0.4 < dmfroc.scorers()["hand_till"](clone(model).fit(X, labels), X, labels) <= 1
+    assert (
+        0.4
+        < dmfroc.applications.scorers()["hand_till"](clone(model).fit(X, labels), X, labels)
+        <= 1
+    )
 
 
 def test_labels_in_another_order_are_refused():
@@ -174,13 +185,13 @@ def test_labels_in_another_order_are_refused():
     features, labels = pd.DataFrame(X), pd.Series(Y).iloc[order]
     for name in ("hand_till", "accuracy"):
         with pytest.raises(ValueError, match="indexes of X and y hold the same values in another"):
-            dmfroc.scorers([name])[name](model, features, labels)
+            dmfroc.applications.scorers([name])[name](model, features, labels)
 
 
 def test_all_scorers_apply_to_any_number_of_classes():
     X, y = load_wine(return_X_y=True)
     found = cross_validate(
-        GaussianNB(), X, y, scoring=dmfroc.scorers("all"), error_score="raise", cv=3
+        GaussianNB(), X, y, scoring=dmfroc.applications.scorers("all"), error_score="raise", cv=3
     )
     assert {"test_dmf_auc", "test_neg_log_loss", "test_accuracy"} <= set(found)
     assert "test_f1" not in found

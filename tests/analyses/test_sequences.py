@@ -27,7 +27,7 @@ def stream(n, shift=1.5, seed=0):
 
 
 def watched(y, scores, step=20, **options):
-    accumulator = dmfroc.Accumulator(np.unique(y), **options)
+    accumulator = dmfroc.counted.Accumulator(np.unique(y), **options)
     for first in range(0, len(y), step):
         accumulator.update(y[first : first + step], scores[first : first + step])
     return accumulator
@@ -91,7 +91,7 @@ def test_rates_of_two_classes_are_exact():
     rng = np.random.default_rng(1)
     y = rng.integers(2, size=300)
     predicted = np.where(rng.random(300) < 0.8, y, 1 - y)
-    accumulator = dmfroc.Accumulator([0, 1])
+    accumulator = dmfroc.counted.Accumulator([0, 1])
     accumulator.update(y, predicted.astype(float), y_pred=predicted)
     for name in ("recall", "specificity", "precision", "negative_predictive_value", "fallout",
                  "miss_rate"):  # fmt: skip
@@ -107,7 +107,7 @@ def test_rates_of_two_classes_are_exact():
 
 def test_looking_changes_nothing():
     y, scores = stream(400)
-    quiet, watched_one = watched(y, scores), dmfroc.Accumulator([0, 1, 2])
+    quiet, watched_one = watched(y, scores), dmfroc.counted.Accumulator([0, 1, 2])
     for first in range(0, 400, 20):
         rows = slice(first, first + 20)
         watched_one.update(y[rows], scores[rows])
@@ -122,7 +122,7 @@ def test_looking_changes_nothing():
 
 def test_weights_make_accuracy_asymptotic():
     y, scores = stream(200)
-    accumulator = dmfroc.Accumulator([0, 1, 2])
+    accumulator = dmfroc.counted.Accumulator([0, 1, 2])
     accumulator.update(y, scores, sample_weight=np.linspace(0.5, 1.5, 200))
     assert not accumulator.confidence_sequence("accuracy").exact
 
@@ -130,12 +130,12 @@ def test_weights_make_accuracy_asymptotic():
 @pytest.mark.parametrize("name", ["accuracy", "hand_till"])
 def test_watching_goes_on_after_load(tmp_path, name):
     y, scores = stream(600)
-    whole, parts = (dmfroc.Accumulator([0, 1, 2], learn_from=50) for _ in range(2))
+    whole, parts = (dmfroc.counted.Accumulator([0, 1, 2], learn_from=50) for _ in range(2))
     for start in range(0, 600, 50):
         rows = slice(start, start + 50)
         if start == 300:
             parts.save(tmp_path / "a.npz")
-            parts = dmfroc.Accumulator.load(tmp_path / "a.npz")
+            parts = dmfroc.counted.Accumulator.load(tmp_path / "a.npz")
         for accumulator in (whole, parts):
             accumulator.update(y[rows], scores[rows])
             accumulator.confidence_sequence(name)
@@ -148,8 +148,8 @@ def test_saved_loaded_and_merged(tmp_path):
     y, scores = stream(400)
     first, second = watched(y[:200], scores[:200], learn_from=100), watched(y[200:], scores[200:])
     first.save(tmp_path / "a.npz")
-    loaded = dmfroc.Accumulator.load(tmp_path / "a.npz")
-    second = dmfroc.Accumulator([0, 1, 2], cuts=loaded)
+    loaded = dmfroc.counted.Accumulator.load(tmp_path / "a.npz")
+    second = dmfroc.counted.Accumulator([0, 1, 2], cuts=loaded)
     second.update(y[200:], scores[200:])
     loaded.merge(second)
     found = loaded.confidence_sequence("accuracy")
@@ -157,7 +157,7 @@ def test_saved_loaded_and_merged(tmp_path):
 
 
 def test_before_there_is_anything_to_say():
-    accumulator = dmfroc.Accumulator([0, 1])
+    accumulator = dmfroc.counted.Accumulator([0, 1])
     with pytest.raises(ValueError, match="nothing has been accumulated"):
         accumulator.confidence_sequence("accuracy")
     accumulator.update([1, 1], [[0.2, 0.8], [0.1, 0.9]])
@@ -195,7 +195,7 @@ def test_brier_score_is_exact_at_all_times(tmp_path):
     rng = np.random.default_rng(1)
     p = rng.uniform(0.02, 0.98, 900)
     y = (rng.random(900) < p).astype(int)
-    accumulator, other = dmfroc.Accumulator([0, 1]), dmfroc.Accumulator([0, 1])
+    accumulator, other = dmfroc.counted.Accumulator([0, 1]), dmfroc.counted.Accumulator([0, 1])
     for first in range(0, 600, 50):
         accumulator.update(y[first : first + 50], p[first : first + 50])
     found = accumulator.confidence_sequence("brier_score")
@@ -203,12 +203,12 @@ def test_brier_score_is_exact_at_all_times(tmp_path):
     assert found.value == pytest.approx(dmfroc.estimate("brier_score", y[:600], p[:600]).value)
     assert found.interval[0] < 1 / 6 < found.interval[1]
     accumulator.save(tmp_path / "a.npz")
-    loaded = dmfroc.Accumulator.load(tmp_path / "a.npz")
+    loaded = dmfroc.counted.Accumulator.load(tmp_path / "a.npz")
     for one in (accumulator, loaded):  # forecasts that are turned round
         one.update(y[600:700], 1 - p[600:700])
         assert one.confidence_sequence("brier_score").value > found.value
     other.update(y[600:700], 1 - p[600:700])
-    merged = dmfroc.Accumulator([0, 1], cuts=accumulator).merge(accumulator)
+    merged = dmfroc.counted.Accumulator([0, 1], cuts=accumulator).merge(accumulator)
     assert merged.confidence_sequence("brier_score").value == pytest.approx(
         accumulator.confidence_sequence("brier_score").value
     )
@@ -236,7 +236,7 @@ def test_streams_are_compared_at_any_time():
         dmfroc.compare({"a": a, "b": b}, measure="accuracy", simultaneous=True)
     with pytest.raises(ValueError, match="at least two"):
         dmfroc.compare({"a": a}, measure="accuracy")
-    one = dmfroc.Accumulator([0, 1])
+    one = dmfroc.counted.Accumulator([0, 1])
     one.update([1], [[0.2, 0.8]])
     with pytest.raises(ValueError, match="cannot be compared yet"):
         dmfroc.compare({"a": a, "one": one}, measure="hand_till")

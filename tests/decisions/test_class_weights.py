@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from prediction_samples import exactly
 from sklearn.metrics import accuracy_score
 
-from dmfroc.decisions import optimal_operating_points, select_class_weights
-from dmfroc.decisions.class_weights import _line_search, _log_scores
+from dmfroc.applications import optimal_operating_points, select_class_weights
+from dmfroc.applications.class_weights import _line_search, _log_scores
 
 
 def sample(seed, n, n_classes=3):

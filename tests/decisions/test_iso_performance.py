@@ -12,13 +12,13 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import accuracy_score, roc_curve
 
 from dmfroc import Predictions
-from dmfroc.decisions import (
+from dmfroc.applications import (
     operating_point,
     optimal_operating_points,
     randomized_threshold,
     skew_sensitive_accuracy,
 )
-from dmfroc.decisions.iso_performance import binary_points
+from dmfroc.applications.operating_points import binary_points
 
 
 def numbers(values):

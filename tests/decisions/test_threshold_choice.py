@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, norm
 from sklearn.metrics import accuracy_score, f1_score
 
-from dmfroc.decisions import choose_threshold
+from dmfroc.applications import choose_threshold
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=150)

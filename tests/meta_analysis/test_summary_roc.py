@@ -16,12 +16,12 @@ from pages import page_parts
 from scipy import integrate, optimize, stats
 from scipy.special import expit, log_expit, logit, logsumexp
 
-from dmfroc import SummaryPriors, summary_roc
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.meta_analysis import fit
-from dmfroc.meta_analysis.curve import area_under_line, region_around
-from dmfroc.meta_analysis.data import StudyCounts, read_studies
-from dmfroc.meta_analysis.models import (
+from dmfroc.applications import SummaryPriors, summary_roc
+from dmfroc.applications.meta_analysis import fit
+from dmfroc.applications.meta_analysis.curve import area_under_line, region_around
+from dmfroc.applications.meta_analysis.data import StudyCounts, read_studies
+from dmfroc.applications.meta_analysis.models import (
     Average,
     Likelihood,
     _likelihood_given,
@@ -34,7 +34,7 @@ from dmfroc.meta_analysis.models import (
     likelihood_of,
     line_of,
 )
-from dmfroc.meta_analysis.summary import chosen_model
+from dmfroc.applications.meta_analysis.summary import chosen_model
 
 # One shape of data, 9 to 16 studies, serves all tests: compiling takes most of their time.
 pytestmark = pytest.mark.slow  # by its fits, which tests share

@@ -42,7 +42,7 @@ PairName = str | tuple[Any, Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryROC(Result):
-    """Summary of the accuracy of a test over studies; see `dmfroc.summary_roc`.
+    """Summary of the accuracy of a test over studies; see `dmfroc.applications.summary_roc`.
 
     Attributes
     ----------
