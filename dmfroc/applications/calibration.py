@@ -32,7 +32,6 @@ from dmfroc.extend import (
     no_probabilities,
     predictions_at,
     probabilities_of,
-    refuse,
     sample_of,
     seed_of,
     with_options,
@@ -223,7 +222,8 @@ def calibration_tests(
     seed = seed_of(random_state)
     given = {"labels": labels, "needs": "probabilities", **follow_up}
     predictions, _ = predictions_at(y_true, y_score, given)
-    refuse("calibration_tests", no_probabilities(predictions))
+    if (obstacle := no_probabilities(predictions)) is not None:
+        raise ValueError(f"calibration_tests {obstacle}")
     if np.ptp(predictions.sample_weight) > 0:
         raise ValueError(
             "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "

@@ -16,7 +16,6 @@ from jaxtyping import Float, Integer, Shaped
 
 from dmfroc import Predictions
 from dmfroc.extend import (
-    ROUNDING,
     AttributeTables,
     RandomState,
     as_predictions,
@@ -30,6 +29,7 @@ from dmfroc.extend import (
 
 SAME = 1e-10
 """Logarithms of weights closer than this are not told apart."""
+_ROUNDING = 1e-12  # relative to what is compared
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -240,7 +240,7 @@ def _optimise(
     """Return class weights, their expected cost, and the expected cost of equal weights."""
     n_starts = integer("n_starts", n_starts, 1)
     losses = weights[:, np.newaxis] * costs[true]
-    smallest_gain = ROUNDING * float(np.abs(costs).max())
+    smallest_gain = _ROUNDING * float(np.abs(costs).max())
     best = np.zeros(logs.shape[1])
     best_cost = unweighted = _cost(logs, losses)
     for start in _starts(logs, n_starts, generator):
@@ -317,7 +317,7 @@ def _line_search(
     costs = cost_without + np.concatenate([[0.0], np.cumsum(change)])
     costs[np.diff(breaks) <= SAME] = np.inf  # no room for a step between tied leads
     distance = np.maximum(breaks[:-1], -breaks[1:])
-    is_best = costs <= costs.min() + ROUNDING * np.abs(losses).max()
+    is_best = costs <= costs.min() + _ROUNDING * np.abs(losses).max()
     nearest = int(np.where(is_best, distance, np.inf).argmin())
     return _inside(breaks[nearest], breaks[nearest + 1]), _cost(logs, losses) - costs[nearest]
 

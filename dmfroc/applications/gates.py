@@ -18,16 +18,14 @@ from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
 from dmfroc.applications.item_scores import ItemScores
 from dmfroc.applications.planning import plan
+from dmfroc.counted import Accumulator
 from dmfroc.extend import (
     DEFAULT_LEVEL,
-    Accumulator,
     Column,
     EvaluationOptions,
     EvidenceInMemory,
     Interval,
-    IntervalAt,
     JointEvidence,
-    Needs,
     Options,
     Result,
     Rows,
@@ -51,6 +49,7 @@ from dmfroc.extend import (
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
 EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unattainable": 3}
+type _IntervalAt = Callable[[float], Interval]
 type _Found = tuple[Verdict, str, float, tuple[float, float]]
 _GRAVEST: tuple[Verdict, ...] = ("fail", "unattainable", "inconclusive", "pass")
 _WITHOUT_PARTS = ("judge", "target_prevalence", "importance", "time")
@@ -255,7 +254,7 @@ def gate(
     columns = {} if by is None else dict(by.items()) if hasattr(by, "items") else {"by": by}
 
     @cache
-    def evidence(needs: Needs) -> _Rows:
+    def evidence(needs: Any) -> _Rows:
         whole: Any = y_true
         names = tuple(several) if len(several) > 1 else ()
         if names:
@@ -380,7 +379,7 @@ def _verdict(ends: tuple[float, float], low: float, high: float, *, is_strict: b
     return "pass" if low <= ends[0] and ends[1] <= high else "inconclusive"
 
 
-def _oriented(value: float, at: IntervalAt, rule: Rule) -> tuple[float, IntervalAt]:
+def _oriented(value: float, at: _IntervalAt, rule: Rule) -> tuple[float, _IntervalAt]:
     """Return a difference as how much better the first classifier is."""
     if rule.other is None or rule.measure.greater_is_better:
         return value, at
@@ -418,7 +417,7 @@ class _Rows:
             whole = joint_of_rows(predictions, options, paired=self.paired)
         return replace(self, whole=whole)
 
-    def value(self, rule: Rule) -> tuple[float, IntervalAt]:
+    def value(self, rule: Rule) -> tuple[float, _IntervalAt]:
         """Return the value, or how much better it is, and its interval at an error probability."""
         measure, whole = rule.measure, self.whole
         assert isinstance(measure, Measure)
@@ -500,7 +499,7 @@ class _Items:
     def names(self) -> tuple[str, ...]:
         return tuple(self.items.scores)
 
-    def value(self, rule: Rule) -> tuple[float, IntervalAt]:
+    def value(self, rule: Rule) -> tuple[float, _IntervalAt]:
         check_scored(self.items, "the group")
         limits = mean_of(self.items, self.names[0], rule.other).limits
         return limits.value, limits.interval_at

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import comb
 
 from dmfroc.extend import (
-    IN_MEMORY,
     Contrast,
     Influences,
     JudgedLabels,
@@ -20,6 +19,7 @@ from dmfroc.extend import (
     LimitsOfT,
     MeanOfUnits,
     Rows,
+    Source,
     Unseen,
     as_array,
     as_floats,
@@ -205,7 +205,7 @@ def _places(
     if not isinstance(id, Mapping) or set(id) != set(scores):
         raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
     first = next(iter(scores))
-    ids = {name: check_ids(id[name], len(x), IN_MEMORY) for name, x in scores.items()}
+    ids = {name: check_ids(id[name], len(x), Source()) for name, x in scores.items()}
     return {name: order_of_ids(first, ids[first], name, x) for name, x in ids.items()}
 
 

@@ -33,10 +33,10 @@ from dmfroc.extend import (
     agreement_table,
     check_level,
     comparison_fields,
+    contrasts_of_intervals,
     crossed,
     differences_by,
     holm_adjusted,
-    independent,
     integer,
     joint_t_estimates,
     nonnegative,
@@ -443,5 +443,5 @@ def _differences(means: Mapping[str, ItemMean], level: float) -> Iterable[Differ
     values = {name: (mean.limits.value, mean.limits.interval_at) for name, mean in means.items()}
     errors = {name: mean.standard_error for name, mean in means.items()}
     hypothesis = Hypothesis()
-    found = independent.contrasts_of_intervals(values, errors, hypothesis)
+    found = contrasts_of_intervals(values, errors, hypothesis)
     return hypothesis.differences(found, level)

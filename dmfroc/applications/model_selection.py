@@ -16,9 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from dmfroc import Measure, Predictions
 from dmfroc.extend import (
     DEFAULT_LEVEL,
-    DEFAULT_MEASURES,
     Column,
-    Measures,
     RandomState,
     Result,
     Rows,
@@ -111,7 +109,7 @@ class MeasureScorer(BaseEstimator):  # type: ignore[misc]
     __call__ = score
 
 
-def scorers(measures: Measures = DEFAULT_MEASURES) -> dict[str, MeasureScorer]:
+def scorers(measures: Any = ("dmf_auc", "hand_till", "informedness")) -> dict[str, MeasureScorer]:
     """Return measures as scorers, for ``scoring=`` of scikit-learn's functions.
 
     Parameters

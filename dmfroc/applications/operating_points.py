@@ -18,7 +18,6 @@ from jaxtyping import Float, Shaped
 from dmfroc import Predictions
 from dmfroc.curves import OperatingPoints
 from dmfroc.extend import (
-    ROUNDING,
     AttributeTables,
     RandomState,
     as_predictions,
@@ -174,7 +173,7 @@ class Economy:
         gains = self.gain_tp * points.true_positives - self.loss_fp * points.false_positives
         largest_gain = self.gain_tp * points.positives
         largest_loss = self.loss_fp * points.negatives
-        best = np.flatnonzero(gains >= gains.max() - ROUNDING * (largest_gain + largest_loss))
+        best = np.flatnonzero(gains >= gains.max() - 1e-12 * (largest_gain + largest_loss))
         thresholds = points.thresholds.tolist()
         return OptimalOperatingPoints(
             points=tuple(self.point(index, thresholds[index]) for index in best.tolist()),

@@ -26,11 +26,10 @@ from dmfroc.extend import (
     line_chart,
     page,
     page_table,
-    plot_comparison,
     renders,
     style_of,
 )
-from dmfroc.plots import ReliabilityDisplay
+from dmfroc.plots import ComparisonDisplay, ReliabilityDisplay
 
 _FEWER = 0.95  # of the cases, to be worth other shares of the classes
 
@@ -42,7 +41,7 @@ _WIDE = 2.0  # ratio of the ends of a number's interval
 def plot_labels(comparison: MultilabelComparison, **options: Any) -> Any:
     """Draw the differences of classifiers; of one alone each label, and hollow their mean."""
     if comparison.differences:
-        return plot_comparison(comparison, **options)
+        return ComparisonDisplay(comparison).plot(**options)
     of_labels = [(label, e) for label, own in comparison.by_label.items() for e in own.values()]
     rows = [ForestRow(label, e.value, e.interval) for label, e in of_labels]
     [whole] = comparison.estimates.values()

@@ -35,7 +35,6 @@ from dmfroc.extend import (
     seed_of,
     title_for,
     warn,
-    warning_lines,
 )
 from dmfroc.measures import get_measure
 from dmfroc.simulation import (
@@ -210,7 +209,7 @@ class Plan(Result):
         if self.targets:
             each = ", ".join(f"{name} {n}" for name, n in self.targets.items())
             sentences.append(f"cases by target: {each}; {self.measure} decides")
-        return "\n".join([*sentences, *warning_lines(self.warnings if warnings else ())])
+        return "\n".join([*sentences, *(f"warning: {x}" for x in self.warnings if warnings)])
 
 
 def plan(

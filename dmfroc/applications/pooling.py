@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import chdtrc, ndtri, stdtrit
+from scipy.special import chdtrc, fdtrc, ndtri, stdtrit
 
 from dmfroc import Measure
 from dmfroc.applications.sites import Site, check_alike, sites_of
@@ -25,7 +25,6 @@ from dmfroc.extend import (
     Table,
     check_level,
     choice,
-    p_value_of_f,
     positive,
     renderer,
     rounded,
@@ -407,5 +406,5 @@ class _Line(NamedTuple):
         square = float(gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps))
         f = square / len(contrasts)
         return dict(zip(names.tolist(), estimates, strict=True)), OmnibusTest(
-            f, freedom, p_value_of_f(f, freedom)
+            f, freedom, float(fdtrc(*freedom, f))
         )

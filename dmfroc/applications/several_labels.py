@@ -24,7 +24,6 @@ from dmfroc.extend import (
     JointEstimates,
     Limits,
     Moments,
-    Needs,
     Part,
     PartOf,
     RandomState,
@@ -141,8 +140,9 @@ class LabelledRows:
         hard = None if predicted is None else predicted[entries].astype(int)
         scores = self.scores[name][entries] if self.scores else None
         true = self.true[entries].astype(int)
-        needs: Needs = "labels" if scores is None else "scores"
-        return as_predictions(true, scores, y_pred=hard, labels=[0, 1], needs=needs)
+        return as_predictions(
+            true, scores, y_pred=hard, labels=[0, 1], needs="labels" if scores is None else "scores"
+        )
 
     def facts(self, measure: Measure, name: str, entries: Entries) -> FactsInMemory | str:
         """Return what entries say of a measure, or why they say nothing."""

@@ -25,7 +25,6 @@ from dmfroc.extend import (
     as_array,
     as_floats,
     columns_of,
-    divide,
     integer,
     json_text,
     listing,
@@ -35,7 +34,6 @@ from dmfroc.extend import (
     read_table,
     row_index,
     scale_of,
-    strict,
     written,
 )
 from dmfroc.measures import get_measure
@@ -80,7 +78,8 @@ def receipt_of(result: Evaluation | Comparison) -> Receipt:
         named = {(result.measure, name): e for name, e in result.estimates.items()}
         sample = next(iter(result.predictions.values()), None)
     errors, covariance = np.array([e.standard_error for e in named.values()]), result.covariance
-    factor = divide(errors, np.sqrt(covariance.diagonal()), np)
+    own = np.sqrt(covariance.diagonal())
+    factor = np.divide(errors, own, out=np.zeros_like(own), where=own != 0)
     joint = covariance * np.outer(factor, factor)
     np.fill_diagonal(joint, errors**2)
     counts: dict[str, int | None] = {}
@@ -203,7 +202,7 @@ def _number(x: Any) -> float:
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    text = json.dumps(strict(content), sort_keys=True, allow_nan=False)
+    text = json.dumps(json.loads(json_text(content)), sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

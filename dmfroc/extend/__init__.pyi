@@ -1,6 +1,3 @@
-from .._kit.arrays import (
-    divide as divide,
-)
 from .._kit.compiled import (
     compiled as compiled,
 )
@@ -47,9 +44,6 @@ from .._kit.options import (
     integer as integer,
 )
 from .._kit.options import (
-    is_one_of as is_one_of,
-)
-from .._kit.options import (
     listed as listed,
 )
 from .._kit.options import (
@@ -69,9 +63,6 @@ from .._kit.options import (
 )
 from .._kit.options import (
     proportion as proportion,
-)
-from .._kit.options import (
-    refuse as refuse,
 )
 from .._kit.options import (
     seed_of as seed_of,
@@ -100,9 +91,6 @@ from .._kit.threads import (
 from .._kit.threads import (
     parallel_map as parallel_map,
 )
-from ..analyses.accumulation import (
-    Accumulator as Accumulator,
-)
 from ..analyses.catalogue import (
     title_for as title_for,
 )
@@ -111,12 +99,6 @@ from ..analyses.comparison import (
 )
 from ..analyses.estimation import (
     influences as influences,
-)
-from ..analyses.evaluation import (
-    DEFAULT_MEASURES as DEFAULT_MEASURES,
-)
-from ..analyses.evaluation import (
-    Measures as Measures,
 )
 from ..analyses.evaluation import (
     listed_measures as listed_measures,
@@ -187,9 +169,6 @@ from ..curves.points import (
 from ..curves.points import (
     one_class as one_class,
 )
-from ..inference import (
-    independent as independent,
-)
 from ..inference.combined import (
     combined as combined,
 )
@@ -223,6 +202,9 @@ from ..inference.hypothesis import (
 from ..inference.hypothesis import (
     contrast_of_intervals as contrast_of_intervals,
 )
+from ..inference.independent import (
+    contrasts_of_intervals as contrasts_of_intervals,
+)
 from ..inference.influences import (
     NO_VARIATION as NO_VARIATION,
 )
@@ -255,9 +237,6 @@ from ..inference.judge import (
 )
 from ..inference.limits import (
     Interval as Interval,
-)
-from ..inference.limits import (
-    IntervalAt as IntervalAt,
 )
 from ..inference.limits import (
     Limits as Limits,
@@ -344,9 +323,6 @@ from ..inference.unseen import (
     Unseen as Unseen,
 )
 from ..inputs.arguments import (
-    Needs as Needs,
-)
-from ..inputs.arguments import (
     as_predictions as as_predictions,
 )
 from ..inputs.arrays import (
@@ -428,9 +404,6 @@ from ..inputs.labels import (
     place_of_class as place_of_class,
 )
 from ..inputs.messages import (
-    IN_MEMORY as IN_MEMORY,
-)
-from ..inputs.messages import (
     Source as Source,
 )
 from ..inputs.messages import (
@@ -468,9 +441,6 @@ from ..inputs.subgroups import (
 )
 from ..inputs.subgroups import (
     unit_of_rows as unit_of_rows,
-)
-from ..measures.hull import (
-    ROUNDING as ROUNDING,
 )
 from ..measures.measure import (
     caveats as caveats,
@@ -514,9 +484,6 @@ from ..plots.forest import (
 from ..plots.results import (
     LineDisplay as LineDisplay,
 )
-from ..plots.results import (
-    plot_comparison as plot_comparison,
-)
 from ..reports.figures import (
     forest as forest,
 )
@@ -552,9 +519,6 @@ from ..results.difference import (
 )
 from ..results.difference import (
     differences_by as differences_by,
-)
-from ..results.difference import (
-    p_value_of_f as p_value_of_f,
 )
 from ..results.estimate import (
     JudgedLabels as JudgedLabels,
@@ -601,15 +565,9 @@ from ..results.text import (
 from ..results.text import (
     equals_p_value as equals_p_value,
 )
-from ..results.text import (
-    warning_lines as warning_lines,
-)
 from ..results.writers import (
     as_frame as as_frame,
 )
 from ..results.writers import (
     json_text as json_text,
-)
-from ..results.writers import (
-    strict as strict,
 )

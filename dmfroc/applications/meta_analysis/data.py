@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.extend import choice, is_missing, is_one_of, listing, shortened
+from dmfroc.extend import choice, is_missing, listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
 Pair = tuple[str, str]
@@ -190,7 +190,9 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
             f"table must have columns of one length, each with a name of its own: {error}"
         ) from error
     wanted = {role: name for role, name in columns.items() if name is not None}
-    missing = [role for role, x in wanted.items() if is_one_of(x, [role]) and role not in names]
+    missing = [
+        role for role, x in wanted.items() if isinstance(x, str) and x == role and role not in names
+    ]
     for role in missing:
         # As mada has TP, FN, FP and TN
         alike = [x for x in names if str(x).strip().casefold() == role]
@@ -199,7 +201,7 @@ def _columns_of(table: Any, columns: Mapping[str, str | None]) -> dict[str, Sequ
         elif role == "study" and not alike and not {"threshold", "pair"} & wanted.keys():
             del wanted[role]
     for role, name in wanted.items():
-        if not is_one_of(name, names):
+        if not (isinstance(name, str) and name in names):
             raise ValueError(
                 f"{role}={name!r} is no column of the table, which has {listing(names)}: "
                 f"name the column of {role}, {role}="
