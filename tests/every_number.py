@@ -101,9 +101,12 @@ def watched(kind):
 
 def public(name):
     """Return what is public under a name, at the top or in a package of its own."""
-    rooms = ("curves", "decisions", "papers", "results")
+    rooms = ("applications", "bayes", "counted", "curves", "extend", "papers", "results")
     homes = [dmfroc, *(getattr(dmfroc, room, None) for room in rooms)]
-    return next((getattr(home, name) for home in homes if hasattr(home, name)), None)
+    return next(
+        (getattr(home, name) for home in homes if hasattr(home, name)),
+        getattr(measures, name, None),
+    )
 
 
 CALLS = {
@@ -214,16 +217,19 @@ CALLS = {
 
 NO_NUMBERS = {
     # Modules, whose functions of numbers are public by themselves or in `measures`
-    *("curves", "decisions", "papers", "plots", "results", "simulation"),
+    *("applications", "bayes", "counted", "curves", "extend", "papers", "plots", "results"),
+    "simulation",
     "scorers",  # whose functions call measures
     # What the functions return, or take
-    *("ClassWeights", "Comparison", "ContingencyTable", "Estimate", "Evaluation"),
-    *("Measure", "MosesLittenbergROC", "OperatingPoint"),
-    *("OptimalOperatingPoints", "Predictions", "Priors", "RandomizedThreshold", "Scan"),
-    *("SummaryPriors", "ThresholdChoice"),
+    *(x for x in dmfroc.applications.__all__ if x[0].isupper()),
+    *("Measure", "MosesLittenbergROC", "Posterior", "Predictions", "Priors", "Scan"),
+    "model",  # of NumPyro
 }
 PUBLIC = {
-    x for room in (dmfroc, dmfroc.applications, dmfroc.papers) for x in room.__all__
+    "contingency_measures",
+    "influences",
+    *(x for room in (dmfroc, dmfroc.applications, dmfroc.bayes) for x in room.__all__),
+    *(x for room in (dmfroc.counted, dmfroc.papers) for x in room.__all__),
 } - NO_NUMBERS
 """The functions that compute: those without a call above compute their examples."""
 

@@ -58,7 +58,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name, tmp_pa
 
 KNOWN = {
     name: getattr(dmfroc, name)
-    for name in ("curves", "decisions", "measures", "plots", "simulation")
+    for name in ("applications", "curves", "measures", "plots", "simulation")
 }
 PLACES = {
     "dmfroc.log_loss": 'type dmfroc.estimate("log_loss", y_true, y_score)',
@@ -81,7 +81,7 @@ PLACES = {
     "plots.RocDisplay": "type dmfroc.plots.ROCDisplay",
     "plots.decision_curve": "type dmfroc.curves.decision_curve",
     "curves.partial_auc": 'type dmfroc.estimate("partial_auc", y_true, y_score)',
-    "decisions.youden": "use 'informedness'",
+    "applications.youden": "use 'informedness'",
     "measures.compare": "type dmfroc.compare",
     "measures.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(y_true, y_pred)",
 }

@@ -155,7 +155,7 @@ def test_options_have_the_order_of_the_labels_whichever_class_is_positive(name):
 
 def test_all_options_in_the_order_of_the_labels_are_walked():
     found = set()
-    for module in (dmfroc, measures, decisions, curves, dmfroc.papers):
+    for module in (dmfroc, measures, applications, curves, dmfroc.papers):
         for name in dir(module):
             doc = inspect.getdoc(getattr(module, name)) or ""
             part = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n---|\Z)", doc, re.S)

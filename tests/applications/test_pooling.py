@@ -116,7 +116,7 @@ def test_federated_is_central(tmp_path):
 def test_receipt_holds_the_covariance_and_no_row(tmp_path):
     rows, path = SITE == 0, tmp_path / "north.json"
     scores = {"a": SCORE[rows], "b": OTHER[rows]}
-    found = evaluated(rows).receipt().covariance
+    found = evaluated(rows).covariance
     measures = ("hand_till", "average_precision")
     influences = [dmfroc.extend.influences(m, Y[rows], scores["a"]) for m in measures]
     assert np.corrcoef(influences)[0, 1] == pytest.approx(

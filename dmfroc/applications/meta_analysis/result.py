@@ -15,7 +15,7 @@ from jaxtyping import Float
 from scipy.special import expit
 from scipy.stats import chi2
 
-import dmfroc
+from dmfroc import __version__
 from dmfroc.applications.meta_analysis.curve import area_under_line, line_at, region_around
 from dmfroc.applications.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.applications.meta_analysis.fit import Settings, careful_kernel, draw
@@ -259,7 +259,7 @@ class SummaryROC(Result):
             "model": self.settings.model,
             "level": self.level,
             "seed": self.settings.seed,
-            "dmfroc_version": dmfroc.__version__,
+            "dmfroc_version": __version__,
         }
         return tree
 
