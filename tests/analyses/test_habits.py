@@ -83,7 +83,7 @@ PLACES = {
     "curves.partial_auc": 'type dmfroc.estimate("partial_auc", y_true, y_score)',
     "applications.youden": "use 'informedness'",
     "measures.compare": "type dmfroc.compare",
-    "measures.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(y_true, y_pred)",
+    "measures.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(",
 }
 
 
@@ -179,8 +179,8 @@ CALLS = {
     "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass nothing instead: threads are used",
     "dmfroc.evaluate(Y, S, ci_prob=0.9)": "pass level=, the coverage",
     "dmfroc.evaluate(Y, S, auc=True)": "pass measures='auc'",
-    "dmfroc.applications.plan(Y, S, auc=0.8)": "dmfroc.simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
-    "dmfroc.applications.gate([], Y, S, min_auc=0.8)": 'a rule to dmfroc.applications.gate, such as {"measure": "hand_till"',
+    "applications.plan(Y, S, auc=0.8)": "simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
+    "applications.gate([], Y, S, min_auc=0.8)": "a rule to dmfroc.applications.gate, such as {",
     "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "nothing instead: shares are between",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1], print_auc=True)": "legends have the area",
 }
@@ -257,7 +257,7 @@ REFUSED = {
     "dmfroc.evaluate(Y, S, method='youden')": 'pass measures="max_informedness"',
     "dmfroc.applications.gate(Y, S, {'measure': 'accuracy'})": "rules come first, gate([{",
     "dmfroc.applications.gate({'accuracy': 0.8}, Y, S)": "the call is as gate([{",
-    "dmfroc.applications.gate('accuracy>=0.8', Y, S)": "is no file: write one of TOML, with a line [[rule]]",
+    "applications.gate('accuracy>=0.8', Y, S)": "is no file: write one of TOML, with a line [[",
     "dmfroc.applications.gate(['accuracy>=0.8'], Y, S)": "rules come first, gate([{",
 }
 
@@ -364,7 +364,7 @@ ATTRIBUTES = {
     "EVALUATION.classes": "type evaluation.predictions.labels",
     "EVALUATION.standard_error": "type evaluation['hand_till'].standard_error",
     "EVALUATION.mcc": 'dmfroc.estimate("gorodkin_correlation", y_true, y_pred=y_pred)',
-    "EVALUATION.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(y_true, y_pred)",
+    "EVALUATION.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(",
     "COMPARISON.p_value": "type comparison.differences[0].p_value",
     "COMPARISON.best": "type comparison.best_set()",
     "COMPARISON.differences[0].pvalue": "type difference.p_value",

@@ -346,8 +346,9 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
         "compare": lambda y, p, **o: dmfroc.compare(
             y, {"a": p, "b": p**2}, measure="hand_till", **o
         )["a"].value,
-        "gate": lambda y, p, **o: dmfroc.applications.gate([{"measure": "hand_till", "at_least": 0.5}], y, p,
-                                              **o).rules[0].value,
+        "gate": lambda y, p, **o: dmfroc.applications.gate(
+            [{"measure": "hand_till", "at_least": 0.5}], y, p, **o
+        ).rules[0].value,
         "subgroups": lambda y, p, **o: dmfroc.compare_subgroups(y, p, by, measure="hand_till",
                                                                 **o) and None,
         "decision_curve": lambda y, p, **o: decision_curve(y, p, thresholds=[0.3], **o) and None,

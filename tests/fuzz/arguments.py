@@ -426,8 +426,8 @@ def decided(rng):
     if rng.random() < 0.4:
         shares, target["target_prevalence"] = rows.shares()
         share = shares[rows.positive]
-    chosen = dmfroc.applications.choose_threshold(rows.y, rows.scores(), by=by, n_draws=100, **options,
-                                               **costs, **least, **target)  # fmt: skip
+    options |= {**costs, **least, **target, "by": by, "n_draws": 100}
+    chosen = dmfroc.applications.choose_threshold(rows.y, rows.scores(), **options)
     at = {t: oracles.criterion(by, *oracles.rates(s >= t, is_positive, w), share)
           for t in np.unique(s)}  # fmt: skip
     best = max(at.values())

@@ -71,12 +71,14 @@ CALLS = {
     "subgroups": f"dmfroc.compare_subgroups(y, s, np.arange(20_000) % 3, {LONG})",
     "training runs": "while True: dmfroc.compare_runs(y, {'a': [s] * 30, 'b': [t] * 30})",
     "long posterior": "dmfroc.bayes.bayesian_roc(y[::100], s[::100], n_draws=100_000)",
-    "posterior of a table": "dmfroc.bayes.bayesian_table('informedness', y, y_pred=s.argmax(axis=1), "
-    "n_draws=2_000_000)",
+    "posterior of a table": "dmfroc.bayes.bayesian_table('informedness', y, "
+    "y_pred=s.argmax(axis=1), n_draws=2_000_000)",
     "meta-analysis": "dmfroc.applications.summary_roc(counts, study=None, n_draws=200_000)",
     "cross-validation": "while True: dmfroc.cross_validate(classifier, s, y, n_repeats=50)",
-    "nested cross-validation": "dmfroc.applications.nested_cross_validation(classifier, s, y, n_repeats=500)",
-    "plan": "while True: dmfroc.applications.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
+    "nested cross-validation": "dmfroc.applications.nested_cross_validation(classifier, s, y, "
+    "n_repeats=500)",
+    "plan": "while True: "
+    "dmfroc.applications.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
     "simulation": "while True: dmfroc.simulation.simulate_predictions(population, 1_000_000)",
     "class weights": "dmfroc.applications.select_class_weights(y, np.exp(s), n_starts=5000)",
     "curve of many classes": "while True: dmfroc.multiclass_roc(np.arange(3000) % 300, "
@@ -87,11 +89,12 @@ CALLS = {
     "range(100_000)), labels=range(4)))",
     "accumulator": "a = dmfroc.counted.Accumulator(range(4))\n    while True: a.update(y, s)",
     "items": "while True: dmfroc.applications.items({'a': right[:, 0], 'b': right[:, 1]}, by=y)",
-    "items with a judge": "while True: dmfroc.applications.items({'a': np.where(y < 1, right[:, 0], np.nan)}, "
+    "items with a judge": "while True: "
+    "dmfroc.applications.items({'a': np.where(y < 1, right[:, 0], np.nan)}, "
     "judge={'a': right[:, 1]})",
     "multilabel": "while True: dmfroc.applications.multilabel(right, s[:, :2])",
-    "calibration tests": "dmfroc.applications.calibration_tests(y, np.exp(s) / np.exp(s).sum(axis=1, "
-    "keepdims=True), n_draws=1_000_000)",
+    "calibration tests": "dmfroc.applications.calibration_tests(y, "
+    "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True), n_draws=1_000_000)",
     "decision curve": "while True: dmfroc.curves.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
     "chosen threshold": "dmfroc.applications.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
     "other class shares": "while True: dmfroc.evaluate(y, s, target_prevalence=[.1, .2, .3, .4])",

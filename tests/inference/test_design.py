@@ -224,8 +224,9 @@ def of_other_analyses():
             {"rows": N, "labels": 2, "average": "macro", "independent_units": N // 4},
         ),
         "several labels of two classifiers": (
-            lambda: dmfroc.applications.multilabel(two, {"a": two + P[:, None], "b": two * P[:, None]},
-                                      average="micro"),
+            lambda: dmfroc.applications.multilabel(
+                two, {"a": two + P[:, None], "b": two * P[:, None]}, average="micro"
+            ),
             {"rows": N, "labels": 2, "average": "micro"},
         ),
         "importance by features": (
