@@ -227,6 +227,7 @@ NO_NUMBERS = {
 }
 PUBLIC = {
     "contingency_measures",
+    "functional",
     "influences",
     *(x for room in (dmfroc, dmfroc.applications, dmfroc.bayes) for x in room.__all__),
     *(x for room in (dmfroc.counted, dmfroc.papers) for x in room.__all__),

@@ -5,6 +5,13 @@ from .class_weights import majority_costs as majority_costs
 from .class_weights import select_class_weights as select_class_weights
 from .gates import Gate as Gate
 from .gates import gate as gate
+from .iso_performance import OperatingPoint as OperatingPoint
+from .iso_performance import OptimalOperatingPoints as OptimalOperatingPoints
+from .iso_performance import RandomizedThreshold as RandomizedThreshold
+from .iso_performance import operating_point as operating_point
+from .iso_performance import optimal_operating_points as optimal_operating_points
+from .iso_performance import randomized_threshold as randomized_threshold
+from .iso_performance import skew_sensitive_accuracy as skew_sensitive_accuracy
 from .item_scores import ItemScores as ItemScores
 from .item_scores import items as items
 from .leaderboards import Leaderboard as Leaderboard
@@ -15,13 +22,6 @@ from .meta_analysis.summary import summary_roc as summary_roc
 from .model_selection import NestedCrossValidation as NestedCrossValidation
 from .model_selection import nested_cross_validation as nested_cross_validation
 from .model_selection import scorers as scorers
-from .operating_points import OperatingPoint as OperatingPoint
-from .operating_points import OptimalOperatingPoints as OptimalOperatingPoints
-from .operating_points import RandomizedThreshold as RandomizedThreshold
-from .operating_points import operating_point as operating_point
-from .operating_points import optimal_operating_points as optimal_operating_points
-from .operating_points import randomized_threshold as randomized_threshold
-from .operating_points import skew_sensitive_accuracy as skew_sensitive_accuracy
 from .pictures import FunnelDisplay as FunnelDisplay
 from .pictures import ThresholdDisplay as ThresholdDisplay
 from .planning import Plan as Plan

@@ -83,7 +83,6 @@ from dmfroc.cli.outputs import (
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
-from dmfroc.results import Evaluation
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.text import format_table, warning_lines
 
@@ -234,7 +233,7 @@ def report(
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
-                named = [name] if isinstance(result, Evaluation) else []
+                named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
                 write(result, *named, title=title)
             else:
                 result = _comparison(predictions, weights, units, **options)

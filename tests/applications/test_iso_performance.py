@@ -18,7 +18,7 @@ from dmfroc.applications import (
     randomized_threshold,
     skew_sensitive_accuracy,
 )
-from dmfroc.applications.operating_points import binary_points
+from dmfroc.applications.iso_performance import binary_points
 
 
 def numbers(values):
