@@ -20,12 +20,12 @@ from dmfroc.extend import (
     check_readable,
     did_you_mean,
     flag,
+    get_measure,
     listed,
     names_alike,
     nonnegative,
     number,
 )
-from dmfroc.measures import get_measure
 
 _OF_ITEMS = re.compile(r"\s*(mean_score|pass_at|pass_all)\s*(?:\(\s*(?:k\s*=\s*)?(\d+)\s*\))?\s*")
 _CALL = 'gate([{"measure": "hand_till", "at_least": 0.8}], y_true, y_score)'

@@ -28,6 +28,7 @@ from dmfroc.extend import (
     checked,
     choice,
     class_scores_of,
+    get_measure,
     influences_on,
     integer,
     listed_measures,
@@ -40,7 +41,7 @@ from dmfroc.extend import (
     track,
     units_of,
 )
-from dmfroc.measures import MEASURES, get_measure
+from dmfroc.measures import MEASURES
 from dmfroc.results import Estimate
 
 LearnerVariance = Literal["nested", "conservative_z"]

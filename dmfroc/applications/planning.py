@@ -27,6 +27,7 @@ from dmfroc.extend import (
     check_options,
     checked_same_observations,
     encoded_judge,
+    get_measure,
     matched,
     no_probabilities,
     numbers,
@@ -36,7 +37,6 @@ from dmfroc.extend import (
     title_for,
     warn,
 )
-from dmfroc.measures import get_measure
 from dmfroc.simulation import (
     MultinomialPopulation,
     PublishedFigures,

@@ -44,6 +44,7 @@ from dmfroc.extend import (
     differences_by,
     facts_in,
     freedom_of_mean,
+    get_measure,
     holm_adjusted,
     joint_combined,
     joint_facts,
@@ -59,7 +60,6 @@ from dmfroc.extend import (
     units_of,
     warn,
 )
-from dmfroc.measures import get_measure
 from dmfroc.results import Comparison, Estimate
 
 Entries = tuple[Int[np.ndarray, " e"], Int[np.ndarray, " e"]]

@@ -25,6 +25,7 @@ from dmfroc.extend import (
     as_array,
     as_floats,
     columns_of,
+    get_measure,
     integer,
     json_text,
     listing,
@@ -36,7 +37,6 @@ from dmfroc.extend import (
     scale_of,
     written,
 )
-from dmfroc.measures import get_measure
 from dmfroc.results import Comparison, Estimate, Evaluation, SubgroupComparison
 
 _FORMAT = 1
@@ -73,19 +73,19 @@ class Receipt(NamedTuple):
 def receipt_of(result: Evaluation | Comparison) -> Receipt:
     """Return a receipt; each variance is the square of the standard error that is reported."""
     if isinstance(result, Evaluation):
-        named, sample = {(name, ""): e for name, e in result.estimates.items()}, result.predictions
+        named = {(name, ""): e for name, e in result.estimates.items()}
+        samples = [result.predictions]
     else:
         named = {(result.measure, name): e for name, e in result.estimates.items()}
-        sample = next(iter(result.predictions.values()), None)
+        samples = list(result.predictions.values())
     errors, covariance = np.array([e.standard_error for e in named.values()]), result.covariance
     own = np.sqrt(covariance.diagonal())
     factor = np.divide(errors, own, out=np.zeros_like(own), where=own != 0)
     joint = covariance * np.outer(factor, factor)
     np.fill_diagonal(joint, errors**2)
     counts: dict[str, int | None] = {}
-    if sample is not None:
-        labels = map(str, sample.labels)
-        counts = dict(zip(labels, sample.class_counts.tolist(), strict=True))
+    for sample in samples[:1]:
+        counts = dict(zip(map(str, sample.labels), sample.class_counts.tolist(), strict=True))
     return Receipt(named, joint, counts, __version__)
 
 

@@ -92,6 +92,9 @@ from .._kit.threads import (
     parallel_map as parallel_map,
 )
 from ..analyses.catalogue import (
+    get_measure as get_measure,
+)
+from ..analyses.catalogue import (
     title_for as title_for,
 )
 from ..analyses.comparison import (
