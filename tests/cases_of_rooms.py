@@ -455,12 +455,12 @@ LABEL_TABLE = pd.DataFrame(np.c_[CLASS > 0, CLASS == 1, Y | (np.arange(N) % 4 ==
 LABEL_SCORES = {"a": SCORES, "b": np.roll(SCORES, 1, axis=1)}
 
 
-def streamed(look, measure, data=(NAMED, SCORES), **options):
+def streamed(measure, data=(NAMED, SCORES), **options):
     """Return what an accumulator says after each of several batches."""
     found = dmfroc.counted.Accumulator(np.unique(data[0]), n_bins=8)
     for some in np.split(np.arange(N), 4):
         found.update(*(x[some] for x in data))
-        last = getattr(found, look)(measure, **options)
+        last = dmfroc.applications.confidence_sequence(found, measure, **options)
     return last
 
 
@@ -519,14 +519,12 @@ ANALYSES = {
         Y, P, n_draws=99, random_state=5
     ),
     **{
-        f"confidence_sequence/{measure}": lambda measure=measure: streamed(
-            "confidence_sequence", measure, level=0.9
-        )
+        f"confidence_sequence/{measure}": lambda measure=measure: streamed(measure, level=0.9)
         for measure in ("accuracy", "hand_till", "dmf_auc")
     },
     **{
         f"confidence_sequence/two/{measure}": lambda measure=measure: streamed(
-            "confidence_sequence", measure, (Y, np.c_[1 - P, P])
+            measure, (Y, np.c_[1 - P, P])
         )
         for measure in ("brier_score", "recall", "hand_till")
     },

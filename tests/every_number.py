@@ -93,10 +93,10 @@ def watched(kind):
     """Looks at an accumulator: limits at all times."""
     accumulator = dmfroc.counted.Accumulator(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    looks = accumulator.confidence_sequence("hand_till").looks
+    looks = dmfroc.applications.confidence_sequence(accumulator, "hand_till").looks
     accumulator = dmfroc.counted.Accumulator([0, 1])
     accumulator.update(TWO, P)
-    return looks + accumulator.confidence_sequence("brier_score").looks
+    return looks + dmfroc.applications.confidence_sequence(accumulator, "brier_score").looks
 
 
 def public(name):

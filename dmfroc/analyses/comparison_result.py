@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import check_level
 from dmfroc.analyses.ranks import Ranks, ranks_of
-from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
@@ -75,6 +74,7 @@ class Comparison(NamedEstimates):
         `differences` with the intervals and p-values of ``simultaneous=True``, which reports show.
     """
 
+    has_joint_errors: ClassVar[bool] = True  # `covariance` shows them all
     main_table: ClassVar[str] = "differences"
     json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
@@ -173,7 +173,7 @@ class Comparison(NamedEstimates):
             self.covariance,
             p_values,
             seed=self.seed,
-            has_joint_errors=self.method != ANY_TIME,
+            has_joint_errors=self.has_joint_errors,
             title=self.title,
             level=level,
             warnings=self.warnings,

@@ -33,5 +33,9 @@ from .several_labels import multilabel as multilabel
 from .shares_by_judge import JudgedShares as JudgedShares
 from .shares_by_judge import judged_shares as judged_shares
 from .sites import write_receipt as write_receipt
+from .streams import ConfidenceSequence as ConfidenceSequence
+from .streams import StreamsComparison as StreamsComparison
+from .streams import compare_streams as compare_streams
+from .streams import confidence_sequence as confidence_sequence
 from .thresholds import ThresholdChoice as ThresholdChoice
 from .thresholds import choose_threshold as choose_threshold

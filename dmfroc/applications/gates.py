@@ -18,6 +18,7 @@ from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
 from dmfroc.applications.item_scores import ItemScores
 from dmfroc.applications.planning import plan
+from dmfroc.applications.streams import current_of, evidence_of_streams
 from dmfroc.counted import Accumulator
 from dmfroc.extend import (
     DEFAULT_LEVEL,
@@ -251,6 +252,13 @@ def gate(
     given_by_name = (y_true, y_score, given.get("y_pred"))
     several: Any = next((x for x in given_by_name if isinstance(x, Mapping)), ())
     several = several or getattr(y_true, "classifiers", ())
+    is_dict = isinstance(y_true, Mapping)
+    are_watched = is_dict and any(isinstance(x, Accumulator) for x in y_true.values())
+    if are_watched and (refused := [*given, *intervals.given]):
+        raise ValueError(
+            f"{', '.join(refused)} is no option of a comparison of accumulators, which have "
+            "classes, weights and hard labels of their own: leave it out"
+        )
     columns = {} if by is None else dict(by.items()) if hasattr(by, "items") else {"by": by}
 
     @cache
@@ -258,8 +266,11 @@ def gate(
         whole: Any = y_true
         names = tuple(several) if len(several) > 1 else ()
         if names:
-            flags: Any = {"paired": paired, "simultaneous": False, "given": dict(given)}
-            whole = joint_evidence(y_true, y_score, intervals, needs, **flags)
+            if are_watched:
+                whole = evidence_of_streams(y_true, level)
+            else:
+                flags: Any = {"paired": paired, "given": dict(given)}
+                whole = joint_evidence(y_true, y_score, intervals, needs, **flags)
             warn(attributed({name: p.remarks for name, p in whole.predictions.items()}))
         elif not isinstance(y_true, Accumulator):
             whole = evidence_of(y_true, y_score, intervals, needs=needs, **given)
@@ -428,7 +439,7 @@ class _Rows:
             contrast = joint.contrasts[first, rule.other]
             return _oriented(contrast.value, contrast.interval_at, rule)
         if isinstance(whole, Accumulator):
-            return whole.current(measure)[1:3]
+            return current_of(whole, measure)[1:3]
 
         @cache
         def estimate(error: float) -> Any:

@@ -11,6 +11,7 @@ from dmfroc.applications.calibration import CalibrationTests
 from dmfroc.applications.planning import Plan
 from dmfroc.applications.pooling import PooledSites
 from dmfroc.applications.several_labels import MultilabelComparison
+from dmfroc.applications.streams import ConfidenceSequence
 from dmfroc.applications.thresholds import ThresholdChoice
 from dmfroc.extend import (
     COLORS,
@@ -18,7 +19,6 @@ from dmfroc.extend import (
     Display,
     ForestRow,
     IntervalDisplay,
-    LineDisplay,
     digits,
     draw_legend,
     enumerated,
@@ -120,6 +120,44 @@ class FunnelDisplay(Display):
         ax.set(ylim=(most, 0), xlabel=of, ylabel="Standard error")
         ax.spines[["top", "right"]].set_visible(False)
         return self
+
+
+class LineDisplay(Display):
+    """A line over numbers of rows or of cases.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        The value after each look; of a plan its power or half-width.
+    limits_ : matplotlib.collections.PolyCollection
+        The limits of a value that hold at all times.
+    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
+        The planned number of cases, and its interval.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn.
+    """
+
+    line_: Any
+    limits_: Any
+    point_: Any
+    interval_: Any
+
+
+@renders("ConfidenceSequence.plot")
+def plot_sequence(sequence: ConfidenceSequence, ax: Any = None, **line_kwargs: Any) -> LineDisplay:
+    """Draw the value after each look, and the limits that hold at all times."""
+    display = LineDisplay()
+    axes = display._draws_on(ax)
+    rows = [look.n_observations for look in sequence.looks]
+    low, high = zip(*(look.interval for look in sequence.looks), strict=True)
+    values = [look.value for look in sequence.looks]
+    [display.line_] = axes.plot(
+        rows, values, **({"color": COLORS[0]} | display._checked(line_kwargs))
+    )
+    shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+    display.limits_ = axes.fill_between(rows, low, high, **shade)
+    axes.set(xlabel="rows", ylabel=sequence.title)
+    return display
 
 
 @renders("Plan.plot")

@@ -179,7 +179,7 @@ def _usage(error: click.UsageError) -> str:
         near = near or [f"plot {word}"] * (word in KINDS)
         near = near or [f"evaluate {word} --label COLUMN"] * ("." in word)
         line = table("names").get(word.replace("-", "_"), "").replace("estimate(", "evaluate(")
-        near = near or [x for x in re.findall(r"\w+(?=\()", line)[:1] if x in app.commands]
+        near = near or [x for x in line.partition("(")[0].split(".") if x in app.commands]
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):

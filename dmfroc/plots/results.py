@@ -14,7 +14,6 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.ranks import Ranks
-from dmfroc.analyses.sequences import ConfidenceSequence
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.curves.curve import Curve
@@ -23,7 +22,7 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.plots._style import COLORS, CURVE_ID, Display, Self, draw_band, draw_legend, style_of
+from dmfroc.plots._style import CURVE_ID, Display, Self, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
     ForestRow,
@@ -154,46 +153,6 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(**options)
     observed, places = pairs["observed"], range(len(pairs))
     display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
-    return display
-
-
-class LineDisplay(Display):
-    """A line over numbers of rows or of cases.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        The value after each look; of a plan its power or half-width.
-    limits_ : matplotlib.collections.PolyCollection
-        The limits of a value that hold at all times.
-    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
-        The planned number of cases, and its interval.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn.
-    """
-
-    line_: Line2D
-    limits_: PolyCollection
-    point_: Line2D
-    interval_: Any
-
-
-@renders("ConfidenceSequence.plot")
-def plot_sequence(
-    sequence: ConfidenceSequence, ax: Axes | None = None, **line_kwargs: Any
-) -> LineDisplay:
-    """Draw the value after each look, and the limits that hold at all times."""
-    display = LineDisplay()
-    axes = display._draws_on(ax)
-    rows = [look.n_observations for look in sequence.looks]
-    low, high = zip(*(look.interval for look in sequence.looks), strict=True)
-    values = [look.value for look in sequence.looks]
-    [display.line_] = axes.plot(
-        rows, values, **({"color": COLORS[0]} | display._checked(line_kwargs))
-    )
-    shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-    display.limits_ = axes.fill_between(rows, low, high, **shade)
-    axes.set(xlabel="rows", ylabel=sequence.title)
     return display
 
 

@@ -2,7 +2,6 @@ from ..analyses.comparison_result import Comparison as Comparison
 from ..analyses.evaluation import Evaluation as Evaluation
 from ..analyses.horizons import HorizonCurves as HorizonCurves
 from ..analyses.ranks import Ranks as Ranks
-from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
 from ..analyses.subgroups import SubgroupComparison as SubgroupComparison
 from ..analyses.training_runs import RunsComparison as RunsComparison
 from ..bayes.posterior import Posterior as Posterior

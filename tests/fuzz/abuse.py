@@ -274,7 +274,7 @@ def drawing(found, *, slowly):
     results = [found[name](**base(name, found[name])) for name in names]
     results += [dmfroc.applications.choose_threshold(B, P, n_draws=100)]
     results += [dmfroc.curves.decision_curve(B, P)]
-    results += [ACCUMULATOR.confidence_sequence("hand_till")]
+    results += [dmfroc.applications.confidence_sequence(ACCUMULATOR, "hand_till")]
     shown += [*results, *(result.plot() for result in results)]
     plt.close("all")
     methods = {}

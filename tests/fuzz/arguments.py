@@ -385,12 +385,12 @@ def streamed(rng):
     hard = rows.p.argmax(axis=1)
     # Columns are counted in bins so fine that ties alone share one
     expected = oracles.value(name, rows.codes, rows.p, hard, w, 1, None, None)
-    found = first.confidence_sequence(name)
+    found = dmfroc.applications.confidence_sequence(first, name)
     tolerance = 2e-3 if name == "hand_till" else 1e-9
     if abs(found.value - expected) > tolerance:
         raise Defect(f"{name} of a stream is {found.value}, by brute force {expected}")
     low, high = found.interval
-    wide = first.confidence_sequence(name, level=0.99).interval
+    wide = dmfroc.applications.confidence_sequence(first, name, level=0.99).interval
     if not wide[0] - 1e-12 <= low <= expected + tolerance or not expected - tolerance <= high:
         raise Defect(f"{name} of a stream: {found.interval}, at level .99 {wide}")
     if first.n_observations != rows.n:

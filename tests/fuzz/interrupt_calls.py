@@ -99,7 +99,7 @@ CALLS = {
     "chosen threshold": "dmfroc.applications.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
     "other class shares": "while True: dmfroc.evaluate(y, s, target_prevalence=[.1, .2, .3, .4])",
     "confidence sequence": "a = dmfroc.counted.Accumulator(range(4))\n    while True:\n"
-    "        a.update(y, s)\n        a.confidence_sequence('hand_till')",
+    "        a.update(y, s)\n        dmfroc.applications.confidence_sequence(a, 'hand_till')",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",
 }
 

@@ -150,7 +150,7 @@ def weighted_stream():
     stream = dmfroc.counted.Accumulator([0, 1], n_bins=64)
     stream.update(y, np.eye(2)[np.where(right, y, 1 - y)], sample_weight=weights)
     found = stream.compute(["accuracy"]).estimates["accuracy"].value
-    return [stream.confidence_sequence("accuracy").value, found]
+    return [dmfroc.applications.confidence_sequence(stream, "accuracy").value, found]
 
 
 def entropy_with_a_judge():
@@ -317,7 +317,7 @@ CASES = {
     ),
     "the learner of accumulators": (
         lambda: dmfroc.compare({x: accumulated("f8") for x in "ab"}, target="learner"),
-        (ValueError, "target is no option of a comparison of accumulators"),
+        (ValueError, "call dmfroc.applications.compare_streams"),
     ),
     "a judge of a scan": (
         lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),

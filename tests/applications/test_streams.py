@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import special
 
 import dmfroc
-from dmfroc.analyses import sequences
-from dmfroc.analyses.sequences import Look
-from dmfroc.inference.anytime import (
+from dmfroc.applications import streams as watching
+from dmfroc.applications.streams import (
+    Look,
     error_at_one_time,
     limits_of_mean,
     limits_of_share,
@@ -75,11 +75,11 @@ def test_the_boundary_is_that_of_a_normal_mixture():
 def test_accuracy_is_exact_and_others_are_not():
     y, scores = stream(600)
     accumulator = watched(y, scores)
-    accuracy = accumulator.confidence_sequence("accuracy")
+    accuracy = dmfroc.applications.confidence_sequence(accumulator, "accuracy")
     right = int((scores.argmax(axis=1) == y).sum())
     assert accuracy.exact
     assert accuracy.interval == pytest.approx(limits_of_share(right, 600, 0.05))
-    area = accumulator.confidence_sequence("hand_till")
+    area = dmfroc.applications.confidence_sequence(accumulator, "hand_till")
     once = dmfroc.estimate("hand_till", y, scores, level=1 - error_at_one_time(600, 0.05))
     assert not area.exact
     assert area.value == pytest.approx(once.value, abs=1e-4)
@@ -95,12 +95,12 @@ def test_rates_of_two_classes_are_exact():
     accumulator.update(y, predicted.astype(float), y_pred=predicted)
     for name in ("recall", "specificity", "precision", "negative_predictive_value", "fallout",
                  "miss_rate"):  # fmt: skip
-        found = accumulator.confidence_sequence(name)
+        found = dmfroc.applications.confidence_sequence(accumulator, name)
         assert found.exact
         assert found.value == pytest.approx(dmfroc.estimate(name, y, y_pred=predicted).value)
     n = int((y == 1).sum())
     k = int(((y == 1) & (predicted == 1)).sum())
-    assert accumulator.confidence_sequence("recall").interval == pytest.approx(
+    assert dmfroc.applications.confidence_sequence(accumulator, "recall").interval == pytest.approx(
         limits_of_share(k, n, 0.05)
     )
 
@@ -111,20 +111,23 @@ def test_looking_changes_nothing():
     for first in range(0, 400, 20):
         rows = slice(first, first + 20)
         watched_one.update(y[rows], scores[rows])
-        sequence = watched_one.confidence_sequence("hand_till", level=0.9)
+        sequence = dmfroc.applications.confidence_sequence(watched_one, "hand_till", level=0.9)
     assert len(sequence.looks) == 20
     assert np.array_equal(quiet.cuts, watched_one.cuts)
     assert quiet.compute(["hand_till"]).estimates["hand_till"].value == (
         watched_one.compute(["hand_till"]).estimates["hand_till"].value
     )
-    assert len(watched_one.confidence_sequence("hand_till", level=0.9).looks) == 20
+    assert (
+        len(dmfroc.applications.confidence_sequence(watched_one, "hand_till", level=0.9).looks)
+        == 20
+    )
 
 
 def test_weights_make_accuracy_asymptotic():
     y, scores = stream(200)
     accumulator = dmfroc.counted.Accumulator([0, 1, 2])
     accumulator.update(y, scores, sample_weight=np.linspace(0.5, 1.5, 200))
-    assert not accumulator.confidence_sequence("accuracy").exact
+    assert not dmfroc.applications.confidence_sequence(accumulator, "accuracy").exact
 
 
 @pytest.mark.parametrize("name", ["accuracy", "hand_till"])
@@ -138,8 +141,8 @@ def test_watching_goes_on_after_load(tmp_path, name):
             parts = dmfroc.counted.Accumulator.load(tmp_path / "a.npz")
         for accumulator in (whole, parts):
             accumulator.update(y[rows], scores[rows])
-            accumulator.confidence_sequence(name)
-    one, other = (x.confidence_sequence(name) for x in (whole, parts))
+            dmfroc.applications.confidence_sequence(accumulator, name)
+    one, other = (dmfroc.applications.confidence_sequence(x, name) for x in (whole, parts))
     assert one.as_json() == other.as_json()
     assert len(one.looks) >= 12
 
@@ -152,20 +155,23 @@ def test_saved_loaded_and_merged(tmp_path):
     second = dmfroc.counted.Accumulator([0, 1, 2], cuts=loaded)
     second.update(y[200:], scores[200:])
     loaded.merge(second)
-    found = loaded.confidence_sequence("accuracy")
-    assert found.interval == watched(y, scores).confidence_sequence("accuracy").interval
+    found = dmfroc.applications.confidence_sequence(loaded, "accuracy")
+    assert (
+        found.interval
+        == dmfroc.applications.confidence_sequence(watched(y, scores), "accuracy").interval
+    )
 
 
 def test_before_there_is_anything_to_say():
     accumulator = dmfroc.counted.Accumulator([0, 1])
     with pytest.raises(ValueError, match="nothing has been accumulated"):
-        accumulator.confidence_sequence("accuracy")
+        dmfroc.applications.confidence_sequence(accumulator, "accuracy")
     accumulator.update([1, 1], [[0.2, 0.8], [0.1, 0.9]])
-    found = accumulator.confidence_sequence("hand_till")
+    found = dmfroc.applications.confidence_sequence(accumulator, "hand_till")
     assert found.interval == (0, 1)
     assert "one class only" in found.warnings[0]
     with pytest.raises(ValueError, match="level"):
-        accumulator.confidence_sequence("accuracy", level=1.5)
+        dmfroc.applications.confidence_sequence(accumulator, "accuracy", level=1.5)
 
 
 def test_limits_of_a_mean_invert_an_average_of_martingales():
@@ -198,7 +204,7 @@ def test_brier_score_is_exact_at_all_times(tmp_path):
     accumulator, other = dmfroc.counted.Accumulator([0, 1]), dmfroc.counted.Accumulator([0, 1])
     for first in range(0, 600, 50):
         accumulator.update(y[first : first + 50], p[first : first + 50])
-    found = accumulator.confidence_sequence("brier_score")
+    found = dmfroc.applications.confidence_sequence(accumulator, "brier_score")
     assert found.exact
     assert found.value == pytest.approx(dmfroc.estimate("brier_score", y[:600], p[:600]).value)
     assert found.interval[0] < 1 / 6 < found.interval[1]
@@ -206,47 +212,57 @@ def test_brier_score_is_exact_at_all_times(tmp_path):
     loaded = dmfroc.counted.Accumulator.load(tmp_path / "a.npz")
     for one in (accumulator, loaded):  # forecasts that are turned round
         one.update(y[600:700], 1 - p[600:700])
-        assert one.confidence_sequence("brier_score").value > found.value
+        assert dmfroc.applications.confidence_sequence(one, "brier_score").value > found.value
     other.update(y[600:700], 1 - p[600:700])
     merged = dmfroc.counted.Accumulator([0, 1], cuts=accumulator).merge(accumulator)
-    assert merged.confidence_sequence("brier_score").value == pytest.approx(
-        accumulator.confidence_sequence("brier_score").value
+    assert dmfroc.applications.confidence_sequence(merged, "brier_score").value == pytest.approx(
+        dmfroc.applications.confidence_sequence(accumulator, "brier_score").value
     )
     streams = {"a": accumulator, "b": merged}
-    assert dmfroc.compare(streams, measure="brier_score").differences[0].p_value == 1
+    assert (
+        dmfroc.applications.compare_streams(streams, measure="brier_score").differences[0].p_value
+        == 1
+    )
     other.update(y[:50], 5 * p[:50])
     with pytest.raises(ValueError, match="brier_score needs probabilities"):
-        other.confidence_sequence("brier_score")
+        dmfroc.applications.confidence_sequence(other, "brier_score")
 
 
 def test_streams_are_compared_at_any_time():
     a, b = watched(*stream(800, 1.8)), watched(*stream(600, 1.0, seed=3))
     for measure in ("accuracy", "hand_till"):
-        found = dmfroc.compare({"a": a, "b": b}, measure=measure)
+        found = dmfroc.applications.compare_streams({"a": a, "b": b}, measure=measure)
         [d] = found.differences
         assert found.method == "confidence sequence"
-        assert found.estimates["a"].interval == a.confidence_sequence(measure).interval
+        assert (
+            found.estimates["a"].interval
+            == dmfroc.applications.confidence_sequence(a, measure).interval
+        )
         assert d.interval[0] < d.value < d.interval[1]
         assert d.p_value < 0.01
         assert found.best_set() == ("a",)
-        [back] = dmfroc.compare({"b": b, "a": a}, measure=measure).differences
+        [back] = dmfroc.applications.compare_streams({"b": b, "a": a}, measure=measure).differences
         assert back.p_value == pytest.approx(d.p_value)
         str(found), found.to_json(), found.plot()
+    with pytest.raises(ValueError, match=r"call dmfroc\.applications\.compare_streams"):
+        dmfroc.compare({"a": a, "b": b}, measure="accuracy")
+    rules = [{"measure": "accuracy", "better_than": "b"}]
+    assert dmfroc.applications.gate(rules, {"a": a, "b": b}).verdict == "pass"
     with pytest.raises(ValueError, match="no option of a comparison of accumulators"):
-        dmfroc.compare({"a": a, "b": b}, measure="accuracy", simultaneous=True)
+        dmfroc.applications.gate(rules, {"a": a, "b": b}, groups=[1])
     with pytest.raises(ValueError, match="at least two"):
-        dmfroc.compare({"a": a}, measure="accuracy")
+        dmfroc.applications.compare_streams({"a": a}, measure="accuracy")
     one = dmfroc.counted.Accumulator([0, 1])
     one.update([1], [[0.2, 0.8]])
     with pytest.raises(ValueError, match="cannot be compared yet"):
-        dmfroc.compare({"a": a, "one": one}, measure="hand_till")
+        dmfroc.applications.compare_streams({"a": a, "one": one}, measure="hand_till")
 
 
 def test_results_are_drawn_and_reported(tmp_path):
     accumulator = watched(*stream(300))
-    accumulator.confidence_sequence("accuracy")
+    dmfroc.applications.confidence_sequence(accumulator, "accuracy")
     accumulator.update(*stream(50, seed=4))
-    sequence = accumulator.confidence_sequence("accuracy")
+    sequence = dmfroc.applications.confidence_sequence(accumulator, "accuracy")
     display = sequence.plot()
     assert display.line_.get_xdata().tolist() == [300, 350]
     sequence.to_html(tmp_path / "stream.html")
@@ -254,8 +270,8 @@ def test_results_are_drawn_and_reported(tmp_path):
 
 
 def test_of_very_many_looks_every_second_of_the_older_half_is_forgotten(monkeypatch):
-    monkeypatch.setattr(sequences, "_MOST_LOOKS", 8)
+    monkeypatch.setattr(watching, "_MOST_LOOKS", 8)
     looks = []
     for n in range(9):
-        sequences.add_look(looks, Look(n, 0.5, (0.4, 0.6)))
+        watching.add_look(looks, Look(n, 0.5, (0.4, 0.6)))
     assert [look.n_observations for look in looks] == [0, 2, 4, 5, 6, 7, 8]
