@@ -22,8 +22,6 @@ from .meta_analysis.summary import summary_roc as summary_roc
 from .model_selection import NestedCrossValidation as NestedCrossValidation
 from .model_selection import nested_cross_validation as nested_cross_validation
 from .model_selection import scorers as scorers
-from .pictures import FunnelDisplay as FunnelDisplay
-from .pictures import ThresholdDisplay as ThresholdDisplay
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .pooling import PooledSites as PooledSites

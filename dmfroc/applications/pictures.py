@@ -37,6 +37,35 @@ _FEWER = 0.95  # of the cases, to be worth other shares of the classes
 _WIDE = 2.0  # ratio of the ends of a number's interval
 
 
+class LineDisplay(Display):
+    """A line with what belongs to it.
+
+    Attributes
+    ----------
+    line_ : matplotlib.lines.Line2D
+        The value after each look, the power or half-width of a plan, the criterion of a threshold,
+        or the limits of a funnel.
+    limits_ : matplotlib.collections.PolyCollection
+        The limits of a value that hold at all times.
+    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
+        The planned number of cases, and its interval.
+    points_ : matplotlib.collections.PathCollection
+        The sites of a funnel, on the scale where the range of the measure has no ends.
+    chosen_, corrected_ : matplotlib.container.ErrorbarContainer
+        The chosen threshold, and its value without optimism, with their intervals.
+    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
+        Where they were drawn.
+    """
+
+    line_: Any
+    limits_: Any
+    point_: Any
+    interval_: Any
+    points_: Any
+    chosen_: Any
+    corrected_: Any
+
+
 @renders("MultilabelComparison.plot")
 def plot_labels(comparison: MultilabelComparison, **options: Any) -> Any:
     """Draw the differences of classifiers; of one alone each label, and hollow their mean."""
@@ -71,76 +100,25 @@ def plot_tested(tests: CalibrationTests, **options: Any) -> ReliabilityDisplay:
 
 
 @renders("PooledSites.plot_funnel")
-class FunnelDisplay(Display):
-    """Standard errors of the sites against their values, around the mean.
+def plot_funnel(pooled: PooledSites, ax: Any = None) -> LineDisplay:
+    """Draw standard errors of the sites against their values, around the mean.
 
     Sites between the lines differ from the mean by no more than chance; a lack of small sites on
     one side points to sites that were left out.
-
-    Parameters
-    ----------
-    pooled : PooledSites
-        The pooled sites.
-
-    Attributes
-    ----------
-    points_ : matplotlib.collections.PathCollection
-        The sites, on the scale where the range of the measure has no ends.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn last.
     """
-
-    points_: Any
-
-    def __init__(self, pooled: PooledSites) -> None:
-        self.pooled = pooled
-
-    def plot(self, ax: Any = None) -> FunnelDisplay:
-        """Draw the sites.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        FunnelDisplay
-            This display.
-        """
-        pooled, ax = self.pooled, self._draws_on(ax, 6.4, 4.8)
-        values, errors = np.array([*pooled.points.values()]).T
-        center = float(np.average(values, weights=[*pooled.weights.values()]))
-        reach, most = -ndtri((1 - pooled.level) / 2), 1.1 * errors.max()
-        ends = (center - reach * most, center, center + reach * most)
-        ax.plot(ends, (most, 0, most), color="0.5", linestyle="--", linewidth=1)
-        ax.axvline(center, color="0.5", linewidth=1)
-        self.points_ = ax.scatter(values, errors, color=COLORS[0], s=22, zorder=3)
-        of = pooled.title if pooled.scale == "value" else f"{pooled.scale} of {pooled.title}"
-        ax.set(ylim=(most, 0), xlabel=of, ylabel="Standard error")
-        ax.spines[["top", "right"]].set_visible(False)
-        return self
-
-
-class LineDisplay(Display):
-    """A line over numbers of rows or of cases.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        The value after each look; of a plan its power or half-width.
-    limits_ : matplotlib.collections.PolyCollection
-        The limits of a value that hold at all times.
-    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
-        The planned number of cases, and its interval.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn.
-    """
-
-    line_: Any
-    limits_: Any
-    point_: Any
-    interval_: Any
+    display = LineDisplay()
+    ax = display._draws_on(ax, 6.4, 4.8)
+    values, errors = np.array([*pooled.points.values()]).T
+    center = float(np.average(values, weights=[*pooled.weights.values()]))
+    reach, most = -ndtri((1 - pooled.level) / 2), 1.1 * errors.max()
+    ends = (center - reach * most, center, center + reach * most)
+    [display.line_] = ax.plot(ends, (most, 0, most), color="0.5", linestyle="--", linewidth=1)
+    ax.axvline(center, color="0.5", linewidth=1)
+    display.points_ = ax.scatter(values, errors, color=COLORS[0], s=22, zorder=3)
+    of = pooled.title if pooled.scale == "value" else f"{pooled.scale} of {pooled.title}"
+    ax.set(ylim=(most, 0), xlabel=of, ylabel="Standard error")
+    ax.spines[["top", "right"]].set_visible(False)
+    return display
 
 
 @renders("ConfidenceSequence.plot")
@@ -187,87 +165,42 @@ def plot_plan(plan: Plan, ax: Any = None, **line_kwargs: Any) -> LineDisplay:
 
 
 @renders("ThresholdChoice.plot")
-class ThresholdDisplay(Display):
-    """A criterion at all thresholds, and the one that was chosen.
+def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> LineDisplay:
+    """Draw a criterion at all thresholds, and the one that was chosen.
 
     The bar across is the interval of the threshold. The bar upwards is that of the value for new
     observations; it is about the value without optimism, which is hollow.
-
-    Parameters
-    ----------
-    choice : ThresholdChoice
-        What `choose_threshold` returns.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        The criterion.
-    chosen_ : matplotlib.container.ErrorbarContainer
-        The chosen threshold with its interval.
-    corrected_ : matplotlib.container.ErrorbarContainer
-        Its value without optimism, with its interval.
-
-    Examples
-    --------
-    >>> from dmfroc.applications import choose_threshold
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=300)
-    >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
-    >>> display.ax_.get_ylabel()
-    "Youden's J of class 1"
     """
-
-    line_: Any
-    chosen_: Any
-    corrected_: Any
-
-    def __init__(self, choice: ThresholdChoice) -> None:
-        self.choice = choice
-
-    def plot(self, ax: Any = None, **options: Any) -> ThresholdDisplay:
-        """Draw the criterion and the choice.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        **options
-            For the `matplotlib.lines.Line2D` of the criterion.
-
-        Returns
-        -------
-        ThresholdDisplay
-            This display.
-        """
-        chosen = self._checked(options)
-        choice, axes = self.choice, self._draws_on(ax, height=4.8)
-        style = {"color": style_of(0)["color"], "linewidth": 1.5, "label": "in this sample"}
-        style |= chosen | {"gid": CURVE_ID}
-        (self.line_,) = axes.plot(*choice.curve, **style)
-        mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
-        (threshold, across), (value, upwards) = choice.threshold, choice.value
-        percent = f"{100 * choice.level:g} % interval"
-        shown = np.clip(across, *np.sort(choice.curve[0, [0, -1]]))  # a limit may be infinite
-        self.chosen_ = axes.errorbar(
-            threshold,
-            value,
-            xerr=np.abs(shown[:, None] - threshold),
-            label=f"chosen, {percent}",
-            **mark,
-        )
-        self.corrected_ = axes.errorbar(
-            threshold,
-            choice.corrected,
-            yerr=np.abs(np.array([upwards]).T - choice.corrected),
-            markerfacecolor="none",
-            label=f"for new data, {percent}",
-            **mark,
-        )
-        criterion = choice.maximized[0].upper() + choice.maximized[1:]
-        criterion = legend_text(f"{criterion} of class {choice.label}")
-        axes.set(xlabel=f"Threshold (score {choice.direction})", ylabel=criterion)
-        draw_legend(axes, "lower left")
-        return self
+    display = LineDisplay()
+    chosen = display._checked(options)
+    axes = display._draws_on(ax, height=4.8)
+    style = {"color": style_of(0)["color"], "linewidth": 1.5, "label": "in this sample"}
+    style |= chosen | {"gid": CURVE_ID}
+    (display.line_,) = axes.plot(*choice.curve, **style)
+    mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
+    (threshold, across), (value, upwards) = choice.threshold, choice.value
+    percent = f"{100 * choice.level:g} % interval"
+    shown = np.clip(across, *np.sort(choice.curve[0, [0, -1]]))  # a limit may be infinite
+    display.chosen_ = axes.errorbar(
+        threshold,
+        value,
+        xerr=np.abs(shown[:, None] - threshold),
+        label=f"chosen, {percent}",
+        **mark,
+    )
+    display.corrected_ = axes.errorbar(
+        threshold,
+        choice.corrected,
+        yerr=np.abs(np.array([upwards]).T - choice.corrected),
+        markerfacecolor="none",
+        label=f"for new data, {percent}",
+        **mark,
+    )
+    criterion = choice.maximized[0].upper() + choice.maximized[1:]
+    criterion = legend_text(f"{criterion} of class {choice.label}")
+    axes.set(xlabel=f"Threshold (score {choice.direction})", ylabel=criterion)
+    draw_legend(axes, "lower left")
+    return display
 
 
 @renders("Plan.page")

@@ -156,7 +156,7 @@ class PooledSites(NamedEstimates):
         return [*lines, *(f"left out: {name}, {why}" for name, why in self.left_out.items())]
 
     def plot_funnel(self, ax: Any = None) -> Any:
-        """Draw the standard error of each site against its value; see `plots.FunnelDisplay`."""
+        """Draw the standard error of each site against its value."""
         return renderer(self, "plot_funnel")(self, ax=ax)
 
 
