@@ -122,10 +122,6 @@ def gated(found):
     return {"value": found.value, "interval": found.interval}
 
 
-def only_values(function):
-    return lambda c: values(numbers(function(c)))
-
-
 def of_numbers(function):
     return lambda c: numbers(function(c))
 
@@ -224,14 +220,6 @@ SAME = [
         TWO,
         VALUES,
         of_numbers(compare),
-    ),
-    (
-        "compare",
-        "accumulators",
-        lambda c: compare(each_as(accumulated, c)),
-        TWO,
-        VALUES,
-        only_values(compare),
     ),
     (
         "compare",

@@ -92,7 +92,7 @@ def test_streams_are_ordered_by_bonferroni():
         streams[name] = dmfroc.counted.Accumulator([0, 1])
         y = RNG.integers(2, size=800)
         streams[name].update(y, RNG.normal(size=(800, 2)) + strength * np.eye(2)[y])
-    found = dmfroc.compare(streams, measure="accuracy")
+    found = dmfroc.applications.compare_streams(streams, measure="accuracy")
     certain = [d for d in found.differences if d.two_sided_p_value <= 0.05 / 3]
     assert len(certain) == 2
     assert found.ranks().intervals == {"good": (1, 1), "fair": (2, 3), "same": (2, 3)} or (
