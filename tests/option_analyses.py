@@ -29,7 +29,6 @@ from option_pairs import (
     doubled,
     numbers,
     take,
-    values,
     without,
 )
 
