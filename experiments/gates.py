@@ -12,9 +12,8 @@ from _study import RESULTS, arguments, markdown_table, run_studies, simulate, wr
 from scipy.stats import t
 
 from dmfroc import estimate
-from dmfroc.analyses import gate as gates
 from dmfroc.analyses.ranks import ranks_of
-from dmfroc.applications import gate, items
+from dmfroc.applications import gate, gates, items
 from dmfroc.applications.item_means import mean_of, scored_items
 from dmfroc.inference import method
 from dmfroc.results.estimate import Estimate

@@ -222,7 +222,7 @@ NO_NUMBERS = {
     "scorers",  # whose functions call measures
     # What the functions return, or take
     *(x for x in dmfroc.applications.__all__ if x[0].isupper()),
-    *("Measure", "MosesLittenbergROC", "Posterior", "Predictions", "Priors", "Scan"),
+    *("Look", "Measure", "MosesLittenbergROC", "Posterior", "Predictions", "Priors", "Scan"),
     "model",  # of NumPyro
 }
 PUBLIC = {

@@ -127,7 +127,7 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
             "nothing of their shares: merge classes, or verify rows drawn at random"
         )
     others = np.bincount(codes[~is_verified], minlength=k)
-    shares, errors, intervals, is_outside = _inverted_shares(counts, others, level)
+    shares, errors, intervals, is_outside = inverted_shares(counts, others, level)
     warnings: tuple[str, ...] = ()
     if is_outside.any():
         outside = listing([labels[c] for c in np.flatnonzero(is_outside)])
@@ -160,7 +160,7 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
     )
 
 
-def _inverted_shares(
+def inverted_shares(
     verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
 ) -> tuple[
     Float[np.ndarray, " k"],

@@ -19,7 +19,6 @@ from scipy.special import expit, log_expit, logit, logsumexp
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc.applications import SummaryPriors, summary_roc
 from dmfroc.applications.meta_analysis import fit
-from dmfroc.applications.meta_analysis.curve import area_under_line, region_around
 from dmfroc.applications.meta_analysis.data import StudyCounts, read_studies
 from dmfroc.applications.meta_analysis.models import (
     Average,
@@ -29,10 +28,12 @@ from dmfroc.applications.meta_analysis.models import (
     _sample_locations_and_scales,
     _sample_normal,
     _sample_pairs,
+    area_under_line,
     bivariate_of_hsroc,
     hsroc_of_bivariate,
     likelihood_of,
     line_of,
+    region_around,
 )
 from dmfroc.applications.meta_analysis.summary import chosen_model
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dmfroc
-from dmfroc.applications.shares_by_judge import _inverted_shares
+from dmfroc.applications.shares_by_judge import inverted_shares
 
 
 def rows(verified, others):
@@ -57,7 +57,7 @@ def test_intervals_cover(share):
     for _ in range(1000):
         verified = np.array([generator.multinomial(200, of_class) for of_class in judge])
         others = generator.multinomial(1000, shares @ judge)
-        low, high = _inverted_shares(verified, others, 0.95)[2][1]
+        low, high = inverted_shares(verified, others, 0.95)[2][1]
         covered.append(low <= share <= high)
     assert 0.93 < np.mean(covered) < 0.985
 

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc.applications.calibration import calibration_tests
-from dmfroc.applications.meta_analysis.curve import area_under_line
+from dmfroc.applications.meta_analysis.models import area_under_line
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 10)

@@ -13,12 +13,12 @@ import xarray
 from numpyro.infer import NUTS
 from scipy.special import expit
 
-from dmfroc.applications.meta_analysis.curve import area_under_line
 from dmfroc.applications.meta_analysis.data import Studies, StudyCounts, padded
 from dmfroc.applications.meta_analysis.models import (
     ModelData,
     ModelName,
     SummaryPriors,
+    area_under_line,
     hsroc_of_bivariate,
     likelihood_of,
     marginal_log_likelihood,

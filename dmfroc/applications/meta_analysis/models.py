@@ -22,6 +22,7 @@ from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 from numpy.polynomial.hermite_e import hermegauss
+from scipy.special import expit, logit
 
 from dmfroc.applications.meta_analysis.data import StudyCounts
 from dmfroc.extend import compiled, log_likelihood_of_bins, positive
@@ -30,6 +31,8 @@ ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
 _DRAWS_AT_ONCE = 50
 _LOG_LOGISTIC_SCALE = np.log(np.sqrt(3) / np.pi)  # of standard deviation one
+_LOGITS = np.arange(-40.0, 40.001, 0.25)  # the density of the logistic is below 1e-17 beyond
+_N_CORNERS = 200
 
 
 @dataclass(frozen=True)
@@ -467,3 +470,39 @@ def line_of(name: ModelName, average: Average) -> tuple[Float[Array, ""], Float[
     covariance = average.factor @ average.factor.T
     slope = jnp.sqrt(covariance[0, 0] / covariance[1, 1])
     return average.location[0] - slope * average.location[1], slope
+
+
+@np.errstate(under="ignore")
+def area_under_line(
+    intercept: Float[np.ndarray, "*draw"], slope: Float[np.ndarray, "*draw"]
+) -> Float[np.ndarray, "*draw"]:
+    """Return the area under ``logit tpr = intercept + slope logit fpr``.
+
+    By the trapezoid rule over the logit of the false positive rate, which converges faster than
+    any power of the step where the integrand and all its derivatives vanish at both ends.
+    """
+    density = 0.25 * expit(_LOGITS) * expit(-_LOGITS)
+    lines = zip(np.ravel(intercept), np.ravel(slope), strict=True)
+    areas = [expit(a + b * _LOGITS) @ density for a, b in lines]
+    return np.reshape(areas, np.shape(intercept))
+
+
+def line_at(
+    fpr: Float[np.ndarray, " points"],
+    intercept: Float[np.ndarray, " draws"],
+    slope: Float[np.ndarray, " draws"],
+) -> Float[np.ndarray, "draws points"]:
+    """Return the curve of each draw at false positive rates inside (0, 1)."""
+    return expit(intercept[:, None] + slope[:, None] * logit(fpr))
+
+
+def region_around(
+    logits: Float[np.ndarray, "draws 2"], level: float
+) -> Float[np.ndarray, "corners 2"]:
+    """Return the corners of the ellipse of logits that holds a share of the draws, as rates."""
+    center = logits.mean(axis=0)
+    root = np.linalg.cholesky(np.cov(logits.T))
+    distance = np.linalg.norm(np.linalg.solve(root, (logits - center).T), axis=0)
+    angle = np.linspace(0, 2 * np.pi, _N_CORNERS)
+    circle = np.quantile(distance, level) * np.stack([np.cos(angle), np.sin(angle)])
+    return expit(center + (root @ circle).T)

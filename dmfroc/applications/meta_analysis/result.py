@@ -16,10 +16,15 @@ from scipy.special import expit
 from scipy.stats import chi2
 
 from dmfroc import __version__
-from dmfroc.applications.meta_analysis.curve import area_under_line, line_at, region_around
 from dmfroc.applications.meta_analysis.data import Studies, check_threshold, name_of
 from dmfroc.applications.meta_analysis.fit import Settings, careful_kernel, draw
-from dmfroc.applications.meta_analysis.models import covariance_of_pairs, logits_at
+from dmfroc.applications.meta_analysis.models import (
+    area_under_line,
+    covariance_of_pairs,
+    line_at,
+    logits_at,
+    region_around,
+)
 from dmfroc.extend import (
     Column,
     CurveBand,
