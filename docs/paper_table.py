@@ -83,7 +83,7 @@ def examples() -> dict[str, Any]:
     three = [[7, 2, 1], [4, 4, 2], [5, 3, 2], [2, 6, 2], [3, 3, 4], [1, 3, 6], [3, 2, 5]]
     generator = np.random.default_rng(0)
     simulated = generator.integers(3, size=90)
-    table = dmfroc.ContingencyTable
+    table = dmfroc.measures.ContingencyTable
     return found | {
         "np": np,
         "cell": cell,

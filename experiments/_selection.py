@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from dmfroc.decisions import optimal_operating_points
+from dmfroc.applications import optimal_operating_points
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ import numpy as np
 from _study import arguments, markdown_table, write_page
 from scipy.special import ndtri
 
-from dmfroc import Accumulator, compare, estimate
-from dmfroc.analyses.sequences import current_of_facts
-from dmfroc.inference.anytime import error_at_one_time, limits_of_share
+from dmfroc import compare, estimate
+from dmfroc.applications.streams import current_of_facts, error_at_one_time, limits_of_share
+from dmfroc.counted import Accumulator
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions

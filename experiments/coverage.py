@@ -20,7 +20,8 @@ from _study import (
 )
 from matplotlib.figure import Figure
 
-from dmfroc import Predictions, bayesian_roc, compare, estimate
+from dmfroc import Predictions, compare, estimate
+from dmfroc.bayes import bayesian_roc
 from dmfroc.inference import replicates
 from dmfroc.measures import MEASURES
 

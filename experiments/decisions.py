@@ -91,7 +91,9 @@ def sizes():
             y, p = draw(rng, n, n_classes, shift, slope)
             p = np.column_stack([1 - p, p]) if n_classes == 2 else p
             predictions = dmfroc.Predictions.from_arrays(y, p, labels=list(range(n_classes)))
-            found = dmfroc.calibration_tests(predictions, n_draws=N_DRAWS, random_state=seed)
+            found = dmfroc.applications.calibration_tests(
+                predictions, n_draws=N_DRAWS, random_state=seed
+            )
             rejected.append([test.p_value <= 0.05 for test in found.tests.values()])
         row = {"design": title, "n": n, "classes": n_classes}
         rows.append(row | dict(zip(found.tests, np.mean(rejected, axis=0), strict=True)))

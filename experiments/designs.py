@@ -16,15 +16,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
-from dmfroc import (
-    Predictions,
-    compare,
-    compare_runs,
-    compare_subgroups,
-    estimate,
-    nested_cross_validation,
-    plan,
-)
+from dmfroc import Predictions, compare, compare_runs, compare_subgroups, estimate
+from dmfroc.applications import nested_cross_validation, plan
 from dmfroc.measures import MEASURES
 
 MEASURES_OF_DESIGNS = ("hand_till", "dmf_auc", "informedness")

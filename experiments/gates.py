@@ -11,12 +11,11 @@ from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
 from scipy.stats import t
 
-from dmfroc import estimate, gate, items
-from dmfroc.analyses import gate as gates
+from dmfroc import estimate
 from dmfroc.analyses.ranks import ranks_of
+from dmfroc.applications import gate, gates, items
+from dmfroc.applications.item_means import mean_of, scored_items
 from dmfroc.inference import method
-from dmfroc.inference.item_mean import mean_of
-from dmfroc.inputs.item_scores import scored_items
 from dmfroc.results.estimate import Estimate
 
 # What verdicts do not need: plans, perfect samples, and draws behind the probabilities of orders

@@ -15,7 +15,7 @@ from dmfroc.bayes.models import Structure
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import bind_pairs
 
-bayesian_roc = functools.partial(dmfroc.bayesian_roc, likelihood="ordinal")  # that of pairs
+bayesian_roc = functools.partial(dmfroc.bayes.bayesian_roc, likelihood="ordinal")  # that of pairs
 N_CLASSES, SIZE = 4, 400
 N_THRESHOLDS = 15
 REPLICATIONS = 100

@@ -9,7 +9,8 @@ from _study import arguments, markdown_table, write_page
 from scipy.special import ndtri
 from scipy.stats import binom
 
-from dmfroc import estimate, items
+from dmfroc import estimate
+from dmfroc.applications import items
 
 SIZES = (10, 20, 50, 100)
 RATES = np.arange(0.02, 0.981, 0.01)

@@ -17,11 +17,16 @@ from scipy.special import expit, logit, softmax
 from scipy.stats import norm
 
 from dmfroc._kit.compiled import in_double_precision
+from dmfroc.applications.meta_analysis.data import Studies, name_of, read_studies
+from dmfroc.applications.meta_analysis.fit import careful_kernel, data_of
+from dmfroc.applications.meta_analysis.models import (
+    ModelName,
+    SummaryPriors,
+    area_under_line,
+    logits_at,
+    model_of,
+)
 from dmfroc.bayes.sampling import Chains, approximate, sampler_of
-from dmfroc.meta_analysis.curve import area_under_line
-from dmfroc.meta_analysis.data import Studies, name_of, read_studies
-from dmfroc.meta_analysis.fit import careful_kernel, data_of
-from dmfroc.meta_analysis.models import ModelName, SummaryPriors, logits_at, model_of
 
 LOCATION, SD, CORRELATION = np.array([1.4, -2.0]), np.array([0.6, 0.5]), 0.4
 SMALLEST, LARGEST = 40, 300  # people with the disease, and without it, in a study

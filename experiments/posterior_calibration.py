@@ -13,7 +13,8 @@ from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, simulate, write_page
 from scipy.stats import chisquare
 
-from dmfroc import Predictions, bayesian_roc, dmf_auc_score
+from dmfroc import Predictions, dmf_auc_score
+from dmfroc.bayes import bayesian_roc
 
 CLASSES, CASES, POPULATION = (2, 3, 5), 40, 30_000
 REPLICATIONS, LEVEL, N_BINS = 200, 0.95, 10

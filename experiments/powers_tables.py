@@ -7,8 +7,7 @@ from _study import arguments, claims_table, markdown_table, write_page
 from scipy.optimize import brentq
 from scipy.stats import chi2, multivariate_normal, norm
 
-from dmfroc import ContingencyTable
-from dmfroc.measures import binary
+from dmfroc.measures import ContingencyTable, binary
 from dmfroc.measures.cells import Cells
 from dmfroc.papers import chi_squared_test, fisher_exact_test, powers_statistics
 from dmfroc.papers.significance import PowersStatistics, TestResult

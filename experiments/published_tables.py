@@ -19,17 +19,9 @@ from sklearn.linear_model import LogisticRegression, lasso_path
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from dmfroc import (
-    Predictions,
-    compare,
-    compare_runs,
-    estimate,
-    judged_shares,
-    measures,
-    nested_cross_validation,
-    plan,
-)
-from dmfroc.inference.judge import inverted_shares
+from dmfroc import Predictions, compare, compare_runs, estimate, measures
+from dmfroc.applications import judged_shares, nested_cross_validation, plan
+from dmfroc.applications.shares_by_judge import inverted_shares
 from dmfroc.multiclass.band import curve_band
 from dmfroc.simulation import PublishedFigures
 

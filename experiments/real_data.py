@@ -30,9 +30,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from dmfroc import Comparison, Predictions, compare, hand_till_score, multiclass_roc
+from dmfroc import Predictions, compare, hand_till_score, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.results import Comparison
 
 NAMES = ("car", "optdigits", "pendigits", "tae", "iris", "glass")
 SEED = 1

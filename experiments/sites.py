@@ -12,8 +12,9 @@ from _study import RESULTS, arguments, markdown_table, write_page
 from scipy.special import expit, logit, ndtri
 from scipy.stats import norm
 
-from dmfroc import estimate, evaluate, pool
+from dmfroc import estimate, evaluate
 from dmfroc.analyses.subgroups import shrunken
+from dmfroc.applications import pool
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.measures import get_measure

@@ -30,7 +30,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 
 from dmfroc import curves
-from dmfroc.decisions import (
+from dmfroc.applications import (
     operating_point,
     optimal_operating_points,
     randomized_threshold,

@@ -18,7 +18,7 @@ from scipy.special import softmax
 import dmfroc
 from dmfroc import Predictions
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.decisions import choose_threshold
+from dmfroc.applications import choose_threshold
 
 LEVEL = 0.95
 POPULATION = 100_000
@@ -194,7 +194,9 @@ def labels(generator: np.random.Generator, name: str) -> list[Row]:
     rows = []
     for measure in MEASURES:
         given = {"y_pred": scores[0] > 0.5} if measure in OF_LABELS else {}
-        found = dmfroc.multilabel(true, scores[0], measure=measure, level=LEVEL, **given)
+        found = dmfroc.applications.multilabel(
+            true, scores[0], measure=measure, level=LEVEL, **given
+        )
         rows.append(_covered(measure, truths_of_labels(name)[measure], *found.estimates.values()))
     return rows
 

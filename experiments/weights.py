@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from scipy.special import softmax
 
 from dmfroc import Predictions, dmf_auc_score, multiclass_roc
-from dmfroc.decisions import majority_costs
+from dmfroc.applications import majority_costs
 
 CLASS_COUNTS = (3, 4, 5, 6, 7, 8)
 FACTORS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0)

@@ -5,12 +5,12 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
-from dmfroc import curves, decisions, papers, plots
+from dmfroc import applications, curves, papers, plots
+from dmfroc.applications.meta_analysis.data import read_studies
+from dmfroc.applications.meta_analysis.fit import Settings, tree_of
+from dmfroc.applications.meta_analysis.models import hsroc_of_bivariate
+from dmfroc.applications.meta_analysis.result import SummaryROC
 from dmfroc.bayes.sampling import Draws
-from dmfroc.meta_analysis.data import read_studies
-from dmfroc.meta_analysis.fit import Settings, tree_of
-from dmfroc.meta_analysis.models import hsroc_of_bivariate
-from dmfroc.meta_analysis.result import SummaryROC
 
 RNG = np.random.default_rng(12)
 N = 80
@@ -109,7 +109,9 @@ DISPLAYS = {
 def with_decisions(name):
     """Draw curves with the points of hard labels of other, fewer rows."""
     display = drawn(name, NAMED, SCORES)
-    table = dmfroc.ContingencyTable.from_labels(NAMED[::2], NAMES[SCORES[::2].argmax(axis=1)])
+    table = dmfroc.measures.ContingencyTable.from_labels(
+        NAMED[::2], NAMES[SCORES[::2].argmax(axis=1)]
+    )
     return display.plot_decisions(table).figure_
 
 
@@ -124,7 +126,7 @@ DISPLAYS |= {
 COSTS = np.array([[0.0, 1, 4], [2, 0, 1], [5, 1, 0]])
 DECISIONS = {
     **{
-        f"choose_threshold/{kind}": lambda options=options: decisions.choose_threshold(
+        f"choose_threshold/{kind}": lambda options=options: applications.choose_threshold(
             Y, P, n_draws=100, **options
         )
         for kind, options in {
@@ -137,9 +139,9 @@ DECISIONS = {
             "accuracy": {"by": "accuracy"},
         }.items()
     },
-    "choose_threshold/classes": lambda: decisions.choose_threshold(NAMED, SCORES, n_draws=100),
+    "choose_threshold/classes": lambda: applications.choose_threshold(NAMED, SCORES, n_draws=100),
     "operating_point": lambda: [
-        decisions.operating_point(Y, P, t, sample_weight=WEIGHTS) for t in (0.1, 0.45, 2.0)
+        applications.operating_point(Y, P, t, sample_weight=WEIGHTS) for t in (0.1, 0.45, 2.0)
     ],
     "optimal_operating_points": lambda: [
         found
@@ -148,7 +150,7 @@ DECISIONS = {
             {"cost_fn": 4.0},
             {"cost_fp": 3.0, "prevalence": 0.2, "sample_weight": WEIGHTS},
         )
-        for points in [decisions.optimal_operating_points(Y, P, **options)]
+        for points in [applications.optimal_operating_points(Y, P, **options)]
         for found in (
             points,
             points.thresholds,
@@ -163,15 +165,15 @@ DECISIONS = {
     "randomized_threshold": lambda: [
         [found, found.predict(P, random_state=2)]
         for rates in ({"fpr": 0.2}, {"tpr": 0.75}, {"fpr": 0.5, "sample_weight": WEIGHTS})
-        for found in [decisions.randomized_threshold(Y, P, **rates)]
+        for found in [applications.randomized_threshold(Y, P, **rates)]
     ],
     "skew_sensitive_accuracy": lambda: [
-        decisions.skew_sensitive_accuracy([0.8, 0.5], [0.3, 0.1], c=c, prevalence=p)
+        applications.skew_sensitive_accuracy([0.8, 0.5], [0.3, 0.1], c=c, prevalence=p)
         for c in (0.2, 0.5)
         for p in (0.1, 0.5)
     ],
     "majority_costs": lambda: [
-        decisions.majority_costs(NAMED, x, labels=labels)
+        applications.majority_costs(NAMED, x, labels=labels)
         for x in (0.25, 0.5)
         for labels in (None, ["oak", "ash", "fir"])
     ],
@@ -182,7 +184,7 @@ DECISIONS = {
             {"cost_matrix": COSTS},
             {"sample_weight": WEIGHTS, "n_starts": 3, "random_state": 4},
         )
-        for found in [decisions.select_class_weights(NAMED, SCORES, **options)]
+        for found in [applications.select_class_weights(NAMED, SCORES, **options)]
     ],
 }  # fmt: skip
 
@@ -258,7 +260,7 @@ PAPERS = {
         Y, P, P[::-1], most_likely_cost=0.3, lowest_cost=0.1, highest_cost=0.8
     ),
     "papers/tests": lambda: [
-        function(dmfroc.ContingencyTable.from_cells(tp=30, fp=11, fn=8, tn=51))
+        function(dmfroc.measures.ContingencyTable.from_cells(tp=30, fp=11, fn=8, tn=51))
         for function in (
             papers.chi_squared_test,
             papers.likelihood_ratio_test,
@@ -316,7 +318,7 @@ def studies_of(model):
 def summary_of(model):
     """Return a result whose draws are random numbers, which no sampler changes."""
     studies, generator = studies_of(model), np.random.default_rng(7)
-    settings = Settings(model, dmfroc.SummaryPriors(), 2, 40, 10, 3)
+    settings = Settings(model, dmfroc.applications.SummaryPriors(), 2, 40, 10, 3)
     n_effects = 4 if model == "ordinal" else 2
     shape = (2, 40)
     root = 0.3 * generator.normal(size=(*shape, n_effects, n_effects)) + 0.6 * np.eye(n_effects)
@@ -394,11 +396,11 @@ def hsroc_and_back():
 def density(model):
     """Return density, gradient and sites of a model where a seed puts its parameters."""
     from dmfroc._kit.compiled import in_double_precision
+    from dmfroc.applications.meta_analysis.fit import data_of
+    from dmfroc.applications.meta_analysis.models import model_of
     from dmfroc.bayes.sampling import Sampler
-    from dmfroc.meta_analysis.fit import data_of
-    from dmfroc.meta_analysis.models import model_of
 
-    priors = dmfroc.SummaryPriors(spread_scale=0.8)
+    priors = dmfroc.applications.SummaryPriors(spread_scale=0.8)
     with in_double_precision():
         data = data_of(studies_of(model).counts, model, priors)
         return seen_of(Sampler(model_of(model, priors), data), data)
@@ -453,12 +455,12 @@ LABEL_TABLE = pd.DataFrame(np.c_[CLASS > 0, CLASS == 1, Y | (np.arange(N) % 4 ==
 LABEL_SCORES = {"a": SCORES, "b": np.roll(SCORES, 1, axis=1)}
 
 
-def streamed(look, measure, data=(NAMED, SCORES), **options):
+def streamed(measure, data=(NAMED, SCORES), **options):
     """Return what an accumulator says after each of several batches."""
-    found = dmfroc.Accumulator(np.unique(data[0]), n_bins=8)
+    found = dmfroc.counted.Accumulator(np.unique(data[0]), n_bins=8)
     for some in np.split(np.arange(N), 4):
         found.update(*(x[some] for x in data))
-        last = getattr(found, look)(measure, **options)
+        last = dmfroc.applications.confidence_sequence(found, measure, **options)
     return last
 
 
@@ -488,7 +490,9 @@ ANALYSES = {
         for kind, sample in SAMPLES.items()
     },
     **{
-        f"items/{kind}": lambda scores=scores, options=options: dmfroc.items(scores, **options)
+        f"items/{kind}": lambda scores=scores, options=options: dmfroc.applications.items(
+            scores, **options
+        )
         for kind, (scores, options) in {
             "right": (RIGHT, {}),
             "one": ({"a": RIGHT["a"]}, {"level": 0.8}),
@@ -500,7 +504,9 @@ ANALYSES = {
         }.items()
     },
     **{
-        f"multilabel/{kind}": lambda options=options: dmfroc.multilabel(LABEL_TABLE, **options)
+        f"multilabel/{kind}": lambda options=options: dmfroc.applications.multilabel(
+            LABEL_TABLE, **options
+        )
         for kind, options in {
             "macro": {"y_score": LABEL_SCORES},
             "micro": {"y_score": LABEL_SCORES, "average": "micro", "measure": "average_precision"},
@@ -508,17 +514,17 @@ ANALYSES = {
             "one": {"y_score": SCORES, "level": 0.8, "labels": ["x", "y", "z"]},
         }.items()
     },
-    "calibration_tests": lambda: dmfroc.calibration_tests(NAMED, SCORES, n_draws=99),
-    "calibration_tests/two": lambda: dmfroc.calibration_tests(Y, P, n_draws=99, random_state=5),
+    "calibration_tests": lambda: dmfroc.applications.calibration_tests(NAMED, SCORES, n_draws=99),
+    "calibration_tests/two": lambda: dmfroc.applications.calibration_tests(
+        Y, P, n_draws=99, random_state=5
+    ),
     **{
-        f"confidence_sequence/{measure}": lambda measure=measure: streamed(
-            "confidence_sequence", measure, level=0.9
-        )
+        f"confidence_sequence/{measure}": lambda measure=measure: streamed(measure, level=0.9)
         for measure in ("accuracy", "hand_till", "dmf_auc")
     },
     **{
         f"confidence_sequence/two/{measure}": lambda measure=measure: streamed(
-            "confidence_sequence", measure, (Y, np.c_[1 - P, P])
+            measure, (Y, np.c_[1 - P, P])
         )
         for measure in ("brier_score", "recall", "hand_till")
     },

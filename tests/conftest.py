@@ -23,7 +23,7 @@ settings.load_profile("dmfroc")
 
 LONGEST = (
     *("bayes/test_roc.py", "bayes/test_sampling.py", "kit/test_compiled.py"),
-    *("measures/test_measure.py", "meta_analysis/test_summary_roc.py", "tests/test_scripts.py"),
+    *("measures/test_measure.py", "applications/test_meta_analysis.py", "tests/test_scripts.py"),
 )
 
 

@@ -57,7 +57,7 @@ SCORES = generator.normal(size=(45, 3)) + 1.3 * np.eye(3)[Y]
 SCORES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
 LABELS = SCORES.argmax(axis=1)
 TWO, P = (Y > 0).astype(int), SCORES[:, 1:].sum(axis=1)
-TABLE = dmfroc.ContingencyTable.from_labels(Y, LABELS)
+TABLE = dmfroc.measures.ContingencyTable.from_labels(Y, LABELS)
 BOOTSTRAP = {"method": "bootstrap", "n_draws": 100}
 STUDIES = {"tp": [9, 8, 7, 9], "fn": [1, 2, 3, 1], "fp": [2, 3, 1, 4], "tn": [8, 7, 9, 6]}
 OTHER = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
@@ -91,19 +91,22 @@ def accumulated(kind):
 
 def watched(kind):
     """Looks at an accumulator: limits at all times."""
-    accumulator = dmfroc.Accumulator(np.unique(Y), n_bins=8)
+    accumulator = dmfroc.counted.Accumulator(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    looks = accumulator.confidence_sequence("hand_till").looks
-    accumulator = dmfroc.Accumulator([0, 1])
+    looks = dmfroc.applications.confidence_sequence(accumulator, "hand_till").looks
+    accumulator = dmfroc.counted.Accumulator([0, 1])
     accumulator.update(TWO, P)
-    return looks + accumulator.confidence_sequence("brier_score").looks
+    return looks + dmfroc.applications.confidence_sequence(accumulator, "brier_score").looks
 
 
 def public(name):
     """Return what is public under a name, at the top or in a package of its own."""
-    rooms = ("curves", "decisions", "papers", "results")
+    rooms = ("applications", "bayes", "counted", "curves", "extend", "papers", "results")
     homes = [dmfroc, *(getattr(dmfroc, room, None) for room in rooms)]
-    return next((getattr(home, name) for home in homes if hasattr(home, name)), None)
+    return next(
+        (getattr(home, name) for home in homes if hasattr(home, name)),
+        getattr(measures, name, None),
+    )
 
 
 CALLS = {
@@ -148,7 +151,9 @@ CALLS = {
         f(Y, SCORES, measures="all", n_draws=100),
         f(Y, SCORES).curve,
     ],
-    "fisher_exact_test": lambda f: f(dmfroc.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)),
+    "fisher_exact_test": lambda f: f(
+        dmfroc.measures.ContingencyTable.from_cells(tp=3, fp=1, fn=2, tn=5)
+    ),
     "functional": lambda module: [
         *(
             tuple(module.estimate_many(getattr(module, name), Y[None], SCORES[None], n_classes=3))
@@ -212,16 +217,20 @@ CALLS = {
 
 NO_NUMBERS = {
     # Modules, whose functions of numbers are public by themselves or in `measures`
-    *("curves", "decisions", "papers", "plots", "results", "simulation"),
+    *("applications", "bayes", "counted", "curves", "extend", "papers", "plots", "results"),
+    "simulation",
     "scorers",  # whose functions call measures
     # What the functions return, or take
-    *("ClassWeights", "Comparison", "ContingencyTable", "Estimate", "Evaluation"),
-    *("Measure", "MosesLittenbergROC", "OperatingPoint"),
-    *("OptimalOperatingPoints", "Predictions", "Priors", "RandomizedThreshold", "Scan"),
-    *("SummaryPriors", "ThresholdChoice"),
+    *(x for x in dmfroc.applications.__all__ if x[0].isupper()),
+    *("Look", "Measure", "MosesLittenbergROC", "Posterior", "Predictions", "Priors", "Scan"),
+    "model",  # of NumPyro
 }
 PUBLIC = {
-    x for room in (dmfroc, dmfroc.decisions, dmfroc.papers) for x in room.__all__
+    "contingency_measures",
+    "functional",
+    "influences",
+    *(x for room in (dmfroc, dmfroc.applications, dmfroc.bayes) for x in room.__all__),
+    *(x for room in (dmfroc.counted, dmfroc.papers) for x in room.__all__),
 } - NO_NUMBERS
 """The functions that compute: those without a call above compute their examples."""
 
@@ -342,13 +351,13 @@ def scanned(kind, scores=None):
 
 def merged(**options):
     """Return what two accumulators have counted, merged, one of them saved and loaded before."""
-    first = dmfroc.Accumulator(NAMES, n_bins=16, learn_from=30)
+    first = dmfroc.counted.Accumulator(NAMES, n_bins=16, learn_from=30)
     first.update(TRUE[:50], GOOD[:50], sample_weight=WEIGHTS[:50])
-    second = dmfroc.Accumulator(NAMES, cuts=first)
+    second = dmfroc.counted.Accumulator(NAMES, cuts=first)
     second.update(TRUE[50:], GOOD[50:], sample_weight=WEIGHTS[50:])
     path = Path("accumulated.npz")
     second.save(path)
-    first.merge(dmfroc.Accumulator.load(path))
+    first.merge(dmfroc.counted.Accumulator.load(path))
     return first.compute(**options)
 
 
@@ -440,8 +449,8 @@ CASES = {
         for kind in TYPES
     },
     "estimate/bayes": lambda: dmfroc.estimate("informedness", TRUE, GOOD, method="bayes"),
-    "influences/rows": lambda: dmfroc.influences("dmf_auc", TRUE, GOOD),
-    "influences/weights": lambda: dmfroc.influences(
+    "influences/rows": lambda: dmfroc.extend.influences("dmf_auc", TRUE, GOOD),
+    "influences/weights": lambda: dmfroc.extend.influences(
         "average_precision", TRUE, GOOD, sample_weight=WEIGHTS
     ),
     "multiclass_roc/weights": lambda: dmfroc.multiclass_roc(
@@ -523,7 +532,9 @@ CASES = {
         }.items()
     },
     **{
-        f"plan/{kind}": (lambda pilot=pilot, options=options: dmfroc.plan(pilot(), **options))
+        f"plan/{kind}": (
+            lambda pilot=pilot, options=options: dmfroc.applications.plan(pilot(), **options)
+        )
         for kind, (pilot, options) in {
             "half-width": (lambda: predictions(TRUE, GOOD), {"half_width": 0.03}),
             "weights": (
@@ -548,15 +559,15 @@ CASES = {
     "cross_validate/learner": lambda: dmfroc.cross_validate(
         GaussianNB(), GOOD, TRUE, cv=3, n_repeats=2, target="learner", groups=GROUPS
     ),
-    "nested_cross_validation": lambda: dmfroc.nested_cross_validation(
+    "nested_cross_validation": lambda: dmfroc.applications.nested_cross_validation(
         GaussianNB(), GOOD, TRUE, measure="accuracy", cv=3, n_repeats=2
     ),
-    "bayesian_roc": lambda: dmfroc.bayesian_roc(TRUE, GOOD, **IN_BAYES),
-    "bayesian_table": lambda: dmfroc.bayesian_table("accuracy", TRUE, GOOD, n_draws=30),
-    "summary_roc": lambda: dmfroc.summary_roc(
+    "bayesian_roc": lambda: dmfroc.bayes.bayesian_roc(TRUE, GOOD, **IN_BAYES),
+    "bayesian_table": lambda: dmfroc.bayes.bayesian_table("accuracy", TRUE, GOOD, n_draws=30),
+    "summary_roc": lambda: dmfroc.applications.summary_roc(
         two_fours(), n_chains=2, n_draws=20, n_warmup=20, level=0.9
     ),
-    "contingency": lambda: dmfroc.ContingencyTable.from_labels(TRUE, HARD),
+    "contingency": lambda: dmfroc.measures.ContingencyTable.from_labels(TRUE, HARD),
     "measures": lambda: dmfroc.measures.measure_table(),
 }
 
@@ -734,7 +745,12 @@ def axes_parts(axes):
     }  # fmt: skip
 
 
-RESULTS = (Result, dmfroc.Estimate, dmfroc.results.MulticlassROC, dmfroc.ContingencyTable)
+RESULTS = (
+    Result,
+    dmfroc.results.Estimate,
+    dmfroc.results.MulticlassROC,
+    dmfroc.measures.ContingencyTable,
+)
 SLOW = {"leave_one_out"}  # fits a model per study
 
 
@@ -832,7 +848,7 @@ def lines(name, x, seen=()):
     if any(x is other for other in seen):
         return
     is_within_its_kind = any(type(x) is type(other) for other in seen)  # as the hull of a hull
-    is_whole = not is_within_its_kind and (not isinstance(x, dmfroc.Estimate) or not seen)
+    is_whole = not is_within_its_kind and (not isinstance(x, dmfroc.results.Estimate) or not seen)
     found = parts(x, is_whole=is_whole)
     if found is not None:
         for key, part in found.items():

@@ -29,7 +29,6 @@ from option_pairs import (
     doubled,
     numbers,
     take,
-    values,
     without,
 )
 
@@ -72,7 +71,7 @@ def as_predictions(c, scores):
 
 
 def accumulated(c, scores):
-    found = dmfroc.Accumulator(["a", "b"], n_bins=512)
+    found = dmfroc.counted.Accumulator(["a", "b"], n_bins=512)
     found.update(all_labels(c), scores)
     return found
 
@@ -113,17 +112,13 @@ def scores_of_all(c):
 
 
 def gate(c, **rule):
-    [judged] = dmfroc.gate([{"measure": MEASURE} | rule], **c).rules
+    [judged] = dmfroc.applications.gate([{"measure": MEASURE} | rule], **c).rules
     return {"value": judged.value, "interval": judged.interval}
 
 
 def gated(found):
     """Return what a gate holds against a rule."""
     return {"value": found.value, "interval": found.interval}
-
-
-def only_values(function):
-    return lambda c: values(numbers(function(c)))
 
 
 def of_numbers(function):
@@ -224,14 +219,6 @@ SAME = [
         TWO,
         VALUES,
         of_numbers(compare),
-    ),
-    (
-        "compare",
-        "accumulators",
-        lambda c: compare(each_as(accumulated, c)),
-        TWO,
-        VALUES,
-        only_values(compare),
     ),
     (
         "compare",
@@ -456,7 +443,7 @@ OTHERS = [
     (
         "multilabel",
         "multilabel",
-        lambda c: dmfroc.multilabel(**c),
+        lambda c: dmfroc.applications.multilabel(**c),
         {"y_true": LABELLED, "y_score": OF_LABELS},
         SHARED,
         {
@@ -475,7 +462,7 @@ OTHERS = [
     (
         "items",
         "items",
-        lambda c: dmfroc.items(**c),
+        lambda c: dmfroc.applications.items(**c),
         {"scores": RIGHT},
         SHARED,
         {
@@ -509,16 +496,16 @@ OTHERS = [
     (
         "calibration_tests",
         "arrays",
-        lambda c: dmfroc.calibration_tests(**{"n_draws": 99} | c),
+        lambda c: dmfroc.applications.calibration_tests(**{"n_draws": 99} | c),
         ARRAYS,
         ("labels", "random_state"),
         {"n_draws": lambda c: {"n_draws": 120}},
         dict.fromkeys(("n_draws", "random_state"), tests_by_hand),
     ),
     (
-        "decisions.choose_threshold",
+        "applications.choose_threshold",
         "arrays",
-        lambda c: dmfroc.decisions.choose_threshold(**{"n_draws": 100} | c),
+        lambda c: dmfroc.applications.choose_threshold(**{"n_draws": 100} | c),
         ARRAYS,
         ("labels", "sample_weight", "pos_label", "target_prevalence", "level", "random_state"),
         {

@@ -148,7 +148,7 @@ def built(base, options, values):
 
 
 def numbers(found):
-    if isinstance(found, dmfroc.Estimate):
+    if isinstance(found, dmfroc.results.Estimate):
         one = {"value": found.value, "standard_error": found.standard_error, "level": found.level,
                "interval": found.interval}  # fmt: skip
         judge = found.judge and {"lambda": found.judge.lambda_} | vars(found.judge)

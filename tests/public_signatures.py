@@ -20,17 +20,26 @@ from types import FunctionType, ModuleType
 
 import click
 import numpy as np
-from every_number import example
+from every_number import example, public
 from option_names import option_names
 
 import dmfroc
-from dmfroc.analyses.gate import EXIT_CODES
+from dmfroc.applications.gates import EXIT_CODES
 from dmfroc.cli import app
 from dmfroc.cli.commands import app as command
 from dmfroc.results.result import Result
 
-ROOMS = ("", ".curves", ".decisions", ".functional", ".measures", ".papers", ".plots", ".results")
-ROOMS += (".simulation",)
+ROOMS = (
+    "",
+    ".applications",
+    ".bayes",
+    ".counted",
+    ".curves",
+    ".functional",
+    ".measures",
+    ".papers",
+)
+ROOMS += (".plots", ".results", ".simulation")
 FILE = Path(__file__).with_suffix(".txt")
 ANALYSES = [
     *("calibration_tests", "compare", "compare_runs", "compare_subgroups", "evaluate", "gate"),
@@ -137,7 +146,7 @@ def fields_of(tree: object, path: str) -> Iterator[str]:
 
 def json_fields() -> Iterator[str]:
     """Yield the fields of JSON of the examples of analyses, and of what commands add."""
-    results = [x for name in ANALYSES for x in example(getattr(dmfroc, name))]
+    results = [x for name in ANALYSES for x in example(public(name))]
     results = [x for x in results if isinstance(x, Result)]
     for result in [*results, dmfroc.estimate("hand_till", CLASS, SCORES)]:
         yield from fields_of(json.loads(result.to_json()), f"json {type(result).__name__}")

@@ -24,6 +24,7 @@ def lines() -> list[str]:
     methods = [x for x in vars(Result) if callable(getattr(Result, x)) and x[0] != "_"]
     found += [(x, f"dmfroc.evaluate(y_true, y_score).{x}()") for x in methods]
     rooms = [x for x in map(dmfroc.__getattribute__, dir(dmfroc)) if isinstance(x, ModuleType)]
+    rooms.remove(dmfroc.extend)  # whose names nobody expects elsewhere
     found += [(x, f"{room.__name__}.{x}") for room in [*rooms, dmfroc] for x in dir(room)]
     measures = [(x, MEASURES["hand_till"]) for x in _AREAS_OF_TWO] + [*MEASURES.items()]
     measures += [(x, MEASURES[name]) for name, xs in SYNONYMS.items() for x in xs.split(", ")]

@@ -20,7 +20,10 @@ from dmfroc.cli.commands import app
 
 PACKAGE = Path(dmfroc.__file__).parent
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-ROOMS = ("curves", "decisions", "functional", "measures", "papers", "plots", "results")
+ROOMS = (
+    *("applications", "bayes", "counted", "curves", "functional", "measures", "papers", "plots"),
+    "results",
+)
 
 
 def load(name):

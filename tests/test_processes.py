@@ -16,7 +16,7 @@ import warnings
 
 import numpy as np
 import pytest
-from every_number import example
+from every_number import example, public
 from matplotlib.figure import Figure
 from public_signatures import ANALYSES
 from sklearn.datasets import load_wine
@@ -182,7 +182,7 @@ def test_public_functions_compute_the_same_in_a_spawned_process(spawned):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANALYSES)
 def test_results_of_analyses_are_the_same_in_a_spawned_process(name, spawned):
-    results = [x for x in example(getattr(dmfroc, name)) if isinstance(x, Result)]
+    results = [x for x in example(public(name)) if isinstance(x, Result)]
     assert results
     for result in results:
         assert spawned.submit(str, result).result() == str(result)

@@ -18,7 +18,7 @@ from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.result import AttributeTables, Result, ResultsByName
 
-HOMES = (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.results, dmfroc.measures)
+HOMES = (dmfroc, dmfroc.curves, dmfroc.applications, dmfroc.papers, dmfroc.results, dmfroc.measures)
 NO_RESULTS = {  # samples, measures, estimators, and parts of results
     *("Accumulator", "Predictions", "Scan", "Measure", "MeasureScorer", "Table", "Cells"),
     *("Hypothesis", "RunsTest"),
@@ -68,7 +68,7 @@ def test_whatever_is_returned_is_a_result():
     assert others == {}
 
 
-TABLE = dmfroc.ContingencyTable.from_labels(Y, SCORES.argmax(axis=1))
+TABLE = dmfroc.measures.ContingencyTable.from_labels(Y, SCORES.argmax(axis=1))
 CURVE = dmfroc.curves.roc_curve(TWO, P)
 
 
@@ -77,7 +77,9 @@ def nested():
     from sklearn.naive_bayes import GaussianNB
 
     X, y = load_wine(return_X_y=True)
-    return dmfroc.nested_cross_validation(GaussianNB(), X[:, :2], y, measure="accuracy", cv=3)
+    return dmfroc.applications.nested_cross_validation(
+        GaussianNB(), X[:, :2], y, measure="accuracy", cv=3
+    )
 
 
 RETURNS = {
@@ -93,11 +95,11 @@ RETURNS = {
     "Hull": lambda: dmfroc.curves.convex_hull(CURVE),
     "Isometric": lambda: dmfroc.curves.isometrics(CURVE)[4],
     "RiskCoverageCurve": lambda: dmfroc.curves.risk_coverage_curve(Y, SCORES),
-    "OperatingPoint": lambda: dmfroc.decisions.operating_point(TWO, P, threshold=0.5),
-    "OptimalOperatingPoints": lambda: dmfroc.decisions.optimal_operating_points(TWO, P),
-    "RandomizedThreshold": lambda: dmfroc.decisions.randomized_threshold(TWO, P, fpr=0.13),
-    "ClassWeights": lambda: dmfroc.decisions.select_class_weights(Y, SCORES),
-    "choose_threshold": lambda: dmfroc.decisions.choose_threshold(Y, SCORES, n_draws=100),
+    "OperatingPoint": lambda: dmfroc.applications.operating_point(TWO, P, threshold=0.5),
+    "OptimalOperatingPoints": lambda: dmfroc.applications.optimal_operating_points(TWO, P),
+    "RandomizedThreshold": lambda: dmfroc.applications.randomized_threshold(TWO, P, fpr=0.13),
+    "ClassWeights": lambda: dmfroc.applications.select_class_weights(Y, SCORES),
+    "choose_threshold": lambda: dmfroc.applications.choose_threshold(Y, SCORES, n_draws=100),
     "decision_curve": lambda: dmfroc.curves.decision_curve(Y, SCORES, thresholds=[0.2, 0.5]),
     "NestedCrossValidation": nested,
     "ContingencyTable": lambda: TABLE,

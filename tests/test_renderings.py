@@ -87,8 +87,10 @@ def plan(request):
         for name in ("good", "poor")
     }
     if request.param == "power":
-        return dmfroc.plan(named, measure="hand_till", difference=0.05, power=0.9, level=0.9)
-    return dmfroc.plan(named["good"], measure="hand_till", half_width=0.02)
+        return dmfroc.applications.plan(
+            named, measure="hand_till", difference=0.05, power=0.9, level=0.9
+        )
+    return dmfroc.applications.plan(named["good"], measure="hand_till", half_width=0.02)
 
 
 PAGES = {}  # by the identity of the results, which are kept as long

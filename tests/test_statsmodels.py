@@ -9,8 +9,9 @@ from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from dmfroc import ContingencyTable, Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate
 from dmfroc.curves import calibration_curve, loess
+from dmfroc.measures import ContingencyTable
 from dmfroc.papers import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 
 COUNTS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -41,7 +42,8 @@ def names_of_stub(
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
 
     Its stub, the file ``__init__.pyi`` next to ``file``, lists the names: each is imported from
-    there, or a module of the package, as type checkers read it.
+    there, or a module of the package, as type checkers read it. Packages below it that have a stub
+    are found, too, and ``dir`` lists them.
     """
     homes: dict[str, str] = {}
     with open(f"{file}i", encoding="utf-8") as stub:
@@ -50,11 +52,14 @@ def names_of_stub(
         if isinstance(node, ast.ImportFrom):
             home = resolve_name("." * node.level + (node.module or ""), package)
             homes |= {alias.name: home for alias in node.names}
-    public = sorted(homes)
+    public, folder = sorted(homes), os.path.dirname(file)
+    rooms = [x for x in os.listdir(folder) if os.path.exists(f"{folder}/{x}/__init__.pyi")]
 
     def get(name: str) -> Any:
         if name not in homes:
-            raise missing(package, name)
+            if name not in rooms:
+                raise missing(package, name)
+            homes[name] = package
         home = homes[name]
         with undisturbed():
             if home == package:  # a module of the package itself
@@ -63,4 +68,4 @@ def names_of_stub(
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, public.copy, public
+    return get, lambda: sorted({*public, *rooms}), public

@@ -7,27 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc._kit.files import checked_path
-from dmfroc._kit.options import check_level, integer, numbers
-from dmfroc.analyses.catalogue import get_measure
+from dmfroc._kit.options import integer, numbers
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
-from dmfroc.analyses.sequences import (
-    ConfidenceSequence,
-    CurrentEstimate,
-    Looks,
-    RunningTotals,
-    add_look,
-    current_of_brier,
-    current_of_counts,
-    current_of_share,
-    look,
-    looks_from,
-    named,
-)
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.checkpoint import (
@@ -48,9 +35,66 @@ from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
 from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.measures.measure import Measure
+from dmfroc.measures.statistics.forecasts import as_probabilities, loss_numbers, wrong_probabilities
 from dmfroc.multiclass.costs import PairWeights
 
 _ROWS_TO_LEARN_FROM = 100_000
+
+
+class Look(NamedTuple):
+    """What a stream showed at one time.
+
+    Attributes
+    ----------
+    n_observations : int
+        Rows so far.
+    value : float
+        Value of the measure in all of them; NaN while it is not defined.
+    interval : tuple of float
+        Limits that hold at all times at once.
+    """
+
+    n_observations: int
+    value: float
+    interval: tuple[float, float]
+
+
+class RunningTotals:
+    """How many rows there were and how many were right, and Brier scores.
+
+    These have their sum and that of their squares, NaN if a row has a weight or no probabilities.
+    """
+
+    def __init__(self) -> None:
+        self.rows, self.brier = 0, np.zeros(2)
+        self.right: int | None = 0
+
+    def add(self, rows: int, right: int | None, brier: Float[np.ndarray, " 2"] | None) -> None:
+        """Add an update."""
+        self.rows += rows
+        self.right = (self.right or 0) + (right or 0)
+        self.brier = self.brier + (np.nan if brier is None else brier)
+
+    def add_batch(self, batch: Batch) -> None:
+        """Add an update with a batch."""
+        predicted, p = batch.predicted[ONLY], as_probabilities(batch.scores[ONLY].T)
+        right = 0 if predicted is None else int((predicted == batch.true).sum())
+        brier = None
+        if batch.weights is None and wrong_probabilities(p) is None:
+            losses = loss_numbers(p, batch.true, np)[:, 0]
+            brier = np.array([losses.sum(), losses @ losses])
+        self.add(len(batch.true), right, brier)
+
+
+type Looks = dict[tuple[str, float], list[Look]]  # by measure and level
+
+
+def looks_from(entries: Any) -> Looks:
+    """Return looks that were written as JSON."""
+    return {
+        (name, level): [Look(n, value, (low, high)) for n, value, (low, high) in looks]
+        for (name, level), looks in entries
+    }
 
 
 class Accumulator:
@@ -131,7 +175,7 @@ class Accumulator:
         self._sample: RowSample | None = None
         self._pending: list[RowSample] = []
         self._totals = RunningTotals()
-        self._looks: Looks = {}
+        self.looks: Looks = {}  # at streams that are watched, by applications
 
     def __repr__(self) -> str:
         return f"Accumulator({self.n_observations} observations, {len(self.labels)} classes)"
@@ -327,75 +371,29 @@ class Accumulator:
             raise ValueError(one_class_message("y_true", self.labels[observed[0]]))
         return evaluation_of(CountedEvidence(self, options), measures, pair_weights)
 
-    def confidence_sequence(
-        self, measure: str | Measure, level: float | int = DEFAULT_LEVEL
-    ) -> ConfidenceSequence:
-        """Return limits of a measure that hold at all times at once, however often one looks.
+    @property
+    def totals(self) -> RunningTotals:
+        """How many rows there were and how many were right, and Brier scores.
 
-        Ordinary intervals hold at one time that was chosen beforehand: who looks after each batch
-        will see one exclude the truth. These are wider, and may be looked at any number of times.
-
-        Parameters
-        ----------
-        measure : str or Measure
-            As for `estimate`.
-        level : float
-            Probability with which the limits of all times hold the true value.
-
-        Returns
-        -------
-        ConfidenceSequence
-            With the ``value`` and the ``interval`` now, and those of earlier calls in ``looks``.
-            The limits of accuracy, of the Brier score, and of recall, specificity, precision and
-            their complements of two classes are exact for rows without weights; all others are
-            asymptotic.
-
-        References
-        ----------
-        Robbins (1970), Statistical methods related to the law of the iterated logarithm;
-        Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory
-        and asymptotic confidence sequences; Waudby-Smith and Ramdas (2024), Estimating means of
-        bounded random variables by betting.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> accumulator = Accumulator([0, 1, 2])
-        >>> for step in range(20):
-        ...     y = rng.integers(3, size=64)
-        ...     accumulator.update(y, rng.normal(size=(64, 3)) + 1.5 * np.eye(3)[y])
-        ...     sequence = accumulator.confidence_sequence("hand_till")
-        >>> low, high = sequence.interval
-        >>> round(low, 3), round(high, 3), len(sequence.looks)
-        (0.841, 0.879, 20)
+        ``right`` is None without classes of the rows, and for rows with weights.
         """
-        measure = get_measure(measure)
-        level = check_level(level)
-        current = self.current(measure)
-        looks = self._looks.setdefault((measure.name, level), [])
-        if not looks or looks[-1].n_observations < current.n_observations:
-            add_look(looks, look(current, level))
-        return ConfidenceSequence(**named(measure, level, current, looks))
+        self._check_whole()
+        totals, form = copy(self._totals), self._content and self._content.form
+        if not form or form.has_weights or not form.has_classes_of_rows[0]:
+            totals.right = None
+        return totals
 
-    def current(self, measure: Measure) -> CurrentEstimate:
-        """Return what all rows so far say of a measure, at any time.
+    def counted_now(self) -> tuple[np.ndarray, CountedEvidence]:
+        """Return the table of predicted by observed classes, and what the counts say of measures.
 
         Cut points are not learned for that: it takes those that would be learned now.
         """
-        self._check_whole()
-        form = None if self._content is None else self._content.form
-        has_labels = form is not None and form.has_classes_of_rows[0]
-        if measure.name == "accuracy" and has_labels and form and not form.has_weights:
-            n = self._totals.rows
-            return current_of_share(self._totals.right, n, n)
-        if measure.name == "brier_score" and self._content is not None:
-            return current_of_brier(self._totals)
         if self._waiting:
             self._waiting = [Batch.joined(*self._waiting)]
         now = copy(self)
         _, counts, content = now._prepare()
         content.check_weights(counts.sizes)
-        return current_of_counts(measure, counts.confusion[ONLY], CountedEvidence(now, Options()))
+        return counts.confusion[ONLY], CountedEvidence(now, Options())
 
     def _prepare(self) -> tuple[Grid, Counts, Content]:
         """Return all that has been seen, once it has cut points."""
@@ -463,7 +461,7 @@ class Accumulator:
         grid, counts, content = self._prepare()
         header, arrays = sample_as_state(content, self.sample)
         header |= {"labels": list(self.labels)}
-        header |= {"looks": list(self._looks.items()), "right": self._totals.right}
+        header |= {"looks": list(self.looks.items()), "right": self._totals.right}
         arrays |= counts_as_state(content, counts)[1] | {"cuts": grid.cuts}
         if np.isfinite(self._totals.brier).all():
             arrays |= {"brier": self._totals.brier}
@@ -511,5 +509,5 @@ class Accumulator:
             totals.right, totals.brier = right, np.full(2, np.nan)
             if "brier" in arrays:
                 totals.brier = checked_array(arrays, "brier", np.float64, (2,))
-            accumulator._looks = looks_from(header["looks"])
+            accumulator.looks = looks_from(header["looks"])
         return accumulator

@@ -31,11 +31,20 @@ from dmfroc.measures import (
     smooth_calibration,
     table,
 )
+from dmfroc.measures.contingency_table import ContingencyTable, contingency_measures
 from dmfroc.measures.measure import IntervalProperties, Measure
 from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
 
-__all__ = ["FACTORIES", "MEASURES", "IntervalProperties", "get_measure", "measure_table"]
+__all__ = [
+    "FACTORIES",
+    "MEASURES",
+    "ContingencyTable",
+    "IntervalProperties",
+    "contingency_measures",
+    "get_measure",
+    "measure_table",
+]
 
 # In the order in which tables list them, whichever was imported first
 _SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding

@@ -181,7 +181,7 @@ def compare(
 
     def evidence_at(t: Any) -> JointEvidence:
         at = given if t is None else given | {"horizon": t}
-        flags: Any = {"paired": paired, "simultaneous": simultaneous, "given": at}
+        flags: Any = {"paired": paired, "given": at}
         return joint_evidence(y_true, by_name, intervals, measure.needs, **flags)
 
     def facts_at(t: Any) -> dict[str, FactsInMemory]:
@@ -212,7 +212,7 @@ def compare(
         joint = joint._replace(contrasts=_log_ratios(measure, facts_at(given.get("horizon"))))
     return Comparison(
         measure=measure.name,
-        title=title_for(measure, *predictions.values()) if predictions else measure.title,
+        title=title_for(measure, *predictions.values()),
         predictions=predictions,
         units=evidence.units,
         curve_options=curve_options_of(measure),
@@ -224,8 +224,7 @@ def compare(
             level=intervals.level,
             seed=intervals.seed,
             scale=scale,
-        )
-        | ({} if predictions else {"at_once": ()}),  # limits of streams hold at all times
+        ),
     )
 
 

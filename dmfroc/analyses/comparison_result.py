@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,6 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import check_level
 from dmfroc.analyses.ranks import Ranks, ranks_of
-from dmfroc.analyses.sequences import METHOD as ANY_TIME
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.selection import Winner, may_be_best
 from dmfroc.inference.units import Sample, Units, sample_of
@@ -20,7 +18,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
-from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
@@ -77,6 +74,7 @@ class Comparison(NamedEstimates):
         `differences` with the intervals and p-values of ``simultaneous=True``, which reports show.
     """
 
+    has_joint_errors: ClassVar[bool] = True  # `covariance` shows them all
     main_table: ClassVar[str] = "differences"
     json_names: ClassVar[tuple[str, ...]] = (
         *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
@@ -137,17 +135,6 @@ class Comparison(NamedEstimates):
             names[place] for place in np.argsort(-qualities, kind="stable") if stays[place]
         )
 
-    def receipt(self) -> Receipt:
-        """Return what `to_receipt` writes."""
-        named = {(self.measure, name): e for name, e in self.estimates.items()}
-        first = next(iter(self.predictions.values()), None)
-        counts = ((), ()) if first is None else (first.labels, first.class_counts.tolist())
-        return receipt_of(named, self.covariance, *counts)
-
-    def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
-        """Write values, errors and their covariance to a file; see `Evaluation.to_receipt`."""
-        self.receipt().write(path, least_cell)
-
     def _p_values_of_pairs(
         self, level: float | None
     ) -> tuple[float, Float[np.ndarray, " m"], Float[np.ndarray, "m m"]]:
@@ -171,7 +158,7 @@ class Comparison(NamedEstimates):
 
         Examples
         --------
-        >>> from dmfroc import items
+        >>> from dmfroc.applications import items
         >>> right = {"a": [1] * 38 + [0] * 2, "b": [1] * 20 + [0] * 20, "c": [0] * 20 + [1] * 20}
         >>> found = items(right).ranks()
         >>> found.intervals
@@ -186,7 +173,7 @@ class Comparison(NamedEstimates):
             self.covariance,
             p_values,
             seed=self.seed,
-            has_joint_errors=self.method != ANY_TIME,
+            has_joint_errors=self.has_joint_errors,
             title=self.title,
             level=level,
             warnings=self.warnings,

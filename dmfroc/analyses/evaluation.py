@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from os import PathLike
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import is_one_of, listed
@@ -44,7 +44,6 @@ from dmfroc.results.estimate import (
     judge_table,
     of_measures,
 )
-from dmfroc.results.receipts import Receipt, receipt_of
 from dmfroc.results.result import sample_attributes
 from dmfroc.results.table import Table
 
@@ -147,30 +146,13 @@ class Evaluation(NamedEstimates):
             return None
         return self.evidence.band(self.curve, self.curve_options, self.level, kind)
 
-    def receipt(self) -> Receipt:
-        """Return what `to_receipt` writes."""
-        covariance = np.full((len(self.estimates),) * 2, np.nan)
-        if type(self.evidence) is EvidenceInMemory:
-            facts = [facts_in(self.sample, m, allows_for_parts=True) for m in self.measures]
-            sums, units = common_sums([(x.influences, x.units) for x in facts])
-            covariance = joint_covariance(sums, units)
-        named, p = {(name, ""): e for name, e in self.estimates.items()}, self.predictions
-        return receipt_of(named, covariance, p.labels, p.class_counts.tolist())
-
-    def to_receipt(self, path: str | PathLike[str], *, least_cell: int = 5) -> None:
-        """Write values, errors and their covariance to a file, without rows or scores.
-
-        `dmfroc.pool` takes such files from several sites.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file, JSON. Its name is the name of the site.
-        least_cell : int
-            Class sizes below this number are withheld. The standard error of a proportion
-            nevertheless shows of about how many observations it is.
-        """
-        self.receipt().write(path, least_cell)
+    @property
+    def covariance(self) -> Float[np.ndarray, "m m"]:
+        """Of the values, in the order of the estimates; NaN where it is not known."""
+        if type(self.evidence) is not EvidenceInMemory:
+            return np.full((len(self.estimates),) * 2, np.nan)
+        facts = [facts_in(self.sample, m, allows_for_parts=True) for m in self.measures]
+        return joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -25,7 +25,6 @@ from dmfroc.analyses.evidence import (
     take_population,
 )
 from dmfroc.analyses.population import in_population
-from dmfroc.analyses.sequences import joint_of_streams
 from dmfroc.counted.estimates import joint_estimates_of_counts, stated_counts
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.design import stated
@@ -51,7 +50,7 @@ class JointEvidence(NamedTuple):
     estimates : callable
         Takes a measure and a hypothesis, and returns the classifiers' values and differences.
     predictions : dict of str to Predictions
-        What is compared; of streams nothing.
+        What is compared.
     units : Units or None
         The independent units if the classifiers have the same ones.
     options : Options or None
@@ -71,15 +70,13 @@ def joint_evidence(
     needs: Needs,
     *,
     paired: bool,
-    simultaneous: bool,
     given: dict[str, Any],
 ) -> JointEvidence:
     """Return the evidence in what the user hands in, see `dmfroc.compare`."""
     scan = counted_sample(y_true, {"y_score": y_score} | given)
     is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
     if is_dict and all(isinstance(x, Accumulator) for x in y_true.values()):
-        refused = [*given, *options.given, *(["simultaneous"] if simultaneous else [])]
-        return _streams(y_true, options, refused)
+        raise ValueError("accumulators are streams: call dmfroc.applications.compare_streams")
     if scan is not None:
         return _evidence_of_scan(scan, options, paired=paired)
     if (judge := take_judge(given)) is None:
@@ -90,33 +87,6 @@ def joint_evidence(
     predictions = {name: one.predictions for name, one in evidence.items()}
     units = next(iter(evidence.values())).sample.units
     return JointEvidence(partial(joint_estimates_with_judge, evidence), predictions, units)
-
-
-def _streams(
-    streams: Mapping[str, Accumulator], options: Options, refused: Sequence[str]
-) -> JointEvidence:
-    if refused:
-        raise ValueError(
-            f"{', '.join(refused)} is no option of a comparison of accumulators, "
-            "which have classes, weights and hard labels of their own. Its limits hold at all "
-            "times, and p-values are adjusted by Holm's method: leave it out"
-        )
-    if len(streams) < 2:
-        raise ValueError("at least two accumulators are needed, but there is one")
-    return JointEvidence(partial(_estimates_of_streams, streams, options), {})
-
-
-def _estimates_of_streams(
-    streams: Mapping[str, Accumulator], options: Options, measure: Measure, hypothesis: Hypothesis
-) -> JointEstimates:
-    current = {name: accumulator.current(measure) for name, accumulator in streams.items()}
-    for name, stream in current.items():
-        if stream.obstacle is not None:
-            raise ValueError(
-                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
-                "more rows"
-            )
-    return joint_of_streams(current, measure, options.level, options.seed, hypothesis)
 
 
 def _evidence_of_scan(scan: Scan, options: Options, *, paired: bool) -> JointEvidence:

@@ -1,12 +1,10 @@
 """Posterior distributions: of the multiclass ROC curve, and of measures of hard labels.
 
-Importing this room imports NumPyro and ArviZ, which takes seconds.
+What draws from them imports NumPyro and ArviZ, which takes seconds.
 """
 
-from __future__ import annotations
+from dmfroc._kit.stub import names_of_stub
 
-from dmfroc.bayes.models import Priors, model
-from dmfroc.bayes.posterior import Posterior
-from dmfroc.bayes.roc import bayesian_roc, bayesian_roc_prior
-
-__all__ = ["Posterior", "Priors", "bayesian_roc", "bayesian_roc_prior", "model"]
+# The stub `__init__.pyi` lists the public names and where each one lives; what takes the names of
+# measures is in a room above.
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

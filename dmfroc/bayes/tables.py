@@ -39,7 +39,7 @@ def table_posterior(
     level: float = 0.95,
     seed: int = 0,
 ) -> Posterior:
-    """Return the posterior of a measure of hard labels, see `dmfroc.bayesian_table`.
+    """Return the posterior of a measure of hard labels, see `dmfroc.bayes.bayesian_table`.
 
     ``size`` is the number of chains, and of draws per chain.
     """

@@ -178,9 +178,8 @@ def _usage(error: click.UsageError) -> str:
         near = [x for x in names if _is_near(word, x.lstrip("-"))]
         near = near or [f"plot {word}"] * (word in KINDS)
         near = near or [f"evaluate {word} --label COLUMN"] * ("." in word)
-        called = re.split(r"[.(]", table("names").get(word.replace("-", "_"), ""))[0]
-        called = "evaluate" if called == "estimate" else called
-        near = near or [called] * (called in app.commands)
+        line = table("names").get(word.replace("-", "_"), "").replace("estimate(", "evaluate(")
+        near = near or [x for x in line.partition("(")[0].split(".") if x in app.commands]
         return error.message.rstrip(".") + _did_you_mean(near)
     text = error.format_message().rstrip(".")
     if text.startswith("Got unexpected extra") and any(x.name == "file" for x in command.params):

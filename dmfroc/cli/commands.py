@@ -18,6 +18,7 @@ import dmfroc
 from dmfroc._kit.text import printable, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
+from dmfroc.cli.applications import application
 from dmfroc.cli.inputs import (
     Columns,
     check_either,
@@ -175,7 +176,9 @@ def compare(
         check_either(columns.label, answers)
         if answers:
             given, options = columns.read_items(files, answers), options_of_items(options)
-            scored = dmfroc.items(given, groups=columns.read_units(*files)["groups"], **options)
+            scored = application("items")(
+                given, groups=columns.read_units(*files)["groups"], **options
+            )
             if picture:
                 picture.draw_result(scored)
             show_result(scored, remarks, {"files": list(map(str, files))})
@@ -230,7 +233,7 @@ def report(
                     **{"y_true": single, **units},
                     **{x.name: options[x.name] for x in INTERVALS},
                 )
-                named = [name] if isinstance(result, dmfroc.Evaluation) else []
+                named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
                 write(result, *named, title=title)
             else:
                 result = _comparison(predictions, weights, units, **options)
@@ -301,11 +304,9 @@ def gate(
 
     Ends with 0 if all RULES pass, 1 if one fails, 3 if the data do not decide, 2 after an error.
     """
-    from dmfroc.analyses.gate_rules import read_rules
-
     if file.suffix.lower() == ".toml" != rules.suffix.lower():
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
-    by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
+    by = [rule.worst_of for rule in application("rules")(rules)[0] if rule.worst_of is not None]
     columns = Columns.taken_from(options | {"by": by})
     options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
         "horizon": horizon_of(options)
@@ -320,7 +321,7 @@ def gate(
             sample: Any
             if answers:
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
-                sample, units = dmfroc.items(scores, groups=units["groups"]), {}
+                sample, units = application("items")(scores, groups=units["groups"]), {}
             elif columns.judge:
                 each = {name: (columns, x) for name, x in files.items()}
                 sample, judged = columns.read_all_judged(each)
@@ -330,7 +331,7 @@ def gate(
             else:
                 read = {name: columns.read(x) for name, x in files.items()}
                 sample = read if baseline else read["new"]
-            result = dmfroc.gate(rules, sample, by=parts or None, **units, **options)
+            result = application("gate")(rules, sample, by=parts or None, **units, **options)
         write(result.to_junit())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
@@ -370,7 +371,7 @@ def leaderboard(
         read: Any
         if answers:
             read, options = columns.read_items(files, answers), options_of_items(options)
-            compared: Callable[..., Any] = dmfroc.items
+            compared: Callable[..., Any] = application("items")
         else:
             each = columns.of_each(files).items()
             read = matched({name: own.read(file) for name, (own, file) in each})
@@ -387,7 +388,7 @@ def leaderboard(
                 part = {x: p.rows(rows) for x, p in read.items()}
             own = {x: unit[rows] for x, unit in shared.items()}
             found[str(name)] = compared(part, **own, **options)
-        result = dmfroc.leaderboard(found) if len(found) > 1 else found.popitem()[1]
+        result = application("leaderboard")(found) if len(found) > 1 else found.popitem()[1]
         ranks = result.ranks()
         if picture:
             picture.draw_result(ranks)
@@ -411,7 +412,7 @@ def plan(files: Sequence[Path], **options: Any) -> None:
         pilots = dict(zip(classifier_names(files), map(columns.read, files), strict=True))
         units = columns.read_units(*files)
         options |= {name: units[name] for name in ("folds", "groups")}
-        result = dmfroc.plan(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
+        result = application("plan")(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
     show_result(result, remarks, {})
 
 
@@ -429,7 +430,7 @@ def pool(
     names = tuple(classifier.split(",")) if classifier else ()
     named: Any = names if len(names) > 1 else classifier
     with open_picture(plot) as picture, collected_warnings() as remarks:
-        result = dmfroc.pool(list(files), classifier=named, **options)
+        result = application("pool")(list(files), classifier=named, **options)
         if picture:
             picture.draw_result(result)
     show_result(result, remarks, {})
@@ -441,7 +442,7 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
 
     Prints slopes, intercepts and tests of each class; --plot draws the reliability diagram.
     """
-    _show_of_one(file, dmfroc.calibration_tests, options, plot)
+    _show_of_one(file, application("calibration"), options, plot)
 
 
 @app.command(params=[FILE, *columns(), *FOLLOW_UP, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
@@ -450,7 +451,7 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
 
     Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
     """
-    choose = partial(dmfroc.decisions.choose_threshold, by=options.pop("by"))
+    choose = partial(application("threshold"), by=options.pop("by"))
     _show_of_one(file, choose, options, plot)
 
 

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 import dmfroc
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc._kit.text import split_calls
+from dmfroc.cli.applications import application
 from dmfroc.cli.outputs import as_typed, progress
 from dmfroc.inputs.messages import listing
 
@@ -338,8 +339,8 @@ def read_all(
 
 
 def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of `dmfroc.items`; refuse others that were given."""
-    known, context = signature(dmfroc.items).parameters, click.get_current_context()
+    """Return the options of `dmfroc.applications.items`; refuse others that were given."""
+    known, context = signature(application("items")).parameters, click.get_current_context()
     for name in options.keys() - known.keys():
         if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
             raise ValueError(f"{name}= is about classes: leave it or --answers out")

@@ -70,7 +70,7 @@ RECEIPTS = click.Argument(
     type=_PATH,
     nargs=-1,
     required=True,
-    help="A receipt of each site, see to_receipt; or a table of published values and errors.",
+    help="A receipt of each site, see write_receipt; or a table of published values and errors.",
 )
 POOLED = [
     _option("--measure", "NAME", "Which measure, if there are several."),

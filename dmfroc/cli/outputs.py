@@ -22,6 +22,7 @@ from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.cli.applications import application
 from dmfroc.plots._kinds import CHARTS
 from dmfroc.results.result import renderer
 from dmfroc.results.text import warning_lines
@@ -44,9 +45,11 @@ _PHRASES = {
     "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
-    'a rule to dmfroc.gate, such as {"measure": "hand_till", "at_least": 0.8}': "a file of TOML to "
-    "dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = 0.8",
-    "y_pred=score >= threshold, or dmfroc.decisions.operating_point": "--threshold",
+    'a rule to dmfroc.applications.gate, such as {"measure": "hand_till", "at_least": 0.8}': (
+        "a file of TOML to dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = "
+        "0.8"
+    ),
+    "y_pred=score >= threshold, or dmfroc.applications.operating_point": "--threshold",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
 }
 OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
@@ -139,9 +142,7 @@ def write_receipt(result: Result, path: Path | None) -> None:
     if path is None:
         return
     _check_not_read(path, "--receipt")
-    if not hasattr(result, "to_receipt"):
-        raise ValueError("--receipt is of one horizon and one measure of a comparison")
-    result.to_receipt(path)
+    application("receipt")(result, path)
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
-from scipy.special import ndtr, ndtri
+from jaxtyping import Float
+from scipy.special import ndtr
 
-from dmfroc._kit.arrays import BoolPerRow, IntPerClass, IntPerRow, PerClass, PerRow
+from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inference.influences import NO_VARIATION, Influences
 
 _SELECTED = 0.01  # p-values below say that rows were not drawn at random
@@ -113,54 +113,3 @@ def selection_message(is_verified: BoolPerRow, columns: Mapping[str, PerRow]) ->
         "label_probability=; if so many rows of each true class were verified, judged_shares finds "
         "the shares of the classes"
     )
-
-
-def inverted_shares(
-    verified: Int[np.ndarray, "k k"], others: IntPerClass, level: float
-) -> tuple[
-    PerClass,
-    PerClass,
-    Float[np.ndarray, "k 2"],
-    Bool[np.ndarray, " k"],
-]:
-    """Return the class shares that explain how often the judge says each class.
-
-    Beside them are their standard errors, intervals in [0, 1], and which of these lay outside.
-
-    With C the shares of the judge's labels in each true class, and q those in all other rows, the
-    class shares p solve ``q = p C``. Rows of each class and the other rows are independent
-    multinomial samples. For two classes the intervals are those of Lang and Reiczigel. Counts are
-    increased, by 2 in each class and by the squared quantile in the others, divided evenly among
-    the labels. The centre is moved because the variance depends on the share. With more classes the
-    others give up equally what a class gains.
-
-    Parameters
-    ----------
-    verified : numpy.ndarray of int, shape (K, K)
-        Number of verified rows by true class and the judge's label.
-    others : numpy.ndarray of int, shape (K,)
-        Number of other rows by the judge's label.
-    level : float
-        Nominal coverage of each interval.
-
-    References
-    ----------
-    Rogan and Gladen (1978), Estimating prevalence from the results of a screening test; Lang and
-    Reiczigel (2014), Confidence limits for prevalence of disease adjusted for estimated sensitivity
-    and specificity.
-    """
-    n_classes, z = len(others), float(ndtri((1 + level) / 2))
-    raw = (others / others.sum()) @ np.linalg.inv(verified / verified.sum(axis=1, keepdims=True))
-    shares = np.clip(raw, 0, None)
-    of_class, said = verified + 2 / n_classes, others + z**2 / n_classes
-    sizes, n = of_class.sum(axis=1), said.sum()
-    confusion, said = of_class / sizes[:, None], said / n
-    inverse = np.linalg.inv(confusion)
-    centre = said @ inverse
-    of_classes = (confusion @ inverse**2 - np.eye(n_classes)) / sizes[:, None]  # by class, share
-    errors = np.sqrt((said @ inverse**2 - centre**2) / n + centre**2 @ of_classes)
-    gains = np.eye(n_classes) - (1 - np.eye(n_classes)) / (n_classes - 1)
-    moved = 2 * z**2 * (centre @ (gains * of_classes)) / np.ptp(inverse, axis=0) ** 2
-    ends = (centre + moved)[:, None] + z * np.outer(errors, [-1, 1])
-    is_outside = (ends[:, 1] < 0) | (ends[:, 0] > 1)
-    return shares / shares.sum(), errors, np.clip(ends, 0, 1), is_outside

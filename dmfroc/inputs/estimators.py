@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float
 from numpy.typing import NDArray
 
 from dmfroc._kit.options import unmasked
@@ -104,3 +105,23 @@ def _pairs_error(kind: str, what: str) -> TypeError:
         f"estimator must give one score per class, but {kind} {what}; set "
         "decision_function_shape='ovr', or use a classifier with predict_proba"
     )
+
+
+def class_scores_of(fitted: Any, X: Any, labels: Any) -> Float[np.ndarray, "*n_and_k"]:
+    """Return the scores in the order of the labels; the training set must have all labels."""
+    scores: Float[np.ndarray, "*n_and_k"] = np.asarray(scores_of(fitted, X), float)
+    place = {label: column for column, label in enumerate(np.asarray(fitted.classes_).tolist())}
+    lacking = [label for label in labels.tolist() if label not in place]
+    if lacking:
+        raise ValueError(
+            f"a training set lacks class {lacking[0]!r}: stratify the folds by class, or use fewer"
+        )
+    columns = [place[label] for label in labels.tolist()]
+    if scores.ndim == 1:  # of the second of two classes
+        return scores if columns == [0, 1] else -scores
+    if scores.shape[1:] != (len(place),):
+        raise TypeError(
+            f"estimator must give one score per class, but the scores of {type(fitted).__name__} "
+            f"have shape {scores.shape} for {len(place)} classes"
+        )
+    return scores[:, columns]

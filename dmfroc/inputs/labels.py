@@ -102,7 +102,7 @@ def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
     return (
         f"{IN_MEMORY.row(row)} has {int(n_ones[row])} ones, so that these are several labels per "
         "row (multilabel): evaluate each column by itself, as a problem of two classes, or all by "
-        "dmfroc.multilabel"
+        "dmfroc.applications.multilabel"
     )
 
 

@@ -18,10 +18,8 @@ from .curves import PRGDisplay as PRGDisplay
 from .curves import ReciprocalPrecisionRecallDisplay as ReciprocalPrecisionRecallDisplay
 from .curves import ROCDisplay as ROCDisplay
 from .decision import DecisionDisplay as DecisionDisplay
-from .decision import ThresholdDisplay as ThresholdDisplay
 from .multiclass_roc import MulticlassROCDisplay as MulticlassROCDisplay
 from .pairs import PairwiseAUCDisplay as PairwiseAUCDisplay
 from .reliability import ReliabilityDisplay as ReliabilityDisplay
-from .results import FunnelDisplay as FunnelDisplay
 from .results import HorizonDisplay as HorizonDisplay
 from .risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay

@@ -1,4 +1,4 @@
-"""The decision curve and the choice of a threshold as pictures."""
+"""The decision curve as a picture."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ import numpy as np
 from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
-from dmfroc.decisions.threshold_choice import ThresholdChoice
 from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
-    Display,
     Self,
     by_label,
     checked_name,
     draw_band,
     draw_legend,
     legend_entries,
-    style_of,
     styles_of,
 )
 from dmfroc.results.result import renders
@@ -212,87 +209,3 @@ class DecisionDisplay(ClassifierDisplay):
         if is_benefit and not difference and highest > 0:
             bottom, top = axes.get_ylim()
             axes.set_ylim(max(bottom, -_LEAST_SHOWN * highest), min(top, 1.6 * highest))
-
-
-@renders("ThresholdChoice.plot")
-class ThresholdDisplay(Display):
-    """A criterion at all thresholds, and the one that was chosen.
-
-    The bar across is the interval of the threshold. The bar upwards is that of the value for new
-    observations; it is about the value without optimism, which is hollow.
-
-    Parameters
-    ----------
-    choice : ThresholdChoice
-        What `dmfroc.decisions.choose_threshold` returns.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        The criterion.
-    chosen_ : matplotlib.container.ErrorbarContainer
-        The chosen threshold with its interval.
-    corrected_ : matplotlib.container.ErrorbarContainer
-        Its value without optimism, with its interval.
-
-    Examples
-    --------
-    >>> from dmfroc.decisions import choose_threshold
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(2, size=300)
-    >>> display = choose_threshold(y, rng.normal(size=300) + 1.5 * y, n_draws=100).plot()
-    >>> display.ax_.get_ylabel()
-    "Youden's J of class 1"
-    """
-
-    line_: Line2D
-    chosen_: Any
-    corrected_: Any
-
-    def __init__(self, choice: ThresholdChoice) -> None:
-        self.choice = choice
-
-    def plot(self, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw the criterion and the choice.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-        **options
-            For the `matplotlib.lines.Line2D` of the criterion.
-
-        Returns
-        -------
-        ThresholdDisplay
-            This display.
-        """
-        chosen = self._checked(options)
-        choice, axes = self.choice, self._draws_on(ax, height=4.8)
-        style = {"color": style_of(0)["color"], "linewidth": 1.5, "label": "in this sample"}
-        style |= chosen | {"gid": CURVE_ID}
-        (self.line_,) = axes.plot(*choice.curve, **style)
-        mark = {"color": style_of(1)["color"], "fmt": "o", "capsize": 3}
-        (threshold, across), (value, upwards) = choice.threshold, choice.value
-        percent = f"{100 * choice.level:g} % interval"
-        shown = np.clip(across, *np.sort(choice.curve[0, [0, -1]]))  # a limit may be infinite
-        self.chosen_ = axes.errorbar(
-            threshold,
-            value,
-            xerr=np.abs(shown[:, None] - threshold),
-            label=f"chosen, {percent}",
-            **mark,
-        )
-        self.corrected_ = axes.errorbar(
-            threshold,
-            choice.corrected,
-            yerr=np.abs(np.array([upwards]).T - choice.corrected),
-            markerfacecolor="none",
-            label=f"for new data, {percent}",
-            **mark,
-        )
-        criterion = choice.maximized[0].upper() + choice.maximized[1:]
-        criterion = legend_text(f"{criterion} of class {choice.label}")
-        axes.set(xlabel=f"Threshold (score {choice.direction})", ylabel=criterion)
-        draw_legend(axes, "lower left")
-        return self

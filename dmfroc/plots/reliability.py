@@ -13,7 +13,6 @@ from jaxtyping import Float
 from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
-from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
@@ -35,14 +34,12 @@ from dmfroc.plots._style import (
     legend_entries,
     styles_of,
 )
-from dmfroc.results.result import renders
 
 _GRID = np.linspace(0, 1, 201)
 _N_BINS = 20  # of the histogram
 _HIGHEST = 0.16  # of the axes, that the histogram takes
 
 
-@renders("CalibrationTests.plot")
 class ReliabilityDisplay(ClassifierDisplay):
     """Reliability diagrams of isotonic recalibrations.
 
@@ -111,11 +108,6 @@ class ReliabilityDisplay(ClassifierDisplay):
         self.name = checked_name(name)
         self.level, self.n_draws = check_level(level), integer("n_draws", n_draws, 99)
         self.random_state = random_state
-
-    @classmethod
-    def _from_result(cls, result: CalibrationTests, **options: Any) -> Self:
-        """Draw what was tested."""
-        return cls(result.predictions).plot(**options)
 
     @classmethod
     def from_predictions(

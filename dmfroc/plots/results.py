@@ -6,19 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from dmfroc._kit.later import Axes, Line2D, PathCollection, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
-from dmfroc.analyses.multilabel import MultilabelComparison
-from dmfroc.analyses.planning import Plan
-from dmfroc.analyses.pooling import PooledSites
 from dmfroc.analyses.ranks import Ranks
-from dmfroc.analyses.sequences import ConfidenceSequence
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.curves.curve import Curve
@@ -27,7 +22,7 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.plots._style import COLORS, CURVE_ID, Display, Self, draw_band, draw_legend, style_of
+from dmfroc.plots._style import CURVE_ID, Display, Self, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
     ForestRow,
@@ -96,21 +91,6 @@ def plot_comparison(comparison: Comparison, **options: Any) -> ComparisonDisplay
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(**options)
 
 
-@renders("MultilabelComparison.plot")
-def plot_labels(
-    comparison: MultilabelComparison, **options: Any
-) -> ComparisonDisplay | IntervalDisplay:
-    """Draw the differences of classifiers; of one alone each label, and hollow their mean."""
-    if comparison.differences:
-        return plot_comparison(comparison, **options)
-    of_labels = [(label, e) for label, own in comparison.by_label.items() for e in own.values()]
-    rows = [ForestRow(label, e.value, e.interval) for label, e in of_labels]
-    [whole] = comparison.estimates.values()
-    rows.append(ForestRow(f"{comparison.average} average", whole.value, whole.interval, False))
-    xlabel = f"{comparison.title}, {100 * comparison.level:g} % intervals"
-    return IntervalDisplay(rows, xlabel=xlabel).plot(**options)
-
-
 @renders("Comparison.plot_best_set")
 def plot_best_set(comparison: Comparison, **options: Any) -> IntervalDisplay:
     """Draw the classifiers in the order of their values; filled if they may be the best."""
@@ -118,20 +98,6 @@ def plot_best_set(comparison: Comparison, **options: Any) -> IntervalDisplay:
     percent = f"{100 * comparison.level:g} %"
     xlabel = f"{comparison.title}\n(filled: may be the best; {percent}, {kind})"
     return IntervalDisplay(value_rows(comparison), xlabel=xlabel).plot(**options)
-
-
-@renders("PooledSites.plot")
-def plot_sites(pooled: PooledSites, **options: Any) -> IntervalDisplay:
-    """Draw a forest: the sites, their mean, and hollow where a new site is expected."""
-    rows = [ForestRow(name, e.value, e.interval) for name, e in pooled.estimates.items()]
-    mean = pooled.mean
-    rows += [
-        ForestRow("fixed effect", pooled.fixed.value, pooled.fixed.interval, False),
-        ForestRow("mean", mean.value, mean.interval),
-        ForestRow("a new site", mean.value, pooled.prediction, False),
-    ]
-    xlabel = f"{pooled.title} ({100 * pooled.level:g} % intervals)"
-    return IntervalDisplay(rows, xlabel=xlabel, reference=mean.value).plot(**options)
 
 
 @renders("Ranks.plot")
@@ -187,124 +153,6 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(**options)
     observed, places = pairs["observed"], range(len(pairs))
     display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
-    return display
-
-
-@renders("PooledSites.plot_funnel")
-class FunnelDisplay(Display):
-    """Standard errors of the sites against their values, around the mean.
-
-    Sites between the lines differ from the mean by no more than chance; a lack of small sites on
-    one side points to sites that were left out.
-
-    Parameters
-    ----------
-    pooled : PooledSites
-        The pooled sites.
-
-    Attributes
-    ----------
-    points_ : matplotlib.collections.PathCollection
-        The sites, on the scale where the range of the measure has no ends.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn last.
-    """
-
-    points_: PathCollection
-
-    def __init__(self, pooled: PooledSites) -> None:
-        self.pooled = pooled
-
-    def plot(self, ax: Axes | None = None) -> FunnelDisplay:
-        """Draw the sites.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        FunnelDisplay
-            This display.
-        """
-        pooled, ax = self.pooled, self._draws_on(ax, 6.4, 4.8)
-        values, errors = np.array([*pooled.points.values()]).T
-        center = float(np.average(values, weights=[*pooled.weights.values()]))
-        reach, most = -ndtri((1 - pooled.level) / 2), 1.1 * errors.max()
-        ends = (center - reach * most, center, center + reach * most)
-        ax.plot(ends, (most, 0, most), color="0.5", linestyle="--", linewidth=1)
-        ax.axvline(center, color="0.5", linewidth=1)
-        self.points_ = ax.scatter(values, errors, color=COLORS[0], s=22, zorder=3)
-        of = pooled.title if pooled.scale == "value" else f"{pooled.scale} of {pooled.title}"
-        ax.set(ylim=(most, 0), xlabel=of, ylabel="Standard error")
-        ax.spines[["top", "right"]].set_visible(False)
-        return self
-
-
-class LineDisplay(Display):
-    """A line over numbers of rows or of cases.
-
-    Attributes
-    ----------
-    line_ : matplotlib.lines.Line2D
-        The value after each look; of a plan its power or half-width.
-    limits_ : matplotlib.collections.PolyCollection
-        The limits of a value that hold at all times.
-    point_, interval_ : matplotlib.lines.Line2D, matplotlib.patches.Rectangle
-        The planned number of cases, and its interval.
-    ax_, figure_ : matplotlib.axes.Axes, matplotlib.figure.Figure
-        Where they were drawn.
-    """
-
-    line_: Line2D
-    limits_: PolyCollection
-    point_: Line2D
-    interval_: Any
-
-
-@renders("ConfidenceSequence.plot")
-def plot_sequence(
-    sequence: ConfidenceSequence, ax: Axes | None = None, **line_kwargs: Any
-) -> LineDisplay:
-    """Draw the value after each look, and the limits that hold at all times."""
-    display = LineDisplay()
-    axes = display._draws_on(ax)
-    rows = [look.n_observations for look in sequence.looks]
-    low, high = zip(*(look.interval for look in sequence.looks), strict=True)
-    values = [look.value for look in sequence.looks]
-    [display.line_] = axes.plot(
-        rows, values, **({"color": COLORS[0]} | display._checked(line_kwargs))
-    )
-    shade: dict[str, Any] = {"color": display.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-    display.limits_ = axes.fill_between(rows, low, high, **shade)
-    axes.set(xlabel="rows", ylabel=sequence.title)
-    return display
-
-
-@renders("Plan.plot")
-def plot_plan(plan: Plan, ax: Axes | None = None, **line_kwargs: Any) -> LineDisplay:
-    """Draw power, or half-width, against the number of cases, with the planned number marked."""
-    from matplotlib.ticker import LogLocator, NullFormatter
-
-    display = LineDisplay()
-    axes = display._draws_on(ax, height=4.8)
-    what = "half_width" if plan.difference is None else "power"
-    planned = plan.half_width(plan.n) if plan.difference is None else plan.power(plan.n)
-    table = plan.curve()
-    [display.line_] = axes.plot(
-        table.index, table[what], **({"color": COLORS[0]} | display._checked(line_kwargs))
-    )
-    color = display.line_.get_color()
-    band = f"{100 * plan.level:g} % interval of the number, from the size of the pilot"
-    shade: dict[str, Any] = {"color": color, "alpha": 0.12, "linewidth": 0, "label": band}
-    display.interval_ = axes.axvspan(*plan.n_interval, **shade)
-    [display.point_] = axes.plot(plan.n, planned, "o", color=COLORS[1], label=f"{plan.n:,} cases")
-    axes.set(xscale="log", xlabel="cases", ylabel=what.replace("_", "-"), title=plan.title)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    draw_legend(axes, "best")
     return display
 
 

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc.analyses.calibration_tests import CalibrationTests
 from dmfroc.analyses.decision_curve import DecisionCurve
-from dmfroc.analyses.planning import Plan
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
-from dmfroc.decisions.threshold_choice import ThresholdChoice
 from dmfroc.inputs.subgroups import THE_OTHERS
-from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
+from dmfroc.plots.forest import difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
 from dmfroc.reports.rendering import page
@@ -23,12 +19,10 @@ from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     against_chance,
     better_first,
-    ends_text,
+    digits,
+    enumerated,
     interval_text,
-    joined,
     lead,
-    listed,
-    number,
     which_is_better,
 )
 from dmfroc.results.difference import Difference
@@ -36,9 +30,6 @@ from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, renders
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value, in_words
-
-if TYPE_CHECKING:
-    from dmfroc.meta_analysis.result import SummaryROC
 
 _FEW_RUNS = 4
 
@@ -49,28 +40,6 @@ def result_page(result: Result, title: str | None = None) -> str:
     parts = map(page_table, result.tables())
     heading = in_words(type(result).__name__)
     return page(result, title, heading, result_verdict(result), parts)
-
-
-@renders("SummaryROC.page")
-def summary_page(summary: SummaryROC, title: str | None = None) -> str:
-    """Return the report of a meta-analysis."""
-    rates, heterogeneity, *studies = map(page_table, summary.tables())
-    parts: list[Any] = [rates, *studies]
-    if studies:
-        percent = f"{100 * summary.level:g} %"
-        frame = summary.by_study()
-        for rate in (summary.sensitivity, summary.specificity):
-            columns = frame[[rate.measure, f"{rate.measure}_low", f"{rate.measure}_high"]]
-            rows = [
-                *(ForestRow(str(name), x, (a, b)) for name, x, a, b in columns.itertuples()),
-                ForestRow("Mean study", rate.value, rate.interval, is_filled=False),
-            ]
-            caption = f"{rate.title} of each study as the model estimates it, with {percent} "
-            parts.append(figures.forest(rows, f"{caption}intervals; hollow: the mean study."))
-    question = f"How accurate is the test in {len(summary.studies.names)} studies?"
-    provenance = [("Data", summary.head()[0])]
-    verdict = summary_verdict(summary)
-    return page(summary, title, question, verdict, [*parts, heterogeneity], provenance)
 
 
 @renders("SubgroupComparison.page")
@@ -170,47 +139,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     )
 
 
-@renders("Plan.page")
-def plan_page(plan: Plan, title: str | None = None) -> str:
-    """Return the report of a plan."""
-    _, classes, curve, *targets = plan.tables()
-    frame = plan.curve()
-    is_power = plan.difference is not None
-    what = "power" if is_power else "half-width"
-    values = frame[what.replace("-", "_")].to_numpy()
-    at_n = plan.power(plan.n) if is_power else plan.half_width(plan.n)
-    chart = figures.line_chart(
-        frame.index.to_numpy(float),
-        values,
-        marked=(float(plan.n), at_n),
-        around=(float(plan.n_interval[0]), float(plan.n_interval[1])),
-        y_range=(0.0, 1.0 if is_power else 1.05 * float(values.max())),
-        axes=("cases", what),
-        caption=f"{what.capitalize()} against the number of cases. Marked: {plan.n:,} cases; "
-        f"shaded: the {100 * plan.level:g} % interval of that number, by what the pilot tells.",
-    )
-    measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
-    provenance = [
-        ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {number(plan.value)}"),
-        ("Aim", plan.aim),
-        ("Method", "influence variances of the pilot's classes, by the number of cases"),
-        *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
-    ]
-    return page(
-        plan,
-        title,
-        f"{plan.title}: {plan.n:,} cases",
-        plan_verdict(plan),
-        [page_table(classes), chart, page_table(curve), *map(page_table, targets)],
-        provenance,
-        plan_watch_out(plan),
-    )
-
-
 _MOST_DIFFERENCES = 6
-_SIGNIFICANT = 0.05
-_FEWER = 0.95  # of the cases, to be worth other shares of the classes
-_WIDE = 2.0  # ratio of the ends of a number's interval
 
 
 def result_verdict(result: Result) -> list[str]:
@@ -218,15 +147,6 @@ def result_verdict(result: Result) -> list[str]:
     match result:
         case Estimate():
             return [against_chance(result)]
-        case CalibrationTests():
-            least = min(result.tests.values(), key=lambda test: test.p_value)
-            adjusted = min(len(result.tests) * least.p_value, 1.0)
-            claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
-            return [
-                f"The data {claim} calibrated probabilities: the smallest of {len(result.tests)} "
-                f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
-                "after Bonferroni's adjustment."
-            ]
         case DecisionCurve():
             ranges = result.better_text()
             return [
@@ -235,32 +155,7 @@ def result_verdict(result: Result) -> list[str]:
                 if ranges
                 else "The data show no threshold at which the classifier beats both baselines."
             ]
-        case ThresholdChoice():
-            return [
-                f"Predict {result.label} at a score of at {result.side} "
-                f"{number(result.threshold.value)}. "
-                f"For new observations, {result.maximized} is then {number(result.corrected)} "
-                f"({100 * result.level:g} % interval {ends_text(result.value.interval)})."
-            ]
-    return [*result.head(), *result.foot()]
-
-
-def summary_verdict(summary: SummaryROC) -> list[str]:
-    """Say how accurate a test is on average, and in a further study."""
-    percent = f"{100 * summary.level:g} %"
-    table = summary.tables()[0]
-    values = [row[1] for row in table.rows]
-    means = joined([f"{e.title} {number(e.value)} ({interval_text(e)})" for e in values])
-    sentences = [f"In the mean study: {means}, with {percent} intervals."]
-    new = summary.heterogeneity
-    expected = [
-        f"{name} between {number(new['low'][key])} and {number(new['high'][key])}"
-        for name in ("sensitivity", "specificity")
-        if (key := f"{name} of a new study") in new.index
-    ]
-    if expected:
-        sentences.append(f"Studies differ: a new one is expected to have {joined(expected)}.")
-    return sentences
+    return result.verdict_text()
 
 
 def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
@@ -269,7 +164,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
     sign = 1 if groups.greater_is_better else -1
     ordered = sorted(groups.estimates, key=lambda name: sign * groups.estimates[name].value)
     worst, best = (
-        f"{name}, {number(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
+        f"{name}, {digits(e.value, e.standard_error)} ({percent} interval {interval_text(e)})"
         for name in (ordered[0], ordered[-1])
         for e in [groups.estimates[name]]
     )
@@ -301,7 +196,7 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         largest = max(undecided, key=lambda d: max(map(abs, d.interval)))
         which = "Of the other differences" if decided else "This does not show that they are equal"
         sentences.append(
-            f"{which}: a difference of up to {number(max(map(abs, largest.interval)))}, between "
+            f"{which}: a difference of up to {digits(max(map(abs, largest.interval)))}, between "
             f"{largest.first} and {largest.second}, is not excluded."
         )
     if len(groups.differences) > 1:
@@ -318,7 +213,7 @@ def _group_sentence(groups: SubgroupComparison, d: Difference) -> str:
         d, is_better = d.turned_around(), True
     return (
         f"{groups.title} is {'better' if is_better else 'worse'} in {d.first} than in {d.second}: "
-        f"difference {number(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "
+        f"difference {digits(d.value, d.standard_error)} (simultaneous {100 * groups.level:g} % "
         f"interval {interval_text(d)})."
     )
 
@@ -344,12 +239,12 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     n_runs = len(next(iter(runs.values.values())))
     sentence, _ = lead(
         f"mean {runs.title} of {n_runs} runs",
-        {name: number(means[name]) for name in best_first},
+        {name: digits(means[name]) for name in best_first},
         {(d.first, d.second) for d, is_decided in turned.items() if is_decided},
     )
     sentences = [sentence, "This holds for new cases and new training runs."] + [
         f"{d.first} {'is better than' if is_decided else 'may be no better than'} {d.second}: "
-        f"difference {number(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
+        f"difference {digits(d.value, d.standard_error)} ({percent} interval {interval_text(d)})."
         for d, is_decided in turned.items()
     ]
     if (more := len(sentences) - _MOST_DIFFERENCES) > 0:
@@ -363,7 +258,7 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     if only_models:
         sentences.append(
             "For new cases and these trained models only, on average, better are: "
-            f"{listed(only_models)}. Other training runs may reverse that."
+            f"{enumerated(only_models)}. Other training runs may reverse that."
         )
     if len(test.differences) > 1:
         sentences.append(
@@ -371,39 +266,3 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
             "not adjusted."
         )
     return sentences
-
-
-def plan_verdict(plan: Plan) -> list[str]:
-    """Say how many cases are needed, how certain that is, and what would need fewer."""
-    low, high = plan.n_interval
-    counts = listed([f"{count:,} of class {label}" for label, count in plan.class_counts.items()])
-    sentences = [
-        f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
-        f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
-        if plan.difference is not None
-        else f"The half-width of the interval is then about {number(plan.half_width(plan.n))}.",
-        f"The pilot of {plan.n_pilot:,} observations determines that number only roughly: it is "
-        f"between {low:,} and {high:,} ({100 * plan.level:g} % interval)."
-        if plan.n_pilot
-        else "The number follows from published figures, as if these were exact.",
-    ]
-    shares = listed([f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()])
-    if plan.n_optimal < _FEWER * plan.n:
-        sentences.append(
-            f"With the shares of the classes that need fewest cases ({shares}), "
-            f"{plan.n_optimal:,} are enough."
-        )
-    else:
-        sentences.append(f"Other shares of the classes, at best {shares}, hardly need fewer.")
-    return sentences
-
-
-def plan_watch_out(plan: Plan) -> list[str]:
-    """Say where the plan rests on little."""
-    low, high = plan.n_interval
-    remarks = ["The plan holds for a classifier and cases like those of the pilot."]
-    if high > _WIDE * low:
-        remarks.append(
-            "The pilot leaves the number wide open: plan for the upper end, or extend the pilot."
-        )
-    return remarks

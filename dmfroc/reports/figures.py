@@ -30,7 +30,13 @@ from dmfroc.reports.shapes import (
     thinned,
     zoom_of,
 )
-from dmfroc.reports.verdict import ends_text, interval_text, number, share_of_right, worst_pairs
+from dmfroc.reports.verdict import (
+    digits,
+    ends_text,
+    interval_text,
+    share_of_right,
+    worst_pairs,
+)
 
 ROC_SIZE, SMALL_SIZE = 400.0, 120.0  # units of the paths
 MOST_CELLS_AS_TEXT = 10  # classes; of more, matrices are pictures
@@ -150,7 +156,7 @@ def one_vs_rest(named: Mapping[str, Numbers], shown: Sequence[Hashable]) -> list
             points = thinned(curve.x, curve.y, most, zoom)
             x, y = curve.x[points] / zoom, 1 - (1 - curve.y[points]) / zoom
             area = named[name].classes[label].area
-            text = f"{number(area.value, area.standard_error)} ({interval_text(area)})"
+            text = f"{digits(area.value, area.standard_error)} ({interval_text(area)})"
             lines.append(ChartLine(position, name, path(x, y, SMALL_SIZE), "", text))
         reference = _DIAGONAL if zoom == 1 else ""
         charts.append(Small(label, lines, reference, (0.0, round(1 - zoom, 4)), (zoom, 1.0)))
@@ -224,10 +230,10 @@ def heat_maps(named: Mapping[str, Numbers], labels: Sequence[Hashable]) -> list[
     maps = []
     for position, (name, numbers) in enumerate(named.items()):
         n_worst = _N_WORST if len(named) == 1 else 1  # captions are beside each other
-        worst = [f"{i} from {j}: {number(a)}" for i, j, a in worst_pairs(numbers, labels, n_worst)]
+        worst = [f"{i} from {j}: {digits(a)}" for i, j, a in worst_pairs(numbers, labels, n_worst)]
         shares = 2 * numbers.areas - 1  # dark is guessing, whatever the data
         areas = numbers.areas.tolist()
-        texts = [[number(x) if math.isfinite(x) else "" for x in row] for row in areas]
+        texts = [[digits(x) if math.isfinite(x) else "" for x in row] for row in areas]
         maps.append(_matrix(position, name, shares, texts, "; ".join(worst)))
     return maps
 
@@ -243,7 +249,7 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         texts = [[f"{count:.6g}" for count in row] for row in numbers.confusion.tolist()]
         summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
         if len(shares) == 2:
-            recall, precision = (number(numbers.rates[x][1]) for x in ("recall", "precision"))
+            recall, precision = (digits(numbers.rates[x][1]) for x in ("recall", "precision"))
             label = next(iter(numbers.classes), "the second class")
             summary += f"; {label}: recall {recall}, precision {precision}"
         matrices.append(_matrix(position, name, shares, texts, summary))
@@ -306,7 +312,7 @@ def forest(
     bars = [
         {
             "name": row.name,
-            "text": f"{number(row.value)} ({ends_text(row.interval)})",
+            "text": f"{digits(row.value)} ({ends_text(row.interval)})",
             "low": place(row.interval[0]),
             "value": place(row.value),
             "high": place(row.interval[1]),
@@ -342,7 +348,7 @@ def line_chart(
         return (value - low) / (high - low)
 
     def point(a: float, b: float) -> tuple[float, float, str]:
-        text = f"{axes[0]} {a:,.0f}: {axes[1]} {number(b)}"
+        text = f"{axes[0]} {a:,.0f}: {axes[1]} {digits(b)}"
         return round(width * across(a), 1), round(height * (1 - up(b)), 1), text
 
     places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]

@@ -29,10 +29,10 @@ from dmfroc.reports.verdict import (
     MOST_NAMED,
     against_chance,
     comparison_verdict,
+    digits,
     evaluation_verdict,
     hardest,
     interval_text,
-    number,
     watch_out,
     which_is_better,
 )
@@ -315,8 +315,8 @@ def _drawings(
 
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     if area is None:
-        return f"AUC {number(numbers.curve.auc)}"
-    return f"AUC {number(area.value, area.standard_error)} ({interval_text(area)})"
+        return f"AUC {digits(numbers.curve.auc)}"
+    return f"AUC {digits(area.value, area.standard_error)} ({interval_text(area)})"
 
 
 def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:

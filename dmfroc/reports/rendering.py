@@ -19,7 +19,7 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
-from dmfroc.reports.verdict import interval_text, number
+from dmfroc.reports.verdict import digits, interval_text
 from dmfroc.results.result import Result, renders
 from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
@@ -130,7 +130,7 @@ def _render(template: str, context: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "interval": interval_text}
+    environment.filters |= {"number": digits, "interval": interval_text}
     environment.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
         "ensure_ascii": True,  # so that no name can turn the direction of writing

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from dmfroc.reports.verdict import number
+from dmfroc.reports.verdict import digits
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
 
@@ -45,7 +45,7 @@ def page_table(
     table: Table, *, has_lines: bool = False, is_folded: bool = False, most: int = _MOST_ROWS
 ) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
-    heads, rows = printed(table, number)
+    heads, rows = printed(table, digits)
     caption = table.title
     if len(rows) > most:
         caption += f"; the first {most} of {len(rows)}, all are in its JSON"

@@ -27,7 +27,7 @@ MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are so
 _HARD = 0.8  # A(i|j) below which a pair is worth naming
 
 
-def number(x: float, standard_error: float = math.nan) -> str:
+def digits(x: float, standard_error: float = math.nan) -> str:
     """Return a number with three decimals, or with as many as tell it from its bound."""
     if not math.isfinite(x):
         return "undefined"
@@ -41,7 +41,7 @@ def interval_text(estimate: Estimate | Difference) -> str:
 
 def ends_text(interval: tuple[float, float], standard_error: float = math.nan) -> str:
     """Return an interval, or the one limit of an interval that is open on a side."""
-    return format_interval(interval, lambda end: number(end, standard_error))
+    return format_interval(interval, lambda end: digits(end, standard_error))
 
 
 def which_is_better(names: Sequence[str], kind: str) -> str:
@@ -95,7 +95,7 @@ def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     for numbers in named.values():
         for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
-            sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {number(area)}.")
+            sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {digits(area)}.")
         if numbers.confusion is not None:
             right = share_of_right(numbers.confusion)
             most = numbers.confusion.sum(axis=1).max() / numbers.confusion.sum()
@@ -193,7 +193,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         sentences.append(
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
-            f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
+            f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
             f"{interval_text(d)}; one-sided {equals_p_value(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
@@ -221,7 +221,7 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
     sentences = []
     if (winner := comparison.winner) is not None:
         error = comparison.estimates[winner.name].standard_error
-        low, high = (number(end, error) for end in winner.interval)
+        low, high = (digits(end, error) for end in winner.interval)
         sentences.append(
             f"{winner.name} was selected as the best of {len(comparison.estimates)} in this "
             f"sample, so that its {comparison.title} is biased upwards. Adjusted for that, it is "
@@ -229,7 +229,7 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
         )
     best = comparison.best_set()
     if (tied or len(comparison.estimates) > 2) and set(best) != set(tied):
-        sentences.append(f"{percent} confidence set for the best classifier: {listed(best)}.")
+        sentences.append(f"{percent} confidence set for the best classifier: {enumerated(best)}.")
     return sentences
 
 
@@ -253,17 +253,18 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
     remarks = []
     if rare:
         remarks.append(
-            f"Few observations of {listed(rare)}: their values are uncertain, and their intervals "
-            "may cover less than stated. More observations of these classes would help most."
+            f"Few observations of {enumerated(rare)}: their values are uncertain, and "
+            "their intervals may cover less than stated. More observations of these classes would "
+            "help most."
         )
     if predictions.absent_labels:
-        names = listed([str(label) for label in predictions.absent_labels])
+        names = enumerated([str(label) for label in predictions.absent_labels])
         remarks.append(f"Never observed: {names}. Their pairs are left out.")
     for name, numbers in named.items():
         pairs = worst_pairs(numbers, predictions.labels, 3 * predictions.has_scores)
-        hard = [f"{i} from {j} ({number(a)})" for i, j, a in pairs if a < _HARD]
+        hard = [f"{i} from {j} ({digits(a)})" for i, j, a in pairs if a < _HARD]
         if hard:
-            remarks.append(f"{name}: hardest to tell apart, by A(i|j): {listed(hard)}.")
+            remarks.append(f"{name}: hardest to tell apart, by A(i|j): {enumerated(hard)}.")
     return remarks
 
 
@@ -287,11 +288,11 @@ def joined(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-listed = partial(shortened, limit=8)
+enumerated = partial(shortened, limit=8)
 
 
 def _value(estimate: Estimate) -> str:
-    return number(estimate.value, estimate.standard_error)
+    return digits(estimate.value, estimate.standard_error)
 
 
 def better_first(difference: Difference) -> Difference:
@@ -303,10 +304,10 @@ def better_first(difference: Difference) -> Difference:
 
 def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
-    a, b = (number(value, d.standard_error) for value in values)
+    a, b = (digits(value, d.standard_error) for value in values)
     return (
         f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, {d.scale} "
-        f"{number(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
+        f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
     )
 
 
@@ -323,7 +324,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         known = [*known, adjusted] if comparison.simultaneous else [adjusted]
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {d.scale} "
-        f"{number(d.value, d.standard_error)} ({'; '.join(known)}), probability that {d.first} is "
+        f"{digits(d.value, d.standard_error)} ({'; '.join(known)}), probability that {d.first} is "
         "better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )

@@ -60,7 +60,7 @@ class Estimate(Valued, Result):
         The measure's value in every draw, for methods that draw.
     error_bound : float
         By how much the value differs at most from that of all scores, where `dmfroc.scan` or an
-        `dmfroc.Accumulator` has counted them in bins; else 0.
+        `dmfroc.counted.Accumulator` has counted them in bins; else 0.
     judge : JudgedLabels or None
         What the labels of a judge added, if there is one.
     caveats : tuple of str

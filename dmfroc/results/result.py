@@ -59,6 +59,8 @@ def renderer(result: Any, purpose: str) -> Callable[..., Any]:
     room = import_module("dmfroc.reports" if purpose in ("page", "notebook") else "dmfroc.plots")
     for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
         import_module(module.name)  # where it is defined, it is entered
+    if drawn_by := getattr(result, "drawn_by", ""):
+        import_module(drawn_by)
     names = [f"{kind.__name__}.{purpose}" for kind in type(result).__mro__]
     for name in names:
         if name in _RENDERERS:
@@ -136,6 +138,9 @@ class Result(Hinted, ABC):
     json_names: ClassVar[tuple[str, ...]] = ()
     """The attributes that JSON holds besides the tables."""
 
+    drawn_by: ClassVar[str] = ""
+    """The module of its pictures and its page, if they are not in these rooms."""
+
     if TYPE_CHECKING:
 
         @property
@@ -169,6 +174,10 @@ class Result(Hinted, ABC):
     def foot(self) -> list[str]:
         """Return the lines after the tables in print."""
         return []
+
+    def verdict_text(self) -> list[str]:
+        """Return the sentences with which a report begins."""
+        return [*self.head(), *self.foot()]
 
     def summary(self) -> str:
         """Return what is printed."""

@@ -19,7 +19,7 @@ _LARGEST_GAP = 0.1  # relative, between the mean risk and the prevalence
 
 @dataclass(frozen=True)
 class PublishedFigures:
-    """What is published of a classifier, instead of a pilot for `dmfroc.plan`.
+    """What is published of a classifier, instead of a pilot for `dmfroc.applications.plan`.
 
     Each measure is planned with the figures that concern it. Calibration, Brier score and net
     benefit follow from `risks`, measures of ranks from `auc` and `prevalence`. The ratio of

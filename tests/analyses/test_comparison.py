@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 from simulations import classifiers, normal_scores
 
-from dmfroc import Predictions, compare, estimate, influences
+from dmfroc import Predictions, compare, estimate
+from dmfroc.extend import influences
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import units_of
 from dmfroc.measures import informedness

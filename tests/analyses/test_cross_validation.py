@@ -11,7 +11,8 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
-from dmfroc import compare, cross_validate, estimate, nested_cross_validation
+from dmfroc import compare, cross_validate, estimate
+from dmfroc.applications import nested_cross_validation
 
 WINE = load_wine(return_X_y=True)
 X, Y = WINE[0][:, :2], WINE[1]

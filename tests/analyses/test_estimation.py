@@ -10,17 +10,9 @@ import pytest
 from option_names import option_names
 from simulations import cyclic_scores, normal_scores
 
-from dmfroc import (
-    Measure,
-    Predictions,
-    compare,
-    compare_subgroups,
-    estimate,
-    evaluate,
-    influences,
-    measures,
-)
+from dmfroc import Measure, Predictions, compare, compare_subgroups, estimate, evaluate, measures
 from dmfroc.analyses.evidence import estimates_of
+from dmfroc.extend import influences
 from dmfroc.inference.bootstrap import Bootstrap
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample, units_of

@@ -16,7 +16,6 @@ from simulations import normal_scores
 
 import dmfroc
 from dmfroc import (
-    Estimate,
     Predictions,
     dmf_auc_score,
     estimate,
@@ -28,7 +27,7 @@ from dmfroc import (
 from dmfroc.measures import dmf_auc, informedness
 from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
-from dmfroc.results import MulticlassROC
+from dmfroc.results import Estimate, MulticlassROC
 
 CLASSES, SCORES = normal_scores(1, 60, 3)
 ALL = ["dmf_auc", "hand_till", "informedness"]
@@ -394,9 +393,9 @@ calls = {
     "compare": lambda: dmfroc.compare(classes, {"a": scores, "b": scores}, method="delong"),
     "weighting": lambda: dmfroc.measures.informedness("micro"),
     "score": lambda: dmfroc.informedness_score(classes, classes, weighting="micro"),
-    "rows": lambda: dmfroc.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="columns"),
+    "rows": lambda: dmfroc.measures.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="columns"),
     "alternative": lambda: dmfroc.papers.fisher_exact_test(
-        dmfroc.ContingencyTable.from_cells(tp=1, fp=2, fn=3, tn=4), alternative="more"
+        dmfroc.measures.ContingencyTable.from_cells(tp=1, fp=2, fn=3, tn=4), alternative="more"
     ),
     "thresholds": lambda: dmfroc.dmf_auc_score(classes, scores, n_thresholds=1.5),
     "flag": lambda: dmfroc.multiclass_roc(classes, scores, shrinkage=-1),

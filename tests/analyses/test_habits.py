@@ -58,7 +58,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name, tmp_pa
 
 KNOWN = {
     name: getattr(dmfroc, name)
-    for name in ("curves", "decisions", "measures", "plots", "simulation")
+    for name in ("applications", "curves", "measures", "plots", "simulation")
 }
 PLACES = {
     "dmfroc.log_loss": 'type dmfroc.estimate("log_loss", y_true, y_score)',
@@ -68,7 +68,7 @@ PLACES = {
     "dmfroc.fbeta_score": "wrap scikit-learn's fbeta_score",
     "dmfroc.det_curve": "type dmfroc.curves.det_curve",
     "dmfroc.CalibrationDisplay": "type dmfroc.plots.CalibrationDisplay",
-    "dmfroc.choose_threshold": "type dmfroc.decisions.choose_threshold",
+    "dmfroc.choose_threshold": "type dmfroc.applications.choose_threshold",
     "dmfroc.to_html": "type dmfroc.evaluate(y_true, y_score).to_html()",
     "dmfroc.cite": "type dmfroc cite, in a shell",
     "dmfroc.jax": "type dmfroc.functional",
@@ -81,9 +81,9 @@ PLACES = {
     "plots.RocDisplay": "type dmfroc.plots.ROCDisplay",
     "plots.decision_curve": "type dmfroc.curves.decision_curve",
     "curves.partial_auc": 'type dmfroc.estimate("partial_auc", y_true, y_score)',
-    "decisions.youden": "use 'informedness'",
+    "applications.youden": "use 'informedness'",
     "measures.compare": "type dmfroc.compare",
-    "measures.confusion_matrix": "type dmfroc.ContingencyTable.from_labels(y_true, y_pred)",
+    "measures.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(",
 }
 
 
@@ -131,12 +131,18 @@ def test_names_unlike_any_have_no_hint():
 ALIKE = {word: group.split() for group in table("alike")["groups"] for word in group.split()}
 
 
-ARGUMENTS = {dmfroc.cross_validate: (max, S, Y), dmfroc.gate: ([], Y, S)}
+ARGUMENTS = {dmfroc.cross_validate: (max, S, Y), dmfroc.applications.gate: ([], Y, S)}
 
 
 @pytest.mark.parametrize(
     "function",
-    [dmfroc.evaluate, dmfroc.compare, dmfroc.plan, dmfroc.cross_validate, dmfroc.gate],
+    [
+        dmfroc.evaluate,
+        dmfroc.compare,
+        dmfroc.applications.plan,
+        dmfroc.cross_validate,
+        dmfroc.applications.gate,
+    ],
 )
 def test_options_of_other_packages_are_answered_with_one_that_the_function_has(function):
     known = inspect.signature(function).parameters
@@ -149,19 +155,19 @@ def test_options_of_other_packages_are_answered_with_one_that_the_function_has(f
 
 
 CALLS = {
-    "dmfroc.plan(Y, S, width=0.1)": "'width': pass half_width=",
+    "dmfroc.applications.plan(Y, S, width=0.1)": "'width': pass half_width=",
     "dmfroc.evaluate(Y, S, partial_auc=1)": "pass measures='partial_auc'",
     "dmfroc.evaluate(Y, S, by=Y)": "pass the subgroups to dmfroc.compare_subgroups",
     "dmfroc.evaluate(Y, S, measures=lambda y, s: 1)": "measures must be a list",
     "dmfroc.estimate(max, Y, S)": "wrap a function of others as dmfroc.Measure(bind=...)",
     "dmfroc.cross_validate(dict, S, Y)": "it is a class: pass dict()",
-    "dmfroc.ContingencyTable(Y, Y)": "of classes call ContingencyTable.from_labels",
+    "dmfroc.measures.ContingencyTable(Y, Y)": "of classes call ContingencyTable.from_labels",
     "dmfroc.evaluate(Y, S, alpha=0.1)": "pass level=, the coverage, such as level=0.95",
     "dmfroc.compare(Y, a=S, b=S)": 'compare(y, {"a": scores_a, "b": scores_b})',
     "dmfroc.compare_subgroups(Y, S, subgroups=Y)": "pass by=",
-    "decisions.choose_threshold(Y, S, metric=1)": "choose_threshold() got an unexpected",
-    "decisions.choose_threshold(Y, S, scoring=1)": "'scoring': pass by=",
-    "decisions.choose_threshold(Y, S, costs=[1, 5])": "pass cost_fp= or cost_fn=",
+    "applications.choose_threshold(Y, S, metric=1)": "choose_threshold() got an unexpected",
+    "applications.choose_threshold(Y, S, scoring=1)": "'scoring': pass by=",
+    "applications.choose_threshold(Y, S, costs=[1, 5])": "pass cost_fp= or cost_fn=",
     "curves.decision_curve(Y, S, positive=1)": "pass pos_label=",
     "curves.roc_curve(Y > 0, S[:, 1], positive_class=1)": "pass pos_label=",
     "measures.hand_till(Y, S)": "hand_till(): too many positional arguments: call est",
@@ -173,8 +179,8 @@ CALLS = {
     "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass nothing instead: threads are used",
     "dmfroc.evaluate(Y, S, ci_prob=0.9)": "pass level=, the coverage",
     "dmfroc.evaluate(Y, S, auc=True)": "pass measures='auc'",
-    "dmfroc.plan(Y, S, auc=0.8)": "dmfroc.simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
-    "dmfroc.gate([], Y, S, min_auc=0.8)": 'a rule to dmfroc.gate, such as {"measure": "hand_till"',
+    "applications.plan(Y, S, auc=0.8)": "simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
+    "applications.gate([], Y, S, min_auc=0.8)": "a rule to dmfroc.applications.gate, such as {",
     "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "nothing instead: shares are between",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1], print_auc=True)": "legends have the area",
 }
@@ -216,12 +222,18 @@ def test_errors_inside_of_a_call_that_fits_are_left_alone():
             lambda: dmfroc.estimate("hand_till", Y, S, folds=[*StratifiedKFold(5).split(S, Y)]),
             "folds must have one entry for each of the 90 observations, but its shape is (5,)",
         ),
-        (lambda: dmfroc.plan(EVALUATION, half_width=0.1), "pass its .predictions"),
+        (lambda: dmfroc.applications.plan(EVALUATION, half_width=0.1), "pass its .predictions"),
         (lambda: dmfroc.compare({"a": EVALUATION}), "of results their .predictions"),
-        (lambda: dmfroc.leaderboard(pd.DataFrame({"a": Y})), "items(scores).ranks()"),
+        (lambda: dmfroc.applications.leaderboard(pd.DataFrame({"a": Y})), "items(scores).ranks()"),
         (lambda: EVALUATION.to_latex("x.tex"), "write what is returned to x.tex"),
-        (lambda: dmfroc.gate(Y, S, [{"measure": "accuracy"}]), "rules come first, gate([{"),
-        (lambda: dmfroc.gate([{"measure": "accuracy", "min": 1}], Y, S), "did you mean 'at_least'"),
+        (
+            lambda: dmfroc.applications.gate(Y, S, [{"measure": "accuracy"}]),
+            "rules come first, gate([{",
+        ),
+        (
+            lambda: dmfroc.applications.gate([{"measure": "accuracy", "min": 1}], Y, S),
+            "did you mean 'at_least'",
+        ),
     ],
 )
 def test_calls_of_other_packages_are_answered(call, remedy):
@@ -243,10 +255,10 @@ REFUSED = {
     "dmfroc.evaluate(Y, S, method='percentile')": 'bootstrap", interval_type="percentile"',
     "dmfroc.compare(Y, [S, S], method='basic')": 'bootstrap", interval_type="basic"',
     "dmfroc.evaluate(Y, S, method='youden')": 'pass measures="max_informedness"',
-    "dmfroc.gate(Y, S, {'measure': 'accuracy'})": "rules come first, gate([{",
-    "dmfroc.gate({'accuracy': 0.8}, Y, S)": "the call is as gate([{",
-    "dmfroc.gate('accuracy>=0.8', Y, S)": "is no file: write one of TOML, with a line [[rule]]",
-    "dmfroc.gate(['accuracy>=0.8'], Y, S)": "rules come first, gate([{",
+    "dmfroc.applications.gate(Y, S, {'measure': 'accuracy'})": "rules come first, gate([{",
+    "dmfroc.applications.gate({'accuracy': 0.8}, Y, S)": "the call is as gate([{",
+    "applications.gate('accuracy>=0.8', Y, S)": "is no file: write one of TOML, with a line [[",
+    "dmfroc.applications.gate(['accuracy>=0.8'], Y, S)": "rules come first, gate([{",
 }
 
 
@@ -259,7 +271,9 @@ def test_what_cannot_be_meant_is_answered_with_what_can(call):
 def test_one_rule_is_a_dict():
     rule = {"measure": "hand_till", "at_least": 0.7}
     assert (
-        dmfroc.gate(rule, Y, S) == dmfroc.gate([rule], Y, S) == dmfroc.gate({"rule": [rule]}, Y, S)
+        dmfroc.applications.gate(rule, Y, S)
+        == dmfroc.applications.gate([rule], Y, S)
+        == dmfroc.applications.gate({"rule": [rule]}, Y, S)
     )
 
 
@@ -339,10 +353,10 @@ ATTRIBUTES = {
     "EVALUATION.loc": "type evaluation.to_pandas()",
     "EVALUATION.show": "type evaluation.plot()",
     "COMPARISON.delta": "type comparison.differences",
-    "dmfroc.ContingencyTable.from_labels(Y, Y).ravel": "type contingency_table.counts",
+    "dmfroc.measures.ContingencyTable.from_labels(Y, Y).ravel": "type contingency_table.counts",
     "EVALUATION.ci": "type evaluation['hand_till'].ci",
     "ESTIMATE.pvalue": "type dmfroc.compare(y_true, {",
-    "ESTIMATE.gate": "type dmfroc.gate",
+    "ESTIMATE.gate": "type dmfroc.applications.gate",
     "EVALUATION.accuracy": "type evaluation['accuracy']",
     "EVALUATION.auc": "type evaluation.area_estimate",
     "EVALUATION.to_csv": "type evaluation.to_pandas()",
@@ -350,14 +364,14 @@ ATTRIBUTES = {
     "EVALUATION.classes": "type evaluation.predictions.labels",
     "EVALUATION.standard_error": "type evaluation['hand_till'].standard_error",
     "EVALUATION.mcc": 'dmfroc.estimate("gorodkin_correlation", y_true, y_pred=y_pred)',
-    "EVALUATION.confusion_matrix": "type dmfroc.ContingencyTable.from_labels(y_true, y_pred)",
+    "EVALUATION.confusion_matrix": "type dmfroc.measures.ContingencyTable.from_labels(",
     "COMPARISON.p_value": "type comparison.differences[0].p_value",
     "COMPARISON.best": "type comparison.best_set()",
     "COMPARISON.differences[0].pvalue": "type difference.p_value",
     "curves.roc_curve(Y > 0, S[:, 1]).auc": "type curve.area",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1]).savefig": "roc_display.figure_.savefig()",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1]).set_title": "roc_display.ax_.set_title()",
-    "dmfroc.ContingencyTable.from_labels(Y, Y).accuracy": 'dmfroc.estimate("accuracy"',
+    "dmfroc.measures.ContingencyTable.from_labels(Y, Y).accuracy": 'dmfroc.estimate("accuracy"',
 }
 ESTIMATE = EVALUATION["hand_till"]
 
@@ -396,7 +410,7 @@ def test_results_are_equal_by_their_json_after_copies_too(result):
 
 def test_all_results_are_compared_by_one_rule():
     for module in pkgutil.walk_packages(dmfroc.__path__, "dmfroc."):
-        if module.name.startswith(("dmfroc.analyses", "dmfroc.decisions", "dmfroc.papers")):
+        if module.name.startswith(("dmfroc.analyses", "dmfroc.applications", "dmfroc.papers")):
             importlib.import_module(module.name)
     kinds = [Result]
     for kind in kinds:
@@ -477,7 +491,7 @@ def test_curves_draw_themselves_in_notebooks_too():
 
 
 def test_tables_of_decisions_draw_themselves():
-    display = dmfroc.ContingencyTable.from_labels(Y, S.argmax(axis=1)).plot()
+    display = dmfroc.measures.ContingencyTable.from_labels(Y, S.argmax(axis=1)).plot()
     assert display.im_.get_array().sum() == 90
     np.testing.assert_array_equal(display.confusion_matrix.sum(axis=1), [30, 30, 30])
     plt.close(display.figure_)
@@ -489,11 +503,15 @@ def test_tables_of_decisions_draw_themselves():
 @pytest.mark.filterwarnings("ignore:most rows of the classes")
 def test_a_plan_takes_classes_and_scores():
     pilot = dmfroc.Predictions.from_arrays(Y, S)
-    assert str(dmfroc.plan(Y, S, half_width=0.05)) == str(dmfroc.plan(pilot, half_width=0.05))
+    assert str(dmfroc.applications.plan(Y, S, half_width=0.05)) == str(
+        dmfroc.applications.plan(pilot, half_width=0.05)
+    )
     scores = {"a": S, "b": S[:, [1, 2, 0]]}
     pilots = {name: dmfroc.Predictions.from_arrays(Y, x) for name, x in scores.items()}
     options = {"measure": "brier_score", "difference": 0.1}
-    assert str(dmfroc.plan(Y, scores, **options)) == str(dmfroc.plan(pilots, **options))
+    assert str(dmfroc.applications.plan(Y, scores, **options)) == str(
+        dmfroc.applications.plan(pilots, **options)
+    )
 
 
 def test_tables_in_markdown_and_latex_have_the_printed_cells():

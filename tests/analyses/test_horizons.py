@@ -10,8 +10,8 @@ from scipy.optimize import brentq
 
 import dmfroc
 from dmfroc.analyses.evidence import evidence_of
+from dmfroc.applications.thresholds import choose_threshold
 from dmfroc.curves import decision_curve
-from dmfroc.decisions.threshold_choice import choose_threshold
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.options import Options
 from dmfroc.measures import MEASURES
@@ -346,8 +346,9 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
         "compare": lambda y, p, **o: dmfroc.compare(
             y, {"a": p, "b": p**2}, measure="hand_till", **o
         )["a"].value,
-        "gate": lambda y, p, **o: dmfroc.gate([{"measure": "hand_till", "at_least": 0.5}], y, p,
-                                              **o).rules[0].value,
+        "gate": lambda y, p, **o: dmfroc.applications.gate(
+            [{"measure": "hand_till", "at_least": 0.5}], y, p, **o
+        ).rules[0].value,
         "subgroups": lambda y, p, **o: dmfroc.compare_subgroups(y, p, by, measure="hand_till",
                                                                 **o) and None,
         "decision_curve": lambda y, p, **o: decision_curve(y, p, thresholds=[0.3], **o) and None,
@@ -493,9 +494,11 @@ def test_decisions_at_a_horizon():
     )
     known = (TIME >= T) | (KIND > 0)
     with pytest.raises(ValueError, match="use the intervals of calibration_intercept"):
-        dmfroc.calibration_tests(KIND > 0, p, **FOLLOWED)
-    tests = dmfroc.calibration_tests((KIND > 0)[known], p[known], time=TIME[known], horizon=T)
-    assert tests.tests == dmfroc.calibration_tests(classes[known] > 0, p[known]).tests
+        dmfroc.applications.calibration_tests(KIND > 0, p, **FOLLOWED)
+    tests = dmfroc.applications.calibration_tests(
+        (KIND > 0)[known], p[known], time=TIME[known], horizon=T
+    )
+    assert tests.tests == dmfroc.applications.calibration_tests(classes[known] > 0, p[known]).tests
 
 
 @pytest.mark.parametrize(

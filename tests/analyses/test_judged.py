@@ -405,23 +405,24 @@ def test_prevalence_of_three_classes_and_of_comparisons():
 
 def test_plan_with_a_judge():
     pilot = dmfroc.Predictions.from_arrays(TRUE, SCORES)
-    alone = dmfroc.plan(pilot, measure="accuracy", half_width=0.03)
-    found = dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE)
+    alone = dmfroc.applications.plan(pilot, measure="accuracy", half_width=0.03)
+    found = dmfroc.applications.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE)
     predicted = SCORES.argmax(axis=1)
     correlation = np.corrcoef(predicted == TRUE, predicted == JUDGE)[0, 1]
     # But an unseen row costs as much as alone: the judge errs on it, too
     assert 1 < found.n / (alone.n * (1 - correlation**2)) < 1.15
     two = {"a": pilot, "b": dmfroc.Predictions.from_arrays(TRUE, OTHER)}
     both = [
-        dmfroc.plan(two, measure="hand_till", difference=0.02, judge=j).n for j in (None, JUDGE)
+        dmfroc.applications.plan(two, measure="hand_till", difference=0.02, judge=j).n
+        for j in (None, JUDGE)
     ]
     assert both[1] < both[0]
     with pytest.raises(ValueError, match="a classifier or a judge is perfect"):
-        dmfroc.plan(pilot, measure="hand_till", half_width=0.03, judge=TRUE)
+        dmfroc.applications.plan(pilot, measure="hand_till", half_width=0.03, judge=TRUE)
     with pytest.raises(ValueError, match="judge has labels not in labels=: 3, first at row"):
-        dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE + 1)
+        dmfroc.applications.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE + 1)
     with pytest.raises(ValueError, match="y_true has 2000 rows but judge has 1999"):
-        dmfroc.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE[1:])
+        dmfroc.applications.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE[1:])
 
 
 def test_few_rows_with_the_weight():

@@ -13,7 +13,8 @@ from sklearn import metrics
 from sklearn.metrics import average_precision_score
 
 import dmfroc
-from dmfroc import Predictions, compare, curves, decisions, estimate, evaluate, measures, plan
+from dmfroc import Predictions, applications, compare, curves, estimate, evaluate, measures
+from dmfroc.applications import plan
 from dmfroc.cli.commands import app
 
 RNG = np.random.default_rng(49)
@@ -97,7 +98,7 @@ def of_curve(d):
 
 
 def of_weights(d, **options):
-    found = decisions.select_class_weights(d.predictions, n_starts=1, **options)
+    found = applications.select_class_weights(d.predictions, n_starts=1, **options)
     return [found.expected_cost, found.unweighted_cost]
 
 
@@ -115,7 +116,7 @@ def of_pair_weights(d):
 
 def of_choice(d):
     options = {"by": "f1", "target_prevalence": d.rows(SHARES), "n_draws": 100}
-    found = decisions.choose_threshold(d.y, d.scores, **options, **d.given)
+    found = applications.choose_threshold(d.y, d.scores, **options, **d.given)
     return [found.threshold.value, found.value.value, *np.ravel(found.curve)]
 
 
@@ -127,12 +128,12 @@ IN_ORDER = {
     "multiclass_roc pair_weights": of_pair_weights,
     "estimate target_prevalence": of_population,
     "estimate importance": lambda d: d.estimate("precision", importance=(X, X_OF_TARGET)),
-    "decisions.choose_threshold target_prevalence": of_choice,
+    "applications.choose_threshold target_prevalence": of_choice,
     "curves.decision_curve costs": of_curve,
-    "decisions.select_class_weights cost_matrix": (
+    "applications.select_class_weights cost_matrix": (
         lambda d: of_weights(d, cost_matrix=d.matrix(COSTS))
     ),
-    "decisions.select_class_weights prevalences": lambda d: of_weights(
+    "applications.select_class_weights prevalences": lambda d: of_weights(
         d, prevalences=d.rows([9, 1])
     ),
     "plan prevalence": of_plan,
@@ -154,7 +155,7 @@ def test_options_have_the_order_of_the_labels_whichever_class_is_positive(name):
 
 def test_all_options_in_the_order_of_the_labels_are_walked():
     found = set()
-    for module in (dmfroc, measures, decisions, curves, dmfroc.papers):
+    for module in (dmfroc, measures, applications, curves, dmfroc.papers):
         for name in dir(module):
             doc = inspect.getdoc(getattr(module, name)) or ""
             part = re.search(r"Parameters\n-+\n(.*?)(\n\n\w+\n---|\Z)", doc, re.S)
@@ -173,7 +174,7 @@ def test_one_share_is_that_of_the_positive_class():
         for share in (0.2, {at: 0.2, 1 - at: 0.8}, [0.2, 0.8] if at == 0 else [0.8, 0.2]):
             options["target_prevalence"] = share
             found = estimate("accuracy", Y, both(P), **options).value
-            chosen = decisions.choose_threshold(Y, P, **choice, **options)
+            chosen = applications.choose_threshold(Y, P, **choice, **options)
             if share == 0.2:
                 first, first_chosen = found, chosen
             assert found == first
@@ -200,17 +201,17 @@ def test_equal_scores_are_decided_alike_whichever_class_is_positive():
 
 @pytest.mark.filterwarnings("ignore")
 def test_rows_of_the_target_have_the_order_of_the_labels():
-    by_hand = decisions.randomized_threshold(1 - Y, 1 - P, tpr=0.7)
+    by_hand = applications.randomized_threshold(1 - Y, 1 - P, tpr=0.7)
     expected = 1 - by_hand.predict(1 - NEW, random_state=1)
     for scores, new in ((both(P), both(NEW)), (P, NEW)):
         given = Predictions.from_arrays(Y, scores).with_positive_class(0)
-        found = decisions.randomized_threshold(given, tpr=0.7)
+        found = applications.randomized_threshold(given, tpr=0.7)
         thresholds = np.array([found.strict, found.lenient])
         if scores is P:  # thresholds are those of the given score
             thresholds = 1 - thresholds
         np.testing.assert_allclose(thresholds, [by_hand.strict, by_hand.lenient])
         np.testing.assert_array_equal(found.predict(new, random_state=1), expected)
-        weights = decisions.select_class_weights(given, cost_matrix=COSTS)
+        weights = applications.select_class_weights(given, cost_matrix=COSTS)
         assert weights.labels == (0, 1)
         np.testing.assert_array_equal(weights.predict(new), weights.predict(both(NEW)))
     new = 1 - NEW[:, None]  # of the positive class
@@ -258,15 +259,17 @@ def test_one_probability_in_all_functions():
         ).to_pandas(),
         lambda p, q: estimate("log_loss", Y, p, judge=Y, **first(p)).interval,
         lambda p, q: on_scale(
-            p, decisions.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
+            p, applications.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
         ),
         # Thresholds of the given score rise as those of the probability fall
         lambda p, q: curves.decision_curve(Y, p, **first(p)).benefit.value[:: 2 * p.ndim - 3],
         lambda p, q: curves.calibration_curve(Y, p, **first(p)).y,
         lambda p, q: on_scale(p, curves.roc_curve(Y, p, multi_class="ovr")[0].points.thresholds),
-        lambda p, q: decisions.operating_point(Y, p, 0.5, **first(p)).tpr,
-        lambda p, q: on_scale(p, decisions.optimal_operating_points(Y, p, **first(p)).thresholds),
-        lambda p, q: dmfroc.calibration_tests(
+        lambda p, q: applications.operating_point(Y, p, 0.5, **first(p)).tpr,
+        lambda p, q: on_scale(
+            p, applications.optimal_operating_points(Y, p, **first(p)).thresholds
+        ),
+        lambda p, q: dmfroc.applications.calibration_tests(
             Predictions.from_arrays(Y, p).with_positive_class(0)
         ).to_pandas(),
         lambda p, q: dmfroc.compare_subgroups(
@@ -336,15 +339,15 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
             np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-9)
     for by in ("youden", "specificity"):
         options = {"by": by, "n_draws": 100}
-        found = decisions.choose_threshold(Y, small, **options, **given)
-        expected = decisions.choose_threshold(*by_hand, **options)
+        found = applications.choose_threshold(Y, small, **options, **given)
+        expected = applications.choose_threshold(*by_hand, **options)
         assert found.direction == "<="
         assert found.threshold.value == -expected.threshold.value
         assert found.threshold.interval == tuple(-x for x in expected.threshold.interval[::-1])
         assert found.value == expected.value
         np.testing.assert_array_equal(found.curve, expected.curve * [[-1], [1]])
         # What is printed can be fed back
-        point = decisions.operating_point(Y, small, found.threshold.value, **given)
+        point = applications.operating_point(Y, small, found.threshold.value, **given)
         told = small <= found.threshold.value
         assert point.tpr == pytest.approx(np.mean(told[positive == Y]))
         assert point.fpr == pytest.approx(np.mean(told[positive != Y]))
@@ -353,12 +356,12 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
     assert points.direction == "<="
     for t, hits in zip(points.thresholds, points.true_positives, strict=True):
         assert np.count_nonzero((small <= t) & (positive == Y)) == hits
-    optima = decisions.optimal_operating_points(finished, cost_fn=3)
-    expected = decisions.optimal_operating_points(*by_hand, cost_fn=3)
+    optima = applications.optimal_operating_points(finished, cost_fn=3)
+    expected = applications.optimal_operating_points(*by_hand, cost_fn=3)
     np.testing.assert_array_equal(optima.thresholds, -expected.thresholds)
     assert optima.midpoints == tuple(-x for x in expected.midpoints)
-    mixed = decisions.randomized_threshold(finished, fpr=0.2)
-    expected = decisions.randomized_threshold(*by_hand, fpr=0.2)
+    mixed = applications.randomized_threshold(finished, fpr=0.2)
+    expected = applications.randomized_threshold(*by_hand, fpr=0.2)
     labels = expected.predict(-small, random_state=0) == 1
     np.testing.assert_array_equal(mixed.predict(small, random_state=0) == positive, labels)
     curve = curves.roc_curve(Y, small, **given)

@@ -176,7 +176,7 @@ def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
     """For these runs, the variance of the difference of means is that of the mean influences."""
     y, scores = runs()
     found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
-    from dmfroc import influences
+    from dmfroc.extend import influences
 
     mean = {
         k: np.mean([influences("hand_till", y, s) for s in of_one], axis=0)

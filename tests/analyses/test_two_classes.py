@@ -6,7 +6,7 @@ from simulations import normal_scores
 from sklearn import metrics
 
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
-from dmfroc.decisions import operating_point, optimal_operating_points
+from dmfroc.applications import operating_point, optimal_operating_points
 
 CLASSES, SCORES = normal_scores(1, 80, 2, prior=[0.7, 0.3])
 EXCESS = SCORES - SCORES[:, ::-1]  # over the other class: the one score that two columns make

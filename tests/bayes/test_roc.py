@@ -18,18 +18,10 @@ from scipy.special import expit, log_expit, softmax
 from simulations import normal_scores
 
 import dmfroc.bayes
-from dmfroc import (
-    Predictions,
-    Priors,
-    bayesian_roc,
-    bayesian_roc_prior,
-    bayesian_table,
-    dmf_auc_score,
-    estimate,
-    evaluate,
-)
+from dmfroc import Predictions, dmf_auc_score, estimate, evaluate
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.bayes import method
+from dmfroc.applications import majority_costs
+from dmfroc.bayes import Priors, bayesian_roc, bayesian_roc_prior, bayesian_table, method
 from dmfroc.bayes.method import (
     against_the_rest,
     couple,
@@ -51,7 +43,6 @@ from dmfroc.bayes.models import (
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
 from dmfroc.bayes.roc import approximated, bind_pairs, check_choices, pairwise_counts
-from dmfroc.decisions import majority_costs
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures import (
     dmf_auc,

@@ -15,10 +15,10 @@ from jax.random import PRNGKey
 from numpyro.infer import MCMC
 from simulations import normal_scores
 
-from dmfroc import Predictions, bayesian_roc
+from dmfroc import Predictions
 from dmfroc._kit.compiled import in_double_precision
 from dmfroc._kit.threads import Stopped, become_worker
-from dmfroc.bayes import sampling
+from dmfroc.bayes import bayesian_roc, sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
 from dmfroc.bayes.roc import _overlap_of_cells, _overlap_of_columns, bind_pairs, pairwise_counts

@@ -8,8 +8,10 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Estimate, Measure, Predictions, bayesian_table, estimate
+from dmfroc import Measure, Predictions, estimate
+from dmfroc.bayes import bayesian_table
 from dmfroc.measures.statistics.confusion import confusion_counts
+from dmfroc.results import Estimate
 
 
 def recall_of_first(matrix, xp):

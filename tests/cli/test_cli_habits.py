@@ -97,12 +97,12 @@ def test_a_column_that_looks_like_folds_is_named(file):
 @pytest.mark.parametrize(
     ("command", "options", "analysis"),
     [
-        ("calibration", (), lambda: dmfroc.calibration_tests(Y, P)),
-        ("threshold", (), lambda: dmfroc.decisions.choose_threshold(Y, P, n_draws=999)),
+        ("calibration", (), lambda: dmfroc.applications.calibration_tests(Y, P)),
+        ("threshold", (), lambda: dmfroc.applications.choose_threshold(Y, P, n_draws=999)),
         (
             "threshold",
             ("--criterion", "cost", "--cost-fp", "1", "--cost-fn", "5", "--n-draws", "200"),
-            lambda: dmfroc.decisions.choose_threshold(
+            lambda: dmfroc.applications.choose_threshold(
                 Y, P, by="cost", cost_fp=1.0, cost_fn=5.0, n_draws=200
             ),
         ),
@@ -173,7 +173,7 @@ def test_outcomes_at_a_horizon(tmp_path, command, more):
     found = json.loads(run(command, str(file), *options).stdout)
     analysis = {
         "decision": dmfroc.curves.decision_curve,
-        "threshold": dmfroc.decisions.choose_threshold,
+        "threshold": dmfroc.applications.choose_threshold,
     }
     read = dmfroc.Predictions.from_arrays(Y, P)
     expected = analysis[command](read, time=followed["t"], horizon=5)
@@ -204,7 +204,7 @@ def test_receipts_of_sites_are_pooled(file, tmp_path):
         data = str(tmp_path / f"site{site}.csv")
         run("evaluate", data, *OF_FILE, "--measures", "hand_till", "--receipt", receipts[-1])
     with pytest.warns(UserWarning, match="hardly show"):
-        expected = dmfroc.pool(receipts, measure="hand_till")
+        expected = dmfroc.applications.pool(receipts, measure="hand_till")
     found = run("pool", *receipts, "--measure", "hand_till", "--csv").stdout
     table = pd.read_csv(io.StringIO(found), index_col=0)
     np.testing.assert_allclose(table.iloc[:, 0], expected.to_pandas().iloc[:, 0])
@@ -273,7 +273,10 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ),
         ("evaluate F --label y --auc", "No such option '--auc': give --measures auc"),
         ("compare F F --label y --brier-score", "give --measure brier_score"),
-        ("plan F --label y --auc .8", "'dmfroc.plan(dmfroc.simulation.PublishedFigures(prev"),
+        (
+            "plan F --label y --auc .8",
+            "'dmfroc.applications.plan(dmfroc.simulation.PublishedFigures(prev",
+        ),
         ("evaluate F --label y --min-auc .8", "give a file of TOML to dmfroc gate, with lines [["),
         ("gate F --label y --rule auc=.8", "give a file of TOML to dmfroc gate, with lines [["),
         ("evaluate F --label y --levels a,b", "(did you mean --labels or --level?)"),
@@ -350,7 +353,7 @@ def test_words_of_options_are_those_of_the_package():
     assert words["evaluate", "method"] == set(get_args(Method))
     assert words["compare", "alternative"] == set(get_args(Alternative))
     with pytest.raises(ValueError, match="by must be one of") as error:
-        dmfroc.decisions.choose_threshold(Y, P, by="?")
+        dmfroc.applications.choose_threshold(Y, P, by="?")
     assert all(repr(word) in str(error.value) for word in words["threshold", "by"])
     assert str(error.value).count("'") == 2 * len(words["threshold", "by"]) + 2
 
@@ -421,13 +424,16 @@ def test_answers_of_several_files_are_matched_by_id_in_each_task(tmp_path):
     files = [str(tmp_path / f"{name}.csv") for name in scores]
     line = (*files, "--answers", "right", "--id", "item", "--json")
     found = json.loads(run("compare", *line, "--simultaneous").stdout)
-    expected = dmfroc.items(scores, simultaneous=True).as_json()
+    expected = dmfroc.applications.items(scores, simultaneous=True).as_json()
     for one, other in zip(found["differences"], expected["differences"], strict=True):
         assert [one["first"], one["second"]] == [other["first"], other["second"]]
         assert one["interval"] == pytest.approx(other["interval"])
     found = json.loads(run("leaderboard", *line, "--task", "task").stdout)["ranks"]
-    expected = {str(t): dmfroc.items({x: s[task == t] for x, s in scores.items()}) for t in (0, 1)}
-    expected = dmfroc.leaderboard(expected).ranks().as_json()["ranks"]
+    expected = {
+        str(t): dmfroc.applications.items({x: s[task == t] for x, s in scores.items()})
+        for t in (0, 1)
+    }
+    expected = dmfroc.applications.leaderboard(expected).ranks().as_json()["ranks"]
     values = {name: x["value"] for name, x in expected.items()}
     assert {name: x["value"] for name, x in found.items()} == pytest.approx(values)
     both = ("compare", *files, "--answers", "right,also", "--id", "item", "--json")
@@ -562,7 +568,7 @@ def test_columns_of_subgroups_cross_at_commas(file):
 
 def test_the_answer_of_a_plan_is_in_its_tables(file):
     line = ("plan", file, *OF_FILE, "--half-width", ".05", "--measure", "hand_till")
-    expected = dmfroc.plan(
+    expected = dmfroc.applications.plan(
         dmfroc.Predictions.from_arrays(Y, P), measure="hand_till", half_width=0.05
     )
     [row] = pd.read_csv(io.StringIO(run(*line, "--csv").stdout)).to_dict("records")

@@ -12,8 +12,7 @@ import pytest
 from simulations import normal_scores
 
 import dmfroc
-from dmfroc import Accumulator
-from dmfroc.counted import storage
+from dmfroc.counted import Accumulator, storage
 
 Y, SCORES = normal_scores(0, 900, 3, 1.5)
 CUTS = np.linspace(-3, 4, 200)

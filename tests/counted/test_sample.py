@@ -163,7 +163,7 @@ def test_results_say_that_it_is_a_sample(sample):
         dmfroc.estimate("hand_till", sample, method="bayesian_bootstrap", n_draws=100),
         dmfroc.estimate("dmf_auc", sample, method="paper_bootstrap", n_draws=100),
         dmfroc.estimate("dmf_auc", small, method="bayes"),
-        dmfroc.bayesian_table("informedness", small, n_draws=400),
+        dmfroc.bayes.bayesian_table("informedness", small, n_draws=400),
         dmfroc.evaluate(sample).estimates["dmf_auc"],
         dmfroc.compare_subgroups(sample, by=np.arange(3000) % 2).estimates["0"],
     ]
@@ -202,7 +202,7 @@ def test_errors_name_the_remedy(call, message):
 
 
 def test_an_accumulators_errors_name_it_too():
-    accumulator = dmfroc.Accumulator(range(K))
+    accumulator = dmfroc.counted.Accumulator(range(K))
     accumulator.update(Y[:300], SCORES[:300])
     with pytest.raises(ValueError, match=r"dmfroc\.scan\(\.\.\.\)\.predictions\(\)"):
         accumulator.compute(["brier_score"])

@@ -296,7 +296,7 @@ def test_compared_sums_of_rows_are_those_of_memory():
 
 def test_sums_of_rows_need_the_rows():
     y, p = make(dtype=np.float64)
-    accumulator = dmfroc.Accumulator([0, 1, 2], n_bins=16)
+    accumulator = dmfroc.counted.Accumulator([0, 1, 2], n_bins=16)
     accumulator.update(y, p)
     with pytest.raises(ValueError, match="log_loss needs more of each row"):
         accumulator.compute(measures=["log_loss"])

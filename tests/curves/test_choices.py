@@ -10,7 +10,8 @@ from scipy.special import expit, logit
 from sklearn import metrics
 from sklearn.calibration import calibration_curve as sklearn_calibration
 
-from dmfroc import ContingencyTable, plots
+from dmfroc import plots
+from dmfroc.applications import optimal_operating_points
 from dmfroc.curves import (
     calibration_curve,
     convex_hull,
@@ -25,7 +26,7 @@ from dmfroc.curves import (
     repair_concavities,
     roc_curve,
 )
-from dmfroc.decisions import optimal_operating_points
+from dmfroc.measures import ContingencyTable
 from dmfroc.papers import moses_littenberg_roc
 
 CLASSES = np.repeat([0, 1], [13, 11])

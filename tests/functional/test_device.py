@@ -115,7 +115,7 @@ CALLS = {
         y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method="bootstrap", n_draws=100
     ),
     "subgroups": lambda y, x: dmfroc.compare_subgroups(y, x, np.arange(len(y)) // K % 2),
-    "influences": lambda y, x: dmfroc.influences("dmf_auc", y, x),
+    "influences": lambda y, x: dmfroc.extend.influences("dmf_auc", y, x),
 }
 
 

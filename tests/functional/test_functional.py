@@ -429,7 +429,7 @@ def test_standard_errors_are_those_of_estimate(name):
     for row, y in enumerate(ys):
         expected = dmfroc.estimate(name, y, SCORES)
         np.testing.assert_allclose(many.value[row], expected.value, atol=1e-12)
-        error = both_parts(dmfroc.influences(name, y, SCORES), y)
+        error = both_parts(dmfroc.extend.influences(name, y, SCORES), y)
         np.testing.assert_allclose(many.standard_error[row], error, atol=1e-10)
         # In one stratum, where observations of all classes cost alike: a difference of order 1 / n
         np.testing.assert_allclose(error, expected.standard_error, rtol=2 / len(y))
@@ -439,7 +439,10 @@ def test_weights_and_single_observations_in_estimates():
     weights = WEIGHTS["whole"] / 3
     expected = dmfroc.estimate("accuracy", Y, SCORES, sample_weight=weights)
     found = functional.estimate(functional.accuracy, Y, SCORES, weights, n_classes=K)
-    influence, counts = dmfroc.influences("accuracy", Y, SCORES, sample_weight=weights), weights > 0
+    influence, counts = (
+        dmfroc.extend.influences("accuracy", Y, SCORES, sample_weight=weights),
+        weights > 0,
+    )
     np.testing.assert_allclose(
         found, [expected.value, both_parts(influence[counts], Y[counts])], atol=1e-12
     )

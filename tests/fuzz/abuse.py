@@ -32,11 +32,11 @@ Y = np.arange(60) % 3
 S = RNG.dirichlet(np.ones(3), 60) + 0.3 * np.eye(3)[Y]
 S /= S.sum(axis=1, keepdims=True)
 B, P = (Y > 0).astype(int), S[:, 1] / 2
-TABLE = dmfroc.ContingencyTable.from_labels(B, (P > 0.3).astype(int))
+TABLE = dmfroc.measures.ContingencyTable.from_labels(B, (P > 0.3).astype(int))
 CURVE, POINTS = dmfroc.curves.roc_curve(B, P), dmfroc.curves.operating_points(B, P)
 PREDICTIONS = dmfroc.Predictions.from_arrays(Y, S)
 POPULATION = dmfroc.simulation.MultinomialPopulation.random(n_classes=3)
-ACCUMULATOR = dmfroc.Accumulator(range(3), n_bins=8)
+ACCUMULATOR = dmfroc.counted.Accumulator(range(3), n_bins=8)
 ACCUMULATOR.update(Y, S)
 ACCUMULATOR.cuts  # learned from these  # noqa: B018
 FILES = Path(tempfile.mkdtemp())
@@ -119,7 +119,7 @@ OF_FUNCTION = {
     "Accumulator": {"labels": [0, 1, 2]},
     "Accumulator.update": {"sample_weight": None},
     "ContingencyTable.with_prevalence": {"prevalence": 0.4},
-    "Accumulator.merge": {"other": dmfroc.Accumulator(range(3))},
+    "Accumulator.merge": {"other": dmfroc.counted.Accumulator(range(3))},
     "Accumulator.save": {"path": FILES / "saved.npz"},
     "Accumulator.load": {"path": FILES / "accumulator.npz"},
     "ContingencyTable.from_matrix": {"matrix": [[5, 2], [3, 9]], "rows": "true"},
@@ -188,24 +188,24 @@ LEGITIMATE = {
 
 # Of objects that calls do not change, and what makes others
 METHODS = {
-    "Accumulator": dmfroc.Accumulator,
-    "Accumulator.update": lambda **options: dmfroc.Accumulator(range(3)).update(**options),
+    "Accumulator": dmfroc.counted.Accumulator,
+    "Accumulator.update": lambda **options: dmfroc.counted.Accumulator(range(3)).update(**options),
     "Accumulator.merge": ACCUMULATOR.merge,
     "Accumulator.compute": ACCUMULATOR.compute,
     "Accumulator.save": ACCUMULATOR.save,
-    "Accumulator.load": dmfroc.Accumulator.load,
-    "ContingencyTable.from_matrix": dmfroc.ContingencyTable.from_matrix,
-    "ContingencyTable.from_cells": dmfroc.ContingencyTable.from_cells,
-    "ContingencyTable.from_rates": dmfroc.ContingencyTable.from_rates,
-    "ContingencyTable.from_labels": dmfroc.ContingencyTable.from_labels,
+    "Accumulator.load": dmfroc.counted.Accumulator.load,
+    "ContingencyTable.from_matrix": dmfroc.measures.ContingencyTable.from_matrix,
+    "ContingencyTable.from_cells": dmfroc.measures.ContingencyTable.from_cells,
+    "ContingencyTable.from_rates": dmfroc.measures.ContingencyTable.from_rates,
+    "ContingencyTable.from_labels": dmfroc.measures.ContingencyTable.from_labels,
     "ContingencyTable.with_prevalence": TABLE.with_prevalence,
     "ContingencyTable.f_score": TABLE.f_score,
     "Predictions.from_arrays": dmfroc.Predictions.from_arrays,
     "Predictions.from_labels": dmfroc.Predictions.from_labels,
     "Predictions.from_file": dmfroc.Predictions.from_file,
     "Predictions.in_folds": PREDICTIONS.in_folds,
-    "Priors": dmfroc.Priors,
-    "SummaryPriors": dmfroc.SummaryPriors,
+    "Priors": dmfroc.bayes.Priors,
+    "SummaryPriors": dmfroc.applications.SummaryPriors,
     "Curve.integral": CURVE.integral,
     "Hull.calibrate": dmfroc.curves.convex_hull(CURVE).calibrate,
     "MultinomialPopulation.random": dmfroc.simulation.MultinomialPopulation.random,
@@ -213,7 +213,9 @@ METHODS = {
     "functional.center": dmfroc.functional.center,
     "functional.dmf": dmfroc.functional.dmf,
 }
-OF_METHOD = {"Accumulator.update": dmfroc.Accumulator(range(3)).update}  # whose signature it has
+OF_METHOD = {
+    "Accumulator.update": dmfroc.counted.Accumulator(range(3)).update
+}  # whose signature it has
 
 
 def parameters_of(name, function):
@@ -238,7 +240,7 @@ def functions(*, slowly=False):
     """Return all public functions by name, those that make measures included."""
     found = {
         name: value
-        for room in (dmfroc, dmfroc.curves, dmfroc.decisions, dmfroc.papers, dmfroc.simulation)
+        for room in (dmfroc, dmfroc.curves, dmfroc.applications, dmfroc.papers, dmfroc.simulation)
         for name in room.__all__
         if inspect.isfunction(value := getattr(room, name))
     }
@@ -270,9 +272,9 @@ def drawing(found, *, slowly):
     shown = [make(**base(f"plots.{make.__self__.__name__}", make)) for make in makers]
     names = [*RESULTS, *SLOW_RESULTS] if slowly else RESULTS
     results = [found[name](**base(name, found[name])) for name in names]
-    results += [dmfroc.decisions.choose_threshold(B, P, n_draws=100)]
+    results += [dmfroc.applications.choose_threshold(B, P, n_draws=100)]
     results += [dmfroc.curves.decision_curve(B, P)]
-    results += [ACCUMULATOR.confidence_sequence("hand_till")]
+    results += [dmfroc.applications.confidence_sequence(ACCUMULATOR, "hand_till")]
     shown += [*results, *(result.plot() for result in results)]
     plt.close("all")
     methods = {}

@@ -305,14 +305,14 @@ def scored_items(rng):
             options["label_probability"] = rows.given(drawn)
         given = {name: rows.given(np.where(is_verified, x, np.nan)) for name, x in scores.items()}
         judge = {name: rows.given(x) for name, x in said.items()}
-        found = dmfroc.items(given, judge=judge, **options)
+        found = dmfroc.applications.items(given, judge=judge, **options)
         for name, x in scores.items():
             w = 1 / drawn[is_verified]
             labels = found.estimates[name].judge
             close(labels.verified_value, np.average(x[is_verified], weights=w), "verified items")
             close(labels.judge_value, said[name].mean(), "the judge's items")
         return
-    found = dmfroc.items(given, **options)
+    found = dmfroc.applications.items(given, **options)
     for name, x in scores.items():
         one = found.estimates[name]
         close(one.value, x.mean(), "mean of items")
@@ -356,7 +356,7 @@ def several_labels(rng):
         p = np.stack([-s[known], s[known]], axis=1)
         return oracles.value(measure, codes, p, hard[known], w, 1, None, None)
 
-    found = dmfroc.multilabel(table(y), {x: table(v) for x, v in s.items()}, **options)
+    found = dmfroc.applications.multilabel(table(y), {x: table(v) for x, v in s.items()}, **options)
     for x in s:
         each = [value(y[:, k], s[x][:, k], hard[x][:, k]) for k in range(3)]
         pooled = value(y.ravel(), s[x].ravel(), hard[x].ravel())
@@ -373,7 +373,7 @@ def streamed(rng):
     parts = [part for part in np.split(np.arange(rows.n), ends) if len(part)]
     w = rng.integers(1, 4, rows.n) / 2 if rng.random() < 0.3 else np.ones(rows.n)
     weights = {} if (w == 1).all() else {"sample_weight": w}
-    first, second = (dmfroc.Accumulator(rows.labels, cuts=np.linspace(-0.1, 1.1, 4001))
+    first, second = (dmfroc.counted.Accumulator(rows.labels, cuts=np.linspace(-0.1, 1.1, 4001))
                      for _ in range(2))  # fmt: skip
     for place, part in enumerate(parts):
         own = {x: v[part] for x, v in weights.items()}
@@ -387,12 +387,12 @@ def streamed(rng):
     hard = rows.p.argmax(axis=1)
     # Columns are counted in bins so fine that ties alone share one
     expected = oracles.value(name, rows.codes, rows.p, hard, w, 1, None, None)
-    found = first.confidence_sequence(name)
+    found = dmfroc.applications.confidence_sequence(first, name)
     tolerance = 2e-3 if name == "hand_till" else 1e-9
     if abs(found.value - expected) > tolerance:
         raise Defect(f"{name} of a stream is {found.value}, by brute force {expected}")
     low, high = found.interval
-    wide = first.confidence_sequence(name, level=0.99).interval
+    wide = dmfroc.applications.confidence_sequence(first, name, level=0.99).interval
     if not wide[0] - 1e-12 <= low <= expected + tolerance or not expected - tolerance <= high:
         raise Defect(f"{name} of a stream: {found.interval}, at level .99 {wide}")
     if first.n_observations != rows.n:
@@ -428,8 +428,8 @@ def decided(rng):
     if rng.random() < 0.4:
         shares, target["target_prevalence"] = rows.shares()
         share = shares[rows.positive]
-    chosen = dmfroc.decisions.choose_threshold(rows.y, rows.scores(), by=by, n_draws=100, **options,
-                                               **costs, **least, **target)  # fmt: skip
+    options |= {**costs, **least, **target, "by": by, "n_draws": 100}
+    chosen = dmfroc.applications.choose_threshold(rows.y, rows.scores(), **options)
     at = {t: oracles.criterion(by, *oracles.rates(s >= t, is_positive, w), share)
           for t in np.unique(s)}  # fmt: skip
     best = max(at.values())

@@ -54,7 +54,7 @@ def ordinary(rng):
         points = oracles.roc_points(scores[:, 1], given.codes == 1, given.weights)
         close(curve.area, np.trapezoid(points[:, 1], points[:, 0]), "area")
         costs = rng.uniform(0.1, 5, size=2)
-        best = dmfroc.decisions.optimal_operating_points(
+        best = dmfroc.applications.optimal_operating_points(
             predictions, prevalence=0.3, cost_fp=costs[0], cost_fn=costs[1]
         )
         close(best.expected_cost, oracles.operating_cost(points, 0.3, *costs), "cost")
@@ -70,7 +70,7 @@ def calls(rng):
     y = np.arange(12) % 3
     s = rng.normal(size=(12, 3)) + np.eye(3)[y]
     b, p = (y > 0).astype(int), 1 / (1 + np.exp(-s[:, 1]))
-    table = dmfroc.ContingencyTable.from_matrix([[5, 2], [3, 9]], rows="true")
+    table = dmfroc.measures.ContingencyTable.from_matrix([[5, 2], [3, 9]], rows="true")
     of_two = {"y_true": b, "y_score": p}
     of_three = {"y_true": y, "y_score": s}
     return {
@@ -79,28 +79,28 @@ def calls(rng):
         "compare": (dmfroc.compare,
                     {"y_true": y, "y_score": {"a": s, "b": s[::-1]}, "measure": "hand_till"}),
         "multiclass_roc": (dmfroc.multiclass_roc, {"n_thresholds": 9, **of_three}),
-        "optimal_operating_points": (dmfroc.decisions.optimal_operating_points, of_two),
-        "operating_point": (dmfroc.decisions.operating_point, {"threshold": 0.5, **of_two}),
-        "randomized_threshold": (dmfroc.decisions.randomized_threshold, of_two),
+        "optimal_operating_points": (dmfroc.applications.optimal_operating_points, of_two),
+        "operating_point": (dmfroc.applications.operating_point, {"threshold": 0.5, **of_two}),
+        "randomized_threshold": (dmfroc.applications.randomized_threshold, of_two),
         "calibration_curve": (dmfroc.curves.calibration_curve, of_two),
         "loess_calibration_curve": (dmfroc.curves.loess_calibration_curve, of_two),
         "bprd_curve": (dmfroc.curves.bprd_curve, of_two),
         "bird_curve": (dmfroc.curves.bird_curve, of_two),
         "lift_curve": (dmfroc.curves.lift_curve, of_two),
         "roc_curve": (dmfroc.curves.roc_curve, of_two),
-        "select_class_weights": (dmfroc.decisions.select_class_weights,
+        "select_class_weights": (dmfroc.applications.select_class_weights,
                                  {"y_true": y, "y_score": np.exp(s), "n_starts": 2}),
         "dmf": (dmfroc.dmf, {"rates": np.full((3, 2), 0.3)}),
-        "from_matrix": (dmfroc.ContingencyTable.from_matrix,
+        "from_matrix": (dmfroc.measures.ContingencyTable.from_matrix,
                         {"matrix": [[5, 2], [3, 9]], "rows": "true"}),
-        "from_rates": (dmfroc.ContingencyTable.from_rates,
+        "from_rates": (dmfroc.measures.ContingencyTable.from_rates,
                        {"tpr": 0.8, "fpr": 0.3, "skew": 1.0}),
         "chi_squared_test": (dmfroc.papers.chi_squared_test, {"table": table}),
         "fisher_exact_test": (dmfroc.papers.fisher_exact_test, {"table": table}),
         "sellke_bayarri_berger": (dmfroc.papers.sellke_bayarri_berger, {"p_value": 0.05}),
-        "skew_sensitive_accuracy": (dmfroc.decisions.skew_sensitive_accuracy,
+        "skew_sensitive_accuracy": (dmfroc.applications.skew_sensitive_accuracy,
                                     {"tpr": 0.8, "fpr": 0.3, "c": 0.5, "prevalence": 0.4}),
-        "majority_costs": (dmfroc.decisions.majority_costs, {"y_true": y, "factor": 2.0}),
+        "majority_costs": (dmfroc.applications.majority_costs, {"y_true": y, "factor": 2.0}),
     }  # fmt: skip
 
 

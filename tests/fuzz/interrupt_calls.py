@@ -56,7 +56,7 @@ CALLS = {
     "studentized": f"dmfroc.estimate('hand_till', y, s, interval_type='studentized', {LONG})",
     "comparison": f"dmfroc.compare(y, {{'a': s, 'b': t}}, {LONG})",
     "band": "while True: dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)",
-    "posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
+    "posterior": "dmfroc.bayes.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
     "scan": "dmfroc.estimate('hand_till', dmfroc.scan([(y, s)] * 5_000, labels=range(4)))",
     "volume": f"dmfroc.estimate('vus', y3[::20], s3[::20], {LONG})",
     "volume of many": f"dmfroc.estimate('vus', y3, s3, {LONG})",
@@ -70,33 +70,36 @@ CALLS = {
     f"{LONG})",
     "subgroups": f"dmfroc.compare_subgroups(y, s, np.arange(20_000) % 3, {LONG})",
     "training runs": "while True: dmfroc.compare_runs(y, {'a': [s] * 30, 'b': [t] * 30})",
-    "long posterior": "dmfroc.bayesian_roc(y[::100], s[::100], n_draws=100_000)",
-    "posterior of a table": "dmfroc.bayesian_table('informedness', y, y_pred=s.argmax(axis=1), "
-    "n_draws=2_000_000)",
-    "meta-analysis": "dmfroc.summary_roc(counts, study=None, n_draws=200_000)",
+    "long posterior": "dmfroc.bayes.bayesian_roc(y[::100], s[::100], n_draws=100_000)",
+    "posterior of a table": "dmfroc.bayes.bayesian_table('informedness', y, "
+    "y_pred=s.argmax(axis=1), n_draws=2_000_000)",
+    "meta-analysis": "dmfroc.applications.summary_roc(counts, study=None, n_draws=200_000)",
     "cross-validation": "while True: dmfroc.cross_validate(classifier, s, y, n_repeats=50)",
-    "nested cross-validation": "dmfroc.nested_cross_validation(classifier, s, y, n_repeats=500)",
-    "plan": "while True: dmfroc.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
+    "nested cross-validation": "dmfroc.applications.nested_cross_validation(classifier, s, y, "
+    "n_repeats=500)",
+    "plan": "while True: "
+    "dmfroc.applications.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
     "simulation": "while True: dmfroc.simulation.simulate_predictions(population, 1_000_000)",
-    "class weights": "dmfroc.decisions.select_class_weights(y, np.exp(s), n_starts=5000)",
+    "class weights": "dmfroc.applications.select_class_weights(y, np.exp(s), n_starts=5000)",
     "curve of many classes": "while True: dmfroc.multiclass_roc(np.arange(3000) % 300, "
     "generator.normal(size=(3000, 300)))",
     "scan of one part": "while True: dmfroc.evaluate(dmfroc.scan([(np.tile(y, 100), "
     "np.tile(s, (100, 1)))]))",
     "scan of a function": "dmfroc.estimate('hand_till', dmfroc.scan(lambda: ((y, s) for _ in "
     "range(100_000)), labels=range(4)))",
-    "accumulator": "a = dmfroc.Accumulator(range(4))\n    while True: a.update(y, s)",
-    "items": "while True: dmfroc.items({'a': right[:, 0], 'b': right[:, 1]}, by=y)",
-    "items with a judge": "while True: dmfroc.items({'a': np.where(y < 1, right[:, 0], np.nan)}, "
+    "accumulator": "a = dmfroc.counted.Accumulator(range(4))\n    while True: a.update(y, s)",
+    "items": "while True: dmfroc.applications.items({'a': right[:, 0], 'b': right[:, 1]}, by=y)",
+    "items with a judge": "while True: "
+    "dmfroc.applications.items({'a': np.where(y < 1, right[:, 0], np.nan)}, "
     "judge={'a': right[:, 1]})",
-    "multilabel": "while True: dmfroc.multilabel(right, s[:, :2])",
-    "calibration tests": "dmfroc.calibration_tests(y, np.exp(s) / np.exp(s).sum(axis=1, "
-    "keepdims=True), n_draws=1_000_000)",
+    "multilabel": "while True: dmfroc.applications.multilabel(right, s[:, :2])",
+    "calibration tests": "dmfroc.applications.calibration_tests(y, "
+    "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True), n_draws=1_000_000)",
     "decision curve": "while True: dmfroc.curves.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
-    "chosen threshold": "dmfroc.decisions.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
+    "chosen threshold": "dmfroc.applications.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
     "other class shares": "while True: dmfroc.evaluate(y, s, target_prevalence=[.1, .2, .3, .4])",
-    "confidence sequence": "a = dmfroc.Accumulator(range(4))\n    while True:\n"
-    "        a.update(y, s)\n        a.confidence_sequence('hand_till')",
+    "confidence sequence": "a = dmfroc.counted.Accumulator(range(4))\n    while True:\n"
+    "        a.update(y, s)\n        dmfroc.applications.confidence_sequence(a, 'hand_till')",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",
 }
 

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import dmfroc
-from dmfroc import Accumulator
+from dmfroc.counted import Accumulator
 
 FILES = ("accumulator", "labels", "sample", "counts")
 COLUMNS = {"label": "y", "scores": ["0", "1", "2"]}

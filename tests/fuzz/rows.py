@@ -172,7 +172,7 @@ def scanned(y_true, y_score, sample_weight=None, y_pred=None, groups=None):
 
 def accumulated(y_true, y_score, sample_weight=None, y_pred=None):
     """Return the measures of one batch."""
-    accumulator = dmfroc.Accumulator(range(3), n_bins=8)
+    accumulator = dmfroc.counted.Accumulator(range(3), n_bins=8)
     accumulator.update(y_true, y_score, sample_weight=sample_weight, y_pred=y_pred)
     return accumulator.compute(measures=["hand_till", "accuracy"])
 
@@ -194,12 +194,12 @@ def of_features(
 
 def of_hard_labels(y_true, y_pred, groups=None):
     """Return a measure of several labels for each row."""
-    return dmfroc.multilabel(y_true, y_pred=y_pred, groups=groups)
+    return dmfroc.applications.multilabel(y_true, y_pred=y_pred, groups=groups)
 
 
 def calls():
     """Return what takes rows by name: public functions, methods, and those of this file."""
-    scorers = dmfroc.scorers(["brier_score", "accuracy"])
+    scorers = dmfroc.applications.scorers(["brier_score", "accuracy"])
     return (
         abuse.functions()
         | {f"scorer {name}": scorer.score for name, scorer in scorers.items()}

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit
 
-from dmfroc import estimate, influences
+from dmfroc import estimate
+from dmfroc.extend import influences
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.replicates import replicate_values

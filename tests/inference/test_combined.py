@@ -72,7 +72,7 @@ def test_a_judge_that_is_right_wherever_it_is_checked_may_err_elsewhere(name):
 def test_the_limit_of_a_mean_of_perfect_labels_counts_a_row_that_errs_in_all():
     """Nothing shows in how many labels a row errs, and all labels have it on the same side."""
     y = np.column_stack([np.arange(200) % 2, np.arange(200) % 20 == 0]).astype(float)
-    found = dmfroc.multilabel(y, y + 0.1, measure="hand_till")
+    found = dmfroc.applications.multilabel(y, y + 0.1, measure="hand_till")
     alone = [x["classifier"] for x in found.by_label.values()]
     [mean] = found.estimates.values()
     assert [x.value for x in alone] == [1, 1]
@@ -86,7 +86,7 @@ def test_labels_err_together_as_often_as_they_do_in_the_sample():
     apart = np.arange(200)[:, None] == np.arange(4)  # four rows, each wrong in one label
     copies, lows = apart[:, [0] * 4], {}
     for name, wrong in (("copies", copies), ("apart", apart)):
-        found = dmfroc.multilabel(y, y_pred=y ^ wrong, measure="accuracy")
+        found = dmfroc.applications.multilabel(y, y_pred=y ^ wrong, measure="accuracy")
         [mean] = found.estimates.values()
         assert mean.value == pytest.approx(0.995)
         lows[name] = mean.interval[0]
@@ -112,7 +112,9 @@ def test_a_judge_without_information_leaves_the_verified_rows(name):
 def test_copies_of_a_label_are_one_label():
     y, scores = np.column_stack([TRUE] * 3), np.column_stack([P] * 3)
     for name in (*CHOOSE, *BIASED, "specificity_at", "accuracy_at_coverage"):
-        [found] = dmfroc.multilabel(y, scores, measure=name, y_pred=scores > 0.5).estimates.values()
+        [found] = dmfroc.applications.multilabel(
+            y, scores, measure=name, y_pred=scores > 0.5
+        ).estimates.values()
         alone = dmfroc.estimate(name, TRUE, P, y_pred=(P > 0.5).astype(int), method="jackknife")
         assert found.value == pytest.approx(alone.value)
         assert found.bias_corrected == pytest.approx(alone.bias_corrected)
@@ -133,7 +135,9 @@ def test_degrees_of_freedom_of_a_mean():
 def test_values_without_variation_in_a_mean_are_said_if_others_vary(still, is_said):
     y = np.column_stack([np.arange(60) % 2] * 3)
     wrong = np.arange(60)[:, None] < 5 * (np.arange(3) >= still)
-    [found] = dmfroc.multilabel(y, y_pred=y ^ wrong, measure="accuracy").estimates.values()
+    [found] = dmfroc.applications.multilabel(
+        y, y_pred=y ^ wrong, measure="accuracy"
+    ).estimates.values()
     said = [x for x in found.warnings if "show no variation" in x]
     assert len(said) == is_said
     assert not is_said or said[0].startswith(f"{still} of the 3 values")

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 import dmfroc
+from dmfroc.applications import choose_threshold
 from dmfroc.cli.commands import app
 from dmfroc.curves import decision_curve
-from dmfroc.decisions import choose_threshold
 from dmfroc.inference.options import EvaluationOptions
 from dmfroc.results.text import facts
 
@@ -120,7 +120,7 @@ def call(function, given):
             return dmfroc.evaluate(y, P, measures=["hand_till", "brier_score"], **given)
         case "gate":
             rules = [{"measure": "brier_score", "at_most": 0.5}]
-            return dmfroc.gate(rules, y, P, **given)
+            return dmfroc.applications.gate(rules, y, P, **given)
     if "y_pred" in given:
         given["y_pred"] = dict.fromkeys(two, given["y_pred"])
     return dmfroc.compare(y, two, measure="brier_score", **given)
@@ -216,16 +216,17 @@ def of_other_analyses():
             {"weights": "one per row, as given", "at_least": 0.5},
         ),
         "calibration": (
-            lambda: dmfroc.calibration_tests(Y, 1 - P, n_draws=99, labels=[1, 0]),
+            lambda: dmfroc.applications.calibration_tests(Y, 1 - P, n_draws=99, labels=[1, 0]),
             {"labels": [1, 0]},
         ),
         "several labels": (
-            lambda: dmfroc.multilabel(two, np.stack([P, 1 - P], 1), groups=GROUPS),
+            lambda: dmfroc.applications.multilabel(two, np.stack([P, 1 - P], 1), groups=GROUPS),
             {"rows": N, "labels": 2, "average": "macro", "independent_units": N // 4},
         ),
         "several labels of two classifiers": (
-            lambda: dmfroc.multilabel(two, {"a": two + P[:, None], "b": two * P[:, None]},
-                                      average="micro"),
+            lambda: dmfroc.applications.multilabel(
+                two, {"a": two + P[:, None], "b": two * P[:, None]}, average="micro"
+            ),
             {"rows": N, "labels": 2, "average": "micro"},
         ),
         "importance by features": (

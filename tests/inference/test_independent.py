@@ -8,7 +8,8 @@ from scipy import stats
 from scipy.special import stdtr, stdtrit
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, estimate, influences
+from dmfroc import Predictions, compare, estimate
+from dmfroc.extend import influences
 from dmfroc.inference import independent
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.hypothesis import Hypothesis, error_reaching

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from simulations import normal_scores
 
-from dmfroc import Predictions, estimate, hand_till_score, influences
+from dmfroc import Predictions, estimate, hand_till_score
+from dmfroc.extend import influences
 from dmfroc.inference import evidence
 from dmfroc.inference.influences import moments_of_sums
 from dmfroc.inference.units import units_of

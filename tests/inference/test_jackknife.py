@@ -9,7 +9,8 @@ from scipy import stats
 from scipy.special import expit, logit
 from simulations import area_of_shift, normal_scores
 
-from dmfroc import Measure, Predictions, estimate, influences
+from dmfroc import Measure, Predictions, estimate
+from dmfroc.extend import influences
 from dmfroc.inference.evidence import facts_in, joint_covariance
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import Units, sample_of, units_of

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
-from dmfroc import Predictions, compare, influences
+from dmfroc import Predictions, compare
+from dmfroc.extend import influences
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.sign_flips import p_value_of_flips, sign_flips, uses_sign_flips

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores
 
-from dmfroc import Predictions, estimate, hand_till_score, influences
+from dmfroc import Predictions, estimate, hand_till_score
+from dmfroc.extend import influences
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import units_of
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from simulations import normal_scores
 
-from dmfroc import Predictions, bayesian_table, compare, estimate, evaluate, influences
+from dmfroc import Predictions, compare, estimate, evaluate
+from dmfroc.bayes import bayesian_table
+from dmfroc.extend import influences
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.band import curve_band
 

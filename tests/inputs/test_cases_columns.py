@@ -356,7 +356,7 @@ def test_one_file_twice(parsed):
 def test_two_studies_of_one_name(cases_directory):
     table = pd.read_csv(cases_directory / "kearon1998.csv")
     with pytest.raises(ValueError, match="a study of its own, whatever its name, pass study=None"):
-        dmfroc.summary_roc(table)
+        dmfroc.applications.summary_roc(table)
 
 
 # Labels of several columns

@@ -63,8 +63,8 @@ def test_rows_of_all_inputs_are_matched_at_once():
 
 
 def test_hard_labels_are_matched_by_index():
-    wanted = dmfroc.ContingencyTable.from_labels(Y, HARD).counts
-    found = dmfroc.ContingencyTable.from_labels(series(Y), series(HARD).iloc[ORDER])
+    wanted = dmfroc.measures.ContingencyTable.from_labels(Y, HARD).counts
+    found = dmfroc.measures.ContingencyTable.from_labels(series(Y), series(HARD).iloc[ORDER])
     np.testing.assert_array_equal(found.counts, wanted)
 
 

@@ -16,10 +16,10 @@ from sklearn.metrics import cohen_kappa_score
 import dmfroc
 from dmfroc import Predictions, measures
 from dmfroc._kit.text import split_calls
-from dmfroc.analyses.calibration_tests import calibration_tests
+from dmfroc.applications.calibration import calibration_tests
+from dmfroc.applications.meta_analysis.data import read_studies
 from dmfroc.cli.commands import app
-from dmfroc.meta_analysis.data import read_studies
-from dmfroc.reports.verdict import number
+from dmfroc.reports.verdict import digits
 from dmfroc.results.table import rounded
 
 ORDERED = {
@@ -168,7 +168,7 @@ def test_hard_labels_in_another_code(parsed, cases_directory, file, label, hard,
     assert f"has others that are never predicted ({lost}). Recode one of them" in notes
     data = pd.read_csv(cases_directory / file)
     if data[label].dtype == data[hard].dtype:
-        for function in (Predictions.from_labels, dmfroc.ContingencyTable.from_labels):
+        for function in (Predictions.from_labels, dmfroc.measures.ContingencyTable.from_labels):
             with pytest.warns(UserWarning, match=r"never occur in y_true .* Recode one of them"):
                 function(data[label], data[hard])
         return
@@ -210,7 +210,7 @@ def test_the_stated_order_of_categories_is_that_of_the_labels(cases_directory, c
         values = {name: x.value for name, x in found.estimates.items()}
         assert values == pytest.approx(ORDERED, abs=5e-7)
         assert Predictions.from_labels(y, predicted).labels == tuple(GRADES)
-        table = dmfroc.ContingencyTable.from_labels(y, predicted)
+        table = dmfroc.measures.ContingencyTable.from_labels(y, predicted)
         assert table.measures()["weighted_kappa"] == pytest.approx(0.627507, abs=5e-7)
 
 
@@ -299,7 +299,7 @@ def test_stated_orders_that_cannot_be_used():
 
 def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
     data = pd.read_csv(cases_directory / "fraud.csv")
-    found = dmfroc.decisions.choose_threshold(data["fraud"], data["p"], by="youden")
+    found = dmfroc.applications.choose_threshold(data["fraud"], data["p"], by="youden")
     low, high = found.threshold.interval
     assert re.search(r"threshold +2\.36e-05 +2\.09e-05 +4\.31e-05", str(found))
     assert (f"{low:.3g}", f"{high:.3g}") == ("2.09e-05", "4.31e-05")
@@ -321,7 +321,7 @@ def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
 )
 def test_numbers_that_decimals_would_not_show(x, error, text, in_report):
     assert rounded(x, error) == text
-    assert number(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
+    assert digits(x, error) == in_report.replace("e-05", "e\N{MINUS SIGN}05")
 
 
 # Options of measures in their names
@@ -569,7 +569,7 @@ TABLE = pl.from_pandas(SHARES)
     ids=range(12),
 )
 def test_refusals_have_the_line_that_mends_them(y, scores, remedy):
-    for call in (dmfroc.evaluate, dmfroc.hand_till_score, dmfroc.decisions.choose_threshold):
+    for call in (dmfroc.evaluate, dmfroc.hand_till_score, dmfroc.applications.choose_threshold):
         with pytest.raises((TypeError, ValueError), match=re.escape(remedy)):
             call(y, scores)
 
@@ -577,7 +577,7 @@ def test_refusals_have_the_line_that_mends_them(y, scores, remedy):
 def test_refusals_of_other_functions_have_it_too():
     several = (SHARES.to_numpy() > 0.3).astype(int)
     with pytest.raises(ValueError, match=re.escape("np.stack([p[:, 1] for p in proba], axis=1)")):
-        dmfroc.multilabel(several, PROBA)
+        dmfroc.applications.multilabel(several, PROBA)
     ragged = [PROBA[0], SHARES.to_numpy()]
     for call in (
         lambda: Predictions.from_labels(CODES, ragged),

@@ -125,8 +125,8 @@ def test_the_first_advice_for_two_classes_is_one_score_that_works(tmp_path):
     "call",
     [
         dmfroc.hand_till_score,
-        dmfroc.decisions.choose_threshold,
-        dmfroc.decisions.optimal_operating_points,
+        dmfroc.applications.choose_threshold,
+        dmfroc.applications.optimal_operating_points,
         dmfroc.curves.roc_curve,
         dmfroc.curves.precision_recall_curve,
         dmfroc.multiclass_roc,
@@ -187,11 +187,15 @@ NOTED = {
         PAIR, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measure="hand_till"
     ),
     "subgroups": lambda: dmfroc.compare_subgroups(*EXCHANGED, **BY),
-    "gate": lambda: dmfroc.gate([{"measure": "hand_till", "at_least": 0.8}], PAIR, SMALL),
-    "plan": lambda: dmfroc.plan(PAIR, SMALL, measure="hand_till", half_width=0.05),
-    "threshold": lambda: dmfroc.decisions.choose_threshold(PAIR, SMALL, n_draws=100),
+    "gate": lambda: dmfroc.applications.gate(
+        [{"measure": "hand_till", "at_least": 0.8}], PAIR, SMALL
+    ),
+    "plan": lambda: dmfroc.applications.plan(PAIR, SMALL, measure="hand_till", half_width=0.05),
+    "threshold": lambda: dmfroc.applications.choose_threshold(PAIR, SMALL, n_draws=100),
     "decision": lambda: dmfroc.curves.decision_curve(PAIR, 1 / (1 + np.exp(-SMALL))),
-    "calibration": lambda: dmfroc.calibration_tests(CODES, IMPOSSIBLE[:, [1, 0, 2]], n_draws=99),
+    "calibration": lambda: dmfroc.applications.calibration_tests(
+        CODES, IMPOSSIBLE[:, [1, 0, 2]], n_draws=99
+    ),
 }
 
 
@@ -288,7 +292,7 @@ def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
 @pytest.mark.parametrize(
     ("y", "function"),
     [
-        (OF_TWO, dmfroc.decisions.choose_threshold),
+        (OF_TWO, dmfroc.applications.choose_threshold),
         (OF_TWO, dmfroc.curves.decision_curve),
         (OF_TWO, dmfroc.curves.roc_curve),
     ],

@@ -9,16 +9,9 @@ from click.testing import CliRunner
 from simulations import cyclic_scores
 
 import dmfroc
-from dmfroc import (
-    Predictions,
-    compare,
-    estimate,
-    evaluate,
-    hand_till_score,
-    influences,
-    multiclass_roc,
-)
+from dmfroc import Predictions, compare, estimate, evaluate, hand_till_score, multiclass_roc
 from dmfroc.cli.commands import app
+from dmfroc.extend import influences
 from dmfroc.plots import MulticlassROCDisplay
 
 MEASURES = ["hand_till", "informedness", "dmf_auc"]

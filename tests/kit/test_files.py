@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 import dmfroc
-from dmfroc import Accumulator
 from dmfroc._kit.files import remove_strays, written, written_whole
+from dmfroc.counted import Accumulator
 
 KILLED = """
 import os, signal, sys
@@ -162,7 +162,7 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
-from dmfroc import Accumulator
+from dmfroc.counted import Accumulator
 from dmfroc.cli.outputs import open_picture
 figure = Figure()
 figure.add_subplot().plot(np.random.default_rng(0).random(2000))

@@ -57,7 +57,7 @@ def test_a_key_of_jax_is_a_random_state_everywhere(make):
         ),
         lambda key: dmfroc.multiclass_roc(y, scores, n_pairs=2, random_state=key).pairs,
         lambda key: (
-            dmfroc.bayesian_table("accuracy", y, scores, n_draws=50, random_state=key).value
+            dmfroc.bayes.bayesian_table("accuracy", y, scores, n_draws=50, random_state=key).value
         ),
     )
     for call in calls:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from dmfroc import Predictions, compare, estimate, influences, scan
+from dmfroc import Predictions, compare, estimate, scan
+from dmfroc.extend import influences
 from dmfroc.measures import get_measure, weighted_kappa
 
 FIRST = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4]

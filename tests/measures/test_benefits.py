@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dmfroc import compare, estimate, influences, measures
+from dmfroc import compare, estimate, measures
+from dmfroc.extend import influences
 from dmfroc.measures import expected_utility, interventions_avoided, net_benefit
 
 RNG = np.random.default_rng(0)

@@ -9,7 +9,8 @@ from scipy.stats import chi2
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, influences, measures
+from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, measures
+from dmfroc.extend import influences
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 from dmfroc.measures.smooth_calibration import SmoothFit

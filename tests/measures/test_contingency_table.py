@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics
 
 import dmfroc
-from dmfroc import ContingencyTable, Predictions, contingency_measures
-from dmfroc.measures import MEASURES, markedness
+from dmfroc import Predictions
+from dmfroc.measures import MEASURES, ContingencyTable, contingency_measures, markedness
 
 BINARY_NAMES = {
     "prevalence": "prevalence",

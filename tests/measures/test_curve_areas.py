@@ -16,9 +16,10 @@ from simulations import normal_scores
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import cohen_kappa_score, roc_auc_score, roc_curve
 
-from dmfroc import Predictions, average_precision_score, curves, estimate, influences, measures
+from dmfroc import Predictions, average_precision_score, curves, estimate, measures
 from dmfroc._kit.compiled import compiled
 from dmfroc.curves import operating_points
+from dmfroc.extend import influences
 from dmfroc.measures import (
     MEASURES,
     average_precision,

@@ -87,7 +87,7 @@ def test_areas_of_pairs_are_exact(name, seed, ratio):
     found = dmfroc.estimate(name, y, scores, sample_weight=weights)
     assert found.value == pytest.approx(expected, rel=1e-13, abs=1e-15)
     step = Fraction(1, 10**40)
-    influences = dmfroc.influences(name, y, scores, sample_weight=weights)
+    influences = dmfroc.extend.influences(name, y, scores, sample_weight=weights)
     for row in range(0, len(y), 3):
         moved = fractions.copy()
         moved[row] *= 1 + step

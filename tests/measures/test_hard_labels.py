@@ -10,16 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from simulations import normal_scores
 
-from dmfroc import (
-    ContingencyTable,
-    Measure,
-    Predictions,
-    compare,
-    estimate,
-    evaluate,
-)
+from dmfroc import Measure, Predictions, compare, estimate, evaluate
 from dmfroc.inference.influences import influences_of
-from dmfroc.measures import MEASURES, markedness
+from dmfroc.measures import MEASURES, ContingencyTable, markedness
 from dmfroc.measures.measure import bind, bind_in_groups
 
 CONTINGENCY = tuple(m for m in MEASURES.values() if m.family == "contingency")

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 import dmfroc
-from dmfroc import Predictions, estimate, influences, measures
+from dmfroc import Predictions, estimate, measures
+from dmfroc.extend import influences
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
 from dmfroc.measures.ordered import polytomous_discrimination_per_class

@@ -11,19 +11,11 @@ import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
-from dmfroc import (
-    Measure,
-    Predictions,
-    bayesian_table,
-    compare,
-    dmf_auc_score,
-    estimate,
-    evaluate,
-    measures,
-)
+from dmfroc import Measure, Predictions, compare, dmf_auc_score, estimate, evaluate, measures
 from dmfroc._kit.habits import table
 from dmfroc._kit.text import normalized
 from dmfroc.analyses import catalogue
+from dmfroc.bayes import bayesian_table
 from dmfroc.measures import FACTORIES, MEASURES, get_measure
 from dmfroc.measures.registry import register
 
@@ -453,12 +445,12 @@ def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory)
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("micro_auc", "dmfroc.multilabel(one_hot, y_score, average='micro')"),
+        ("micro_auc", "dmfroc.applications.multilabel(one_hot, y_score, average='micro')"),
         ("IDI", "useless markers can raise it: compare both models by 'brier_score'"),
         ("net_reclassification_index", "useless markers"),
         ("Krippendorff's alpha", "'cohen_kappa', 'scott_pi' and"),
         ("gwet_ac1", "'cohen_kappa', 'scott_pi' and"),
-        ("hosmer_lemeshow_test", "dmfroc.calibration_tests"),
+        ("hosmer_lemeshow_test", "dmfroc.applications.calibration_tests"),
         ("ndcg", "for ranked lists"),
         ("ndcg@10", "for ranked lists"),
         ("EER", "dmfroc.curves.det_curve"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from dmfroc import ContingencyTable
+from dmfroc.measures import ContingencyTable
 from dmfroc.papers import (
     chi_squared_test,
     fisher_exact_test,

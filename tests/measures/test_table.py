@@ -16,8 +16,8 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from dmfroc import contingency_measures, estimate, informedness_score, measures
-from dmfroc.measures import informedness
+from dmfroc import estimate, informedness_score, measures
+from dmfroc.measures import contingency_measures, informedness
 
 WEIGHTINGS = ["bias", "prevalence", "macro"]
 

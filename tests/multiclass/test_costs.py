@@ -7,7 +7,7 @@ from scipy.special import expit
 from simulations import normal_scores
 
 from dmfroc import Predictions, dmf_auc_score, multiclass_roc
-from dmfroc.decisions import majority_costs
+from dmfroc.applications import majority_costs
 
 FACTORS = [0.1, 0.25, 0.5, 1, 2, 4, 10]
 

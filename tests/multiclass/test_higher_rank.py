@@ -84,7 +84,7 @@ def test_the_curve_fits_better_and_rises():
 
 def test_influences_are_differences():
     measure = measures.dmf_auc(rank=2, **OPTIONS)
-    found = dmfroc.influences(measure, Y, SCORES)
+    found = dmfroc.extend.influences(measure, Y, SCORES)
     step, rows = 1e-4, [0, 7, 31]
     from dmfroc.measures.measure import bind
 

@@ -178,7 +178,7 @@ def test_what_takes_all_pairs_says_so():
     with pytest.raises(ValueError, match=r"counts a sample of the pairs .* leave n_pairs out"):
         estimate(measure, predictions, method="bootstrap", n_draws=100)
     with pytest.raises(ValueError, match="counts a sample of the pairs"):
-        dmfroc.influences(measure, predictions)
+        dmfroc.extend.influences(measure, predictions)
     with pytest.raises(ValueError, match="are then not independent: leave n_pairs out"):
         compare({"a": predictions, "b": predictions}, measure=measure, paired=False)
     with pytest.raises(ValueError, match="takes all pairs of classes here: leave n_pairs out"):

@@ -27,8 +27,8 @@ MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 OTHERS = {
     *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
-    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay", "ThresholdDisplay"),
-    *("HorizonDisplay", "FunnelDisplay"),
+    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay"),
+    "HorizonDisplay",
 }
 DISPLAYS = {
     plots.AccuracyDisplay: curves.accuracy_curve,

@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dmfroc import Estimate, Predictions, curves, estimate, multiclass_roc, plots
+from dmfroc import Predictions, curves, estimate, multiclass_roc, plots
 from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
+from dmfroc.results import Estimate
 
 CLASSES, SCORES = normal_scores(1, 150, 3, 1.5)
 FEATURES = SCORES @ np.array([[1.0, 0.2], [0.1, 1.0], [-1.0, 0.3]])

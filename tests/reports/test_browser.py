@@ -377,7 +377,7 @@ def many_classes(tmp_path_factory):
 @pytest.fixture(scope="module")
 def planned(tmp_path_factory):
     path = tmp_path_factory.mktemp("reports") / "plan.html"
-    dmfroc.plan(
+    dmfroc.applications.plan(
         predictions(["a", "b", "c"], 90, 1.0), measure="hand_till", half_width=0.02
     ).to_html(path)
     return path.as_uri()

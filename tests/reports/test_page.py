@@ -20,10 +20,10 @@ from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
 from dmfroc.reports.verdict import (
     comparison_verdict,
+    digits,
     evaluation_verdict,
     hardest,
     lead,
-    number,
 )
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
@@ -307,7 +307,7 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     parts = page_parts(page)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     for name, e in comparison.estimates.items():
-        assert f"{name} ({number(e.value, e.standard_error)})" in lead
+        assert f"{name} ({digits(e.value, e.standard_error)})" in lead
     best = max(comparison.estimates, key=lambda name: comparison.estimates[name].value)
     at_once = {frozenset((d.first, d.second)): d for d in comparison.at_once}
     found = {caption: rows for caption, [_, *rows] in parts["tables.csv"].items()}
@@ -417,7 +417,7 @@ def test_colours_of_areas_do_not_depend_on_the_data():
 @pytest.mark.slow
 def test_results_without_a_report_of_their_own_have_a_verdict():
     predictions = sample(2.0, ["a", "b"], n=120)
-    tests = dmfroc.calibration_tests(predictions, n_draws=99)
+    tests = dmfroc.applications.calibration_tests(predictions, n_draws=99)
     [sentence] = result_verdict(tests)
     least = min(tests.tests.values(), key=lambda test: test.p_value)
     assert ("do not contradict" in sentence) == (4 * least.p_value >= 0.05)
@@ -426,7 +426,7 @@ def test_results_without_a_report_of_their_own_have_a_verdict():
     assert result_verdict(curve)[0].startswith(
         f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
     )
-    choice = dmfroc.decisions.choose_threshold(predictions, n_draws=100)
+    choice = dmfroc.applications.choose_threshold(predictions, n_draws=100)
     [sentence] = result_verdict(choice)
     assert f"a score of at least {choice.threshold.value:.3f}." in sentence
     assert f"Youden's J is then {choice.corrected:.3f} (95 %" in sentence

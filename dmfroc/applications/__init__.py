@@ -1,0 +1,9 @@
+"""Applications: questions of one trade, answered with the public names of dmfroc alone.
+
+Each could be a package of its own; the page "Write your own application" shows how.
+"""
+
+from dmfroc._kit.stub import names_of_stub
+
+# The stub `__init__.pyi` lists the public names and where each one lives.
+__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)

@@ -1,0 +1,325 @@
+"""Tests of calibration: whether the outcomes could come from the probabilities.
+
+Given calibrated probabilities, each outcome is a draw from them. So outcomes are drawn from the
+probabilities. The share of draws in which a statistic is at least as large as the observed one is
+its p-value, which is exact for independent rows of any number. Ties count by half (Lancaster's
+mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from dmfroc import Predictions
+from dmfroc.extend import (
+    Column,
+    FollowUpOptions,
+    Jackknife,
+    Name,
+    RandomState,
+    Result,
+    Table,
+    check_options,
+    equals_p_value,
+    estimates_of,
+    impossible_message,
+    integer,
+    no_probabilities,
+    predictions_at,
+    probabilities_of,
+    sample_of,
+    seed_of,
+    with_options,
+)
+from dmfroc.measures import calibration_intercept, calibration_slope, observed_expected_ratio
+
+_FEWEST_DRAWS = 99
+_ROUNDING = 1e-9  # relative to a statistic, of those that are equal
+_SIGNIFICANT = 0.05  # of the smallest p-value in a report
+_NOTHING = 1e-12  # a statistic that is 0 but for rounding
+
+Statistic = Callable[[Int[np.ndarray, " n"]], float]
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """One test of calibration.
+
+    Attributes
+    ----------
+    name, title : str
+        What it tests.
+    statistic : float
+        Its statistic; large values are against calibration, of Spiegelhalter's z also small ones.
+    degrees_of_freedom : int or None
+        Of the chi-squared distribution that the statistic has in large samples, if it has one.
+    p_value : float
+        Chance of a statistic that is as extreme, for calibrated probabilities. It is 0, and the
+        statistic infinite, if a class of probability 0 has occurred.
+    """
+
+    name: str
+    title: str
+    statistic: float
+    degrees_of_freedom: int | None
+    p_value: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationTests(Result):
+    """Tests of whether probabilities are calibrated.
+
+    Attributes
+    ----------
+    tests : dict of str to CalibrationTest
+        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
+    predictions : Predictions
+        What was tested; ``plot()`` draws their `dmfroc.plots.ReliabilityDisplay`.
+    n_draws, seed : int
+        Number of draws of the outcomes, and their seed.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
+    main_table: ClassVar[str] = "tests"
+    json_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+
+    tests: dict[str, CalibrationTest]
+    predictions: Predictions
+    n_draws: int
+    seed: int
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def design(self) -> Mapping[str, Any]:
+        """What of the design changes the meaning of the tests, by name."""
+        return self.predictions.design
+
+    @property
+    def n_observations(self) -> int:
+        """Number of independent rows."""
+        return self.predictions.n_observations
+
+    def verdict_text(self) -> list[str]:
+        """Say whether the tests contradict calibration."""
+        least = min(self.tests.values(), key=lambda test: test.p_value)
+        adjusted = min(len(self.tests) * least.p_value, 1.0)
+        claim = "contradict" if adjusted < _SIGNIFICANT else "do not contradict"
+        return [
+            f"The data {claim} calibrated probabilities: the smallest of {len(self.tests)} "
+            f"p-values is that of the test of the {least.title}, {equals_p_value(adjusted)} "
+            "after Bonferroni's adjustment."
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return the tests, one row each."""
+        tests = list(self.tests.values())
+        p_values, n_draws = [t.p_value for t in tests], self.n_draws
+        columns = [
+            Column("test", "test", [Name(t.name, t.title) for t in tests], "name"),
+            Column("statistic", "statistic", [t.statistic for t in tests]),
+            Column("degrees_of_freedom", "df", [t.degrees_of_freedom for t in tests], "freedom"),
+            Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws),
+        ]
+        title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
+        shown = [Table("tests", title, columns, is_by_name=True)]
+        return shown if self.predictions.n_classes == 2 else [*shown, self._by_class()]
+
+    def _by_class(self) -> Table:
+        """Return what measures of one class against the rest are, with their intervals."""
+        predictions = self.predictions
+        labels = [predictions.labels[place] for place in predictions.present]
+        columns = [Column("class", "class", labels, "name")]
+        for measure in (calibration_intercept, calibration_slope, observed_expected_ratio):
+            measures = [measure(pos_label=label) for label in labels]
+            if all(x.applies_to(predictions) for x in measures):
+                methods = [Jackknife()] * len(labels)
+                estimates = estimates_of(measures, methods, sample_of(predictions))
+                title, head = measure().title, "95 % interval"
+                columns.append(
+                    Column(measure.__name__, title, estimates, "estimate", interval=head)
+                )
+        return Table("classes", "Each class against the rest", columns)
+
+
+@with_options(FollowUpOptions)
+def calibration_tests(
+    y_true: Any,
+    y_score: Any = None,
+    *,
+    labels: Any = None,
+    n_draws: int = 999,
+    random_state: RandomState = 0,
+    **follow_up: Unpack[FollowUpOptions],
+) -> CalibrationTests:
+    """Test whether probabilities are calibrated.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes of independent rows, all of weight 1.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Probabilities of the classes.
+    labels : array-like of shape (K,), optional
+        The classes in column order.
+    n_draws : int
+        How often outcomes are drawn from the probabilities, at least 99. The smallest p-value is
+        1 / (n_draws + 1).
+    random_state : int, numpy.random.Generator, key of jax.random or None
+        Seed of the draws.
+    **follow_up
+        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`, as long as nobody
+        is censored before the horizon.
+
+    Returns
+    -------
+    CalibrationTests
+        Prints as a table, converts with ``to_pandas()``. Four tests of the same hypothesis, against
+        different alternatives. ``"intercept"``: probabilities are too large or too small on
+        average, by the score test of intercepts of all classes but one. ``"intercept_and_slope"``:
+        they may also be too extreme or too moderate, by the score test of a vector recalibration
+        with an intercept and a slope of each class but one. ``"spiegelhalter"``: they are too
+        extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
+        miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
+        they are not adjusted for there being four. With more than two classes
+        ``to_pandas("classes")`` has the intercept, the slope and O/E of each. Where a class has
+        occurred to which a row gives probability 0, the probabilities are refuted for certain: all
+        p-values are 0 and all statistics infinite, with a warning. A row whose first class has
+        probability 0 does not count for the slopes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are no probabilities, rows have different weights, or an option is out of its
+        range.
+
+    References
+    ----------
+    Cox (1958), Two further applications of a model for binary regression; Spiegelhalter (1986),
+    Probabilistic prediction in patient management and clinical trials; Dimitriadis, Gneiting and
+    Jordan (2021), Stable reliability diagrams for probabilistic classifiers; Van Hoorde et al.
+    (2014), Assessing calibration of multinomial risk prediction models.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> p = rng.uniform(0.05, 0.95, size=300)
+    >>> y = (rng.random(300) < p).astype(int)
+    >>> right, wrong = calibration_tests(y, p), calibration_tests(y, p**3)
+    >>> min(test.p_value for test in right.tests.values()) > 0.05
+    True
+    >>> wrong.tests["intercept_and_slope"].p_value
+    0.001
+    """
+    check_options(calibration_tests, follow_up)
+    n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
+    seed = seed_of(random_state)
+    given = {"labels": labels, "needs": "probabilities", **follow_up}
+    predictions, _ = predictions_at(y_true, y_score, given)
+    if (obstacle := no_probabilities(predictions)) is not None:
+        raise ValueError(f"calibration_tests {obstacle}")
+    if np.ptp(predictions.sample_weight) > 0:
+        raise ValueError(
+            "calibration_tests needs rows of equal weight, whose outcomes are independent draws: "
+            "leave the weights out; with rows that are censored before a horizon use the intervals "
+            "of calibration_intercept and calibration_slope"
+        )
+    p, true = probabilities_of(predictions), predictions.true
+    p = p / p.sum(axis=1, keepdims=True)
+    k = p.shape[1]
+    statistics: dict[str, tuple[str, Statistic, int | None]] = {
+        "intercept": ("intercept (slope 1)", _score_test(p, with_slopes=False), k - 1),
+        "intercept_and_slope": (
+            "intercept and slope",
+            _score_test(p, with_slopes=True),
+            2 * (k - 1),
+        ),
+        "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
+        "isotonic": ("isotonic miscalibration", _isotonic(p), None),
+    }
+    if (refutation := impossible_message(predictions)) is not None:
+        refuted = {
+            name: CalibrationTest(name, title, np.inf, freedom, 0.0)
+            for name, (title, _, freedom) in statistics.items()
+        }
+        remark = f"{refutation}: these probabilities are not calibrated, unless they are rounded"
+        remarks = (*predictions.remarks, remark)
+        return CalibrationTests(refuted, predictions, n_draws, seed, remarks)
+    observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
+    n_extreme = dict.fromkeys(statistics, 0.0)
+    generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
+    for _ in range(n_draws):
+        drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
+        for name, (_, statistic, _) in statistics.items():
+            size, at = abs(statistic(drawn)), abs(observed[name])
+            at *= at > _NOTHING
+            is_tied = abs(size - at) <= max(_ROUNDING * at, _NOTHING)
+            # Half of the ties (mid-p): sums of few outcomes are discrete
+            n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
+    tests = {
+        name: CalibrationTest(
+            name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)
+        )
+        for name, (title, _, freedom) in statistics.items()
+    }
+    return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
+
+
+def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
+    """Return the score statistic of intercepts of all classes but the first, and of slopes."""
+    logs = np.log(np.where(p > 0, p, 1))
+    n, k = p.shape
+    features = np.ones((n, k - 1, 1))
+    if with_slopes:
+        logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
+        features = np.stack([np.ones((n, k - 1)), logits], axis=2)
+    rest = p[:, 1:]
+    covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
+    size = features.shape[2] * (k - 1)
+    information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
+    inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        residuals = np.eye(k)[true][:, 1:] - rest
+        score = np.einsum("ni,nia->ia", residuals, features).ravel()
+        return float(score @ inverse @ score)
+
+    return statistic
+
+
+def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
+    squares = (p**2).sum(axis=1)
+    variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
+    rows = np.arange(len(p))
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        excess = (squares - p[rows, true]).sum()
+        return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
+
+    return statistic
+
+
+def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
+    """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
+    from scipy.optimize import isotonic_regression
+
+    columns = range(1, 2) if p.shape[1] == 2 else range(p.shape[1])
+    pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
+    factor = 1.0 if len(pools) == 1 else 0.5
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        total = 0.0
+        for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
+            share = np.bincount(place, true == k) / sizes
+            fitted = isotonic_regression(share, weights=sizes).x
+            # The difference of the squared errors, in which what varies within a pool cancels
+            total += sizes @ ((forecast - share) ** 2 - (fitted - share) ** 2)
+        return float(factor * total / len(p))
+
+    return statistic

@@ -1,0 +1,511 @@
+"""Scores of items by model, as users hand them in: arrays and tables, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+from scipy.special import comb
+
+from dmfroc.extend import (
+    Contrast,
+    Influences,
+    JudgedLabels,
+    Limits,
+    LimitsOfT,
+    MeanOfUnits,
+    Rows,
+    Source,
+    Unseen,
+    as_array,
+    as_floats,
+    check_ids,
+    columns_of,
+    contrast_of_intervals,
+    counts_rows,
+    integer,
+    judged,
+    kish_sizes,
+    number,
+    order_of_ids,
+    probabilities,
+    row_index,
+    selection_message,
+    unit_of_rows,
+)
+from dmfroc.results import Estimate
+
+FEWEST_ITEMS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredItems:
+    """The scores of models on the same items; NaN where nobody verified.
+
+    Attributes
+    ----------
+    scores : dict of str to numpy.ndarray of shape (n,)
+        Mean over the repeats of each item, by name of the model.
+    judge : dict of str to numpy.ndarray of shape (n,), or None
+        Scores of all items by a judge.
+    probability : numpy.ndarray of shape (n,)
+        With which each item was drawn to be verified, up to a factor.
+    unit : numpy.ndarray of int, shape (n,)
+        The independent unit of each item.
+    bounds : tuple of float
+        The range of the scores.
+    n_repeats : int
+        Largest number of scores that a model has of an item.
+    index : pandas.Index or None
+        Index of the rows.
+    attempts : dict of str to numpy.ndarray of shape (n, repeats)
+        The scores themselves.
+    """
+
+    scores: dict[str, Float[np.ndarray, " n"]]
+    judge: dict[str, Float[np.ndarray, " n"]] | None
+    probability: Float[np.ndarray, " n"]
+    unit: Int[np.ndarray, " n"]
+    bounds: tuple[float, float]
+    n_repeats: int = 1
+    index: Any = None
+    attempts: dict[str, Float[np.ndarray, "n r"]] = field(default_factory=dict)
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.unit)
+
+    def of_best(self, k: int, *, worst: bool = False) -> ScoredItems:
+        """Return the expected best, or worst, of k attempts at each item, drawn from those made."""
+        k = integer("k", k, 1)
+        if self.judge is not None:
+            raise ValueError("attempts are compared by their own scores: leave judge= out")
+        scores = {}
+        for name, x in self.attempts.items():
+            m = x.shape[1]
+            if k > m:
+                raise ValueError(f"k is {k}, but {name!r} has {m} attempts at each item: give more")
+            # The best of k is the i-th smallest of m with this probability
+            weights = comb(np.arange(m), k - 1) / comb(m, k)
+            means = np.sort(x, axis=1) @ (weights[::-1] if worst else weights)
+            scores[name] = np.clip(means, *self.bounds)  # but for rounding
+        return replace(self, scores=scores)
+
+    def rows(self, chosen: Any) -> ScoredItems:
+        """Return some of the items."""
+        judge = self.judge and {name: x[chosen] for name, x in self.judge.items()}
+        scores = {name: x[chosen] for name, x in self.scores.items()}
+        return replace(
+            self,
+            scores=scores,
+            judge=judge,
+            attempts={name: x[chosen] for name, x in self.attempts.items()},
+            probability=self.probability[chosen],
+            unit=np.unique(self.unit[chosen], return_inverse=True)[1],
+        )
+
+
+def scored_items(
+    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any, id: Any
+) -> ScoredItems:
+    """Check what the user handed in."""
+    if judge is None and label_probability is not None:
+        raise TypeError("label_probability goes with judge=: without one, all items have scores")
+    rows, of_models = Rows(what="scores"), _named(scores)
+    read = {name: _matrix(values, f"scores[{name!r}]", rows) for name, values in of_models.items()}
+    n_items = {len(x) for x in read.values()}
+    if len(n_items) > 1:
+        sizes = ", ".join(f"{name!r} {len(x)}" for name, x in read.items())
+        raise ValueError(f"the models have scores of different numbers of items: {sizes}")
+    [n] = n_items
+    if judge is None:
+        for name, x in read.items():
+            _check_complete(
+                x,
+                f"scores[{name!r}]",
+                ": leave these items out for all models, or give a judge's scores of all items as "
+                "judge=",
+            )
+        named, of_judge = {}, None
+    else:
+        by_name = isinstance(judge, Mapping) or columns_of(judge, "judge") is not None
+        if not by_name and len(read) > 1:
+            raise TypeError("judge must be a dict with the judge's scores of each model")
+        named = _named(judge) if by_name else {next(iter(read)): judge}
+        if set(named) != set(read):
+            raise ValueError(
+                f"judge has scores of {list(named)}, but scores has the models {list(read)}: use "
+                "the same names"
+            )
+        of_judge = {name: _matrix(named[name], f"judge[{name!r}]", rows) for name in read}
+        for name, x in of_judge.items():
+            if len(x) != n:
+                raise ValueError(f"judge[{name!r}] has {len(x)} items, but scores has {n}")
+            _check_complete(x, f"judge[{name!r}]", ": a judge must score all items")
+    if id is None:
+        _check_one_table({"scores": of_models, "judge": named})
+    else:
+        places = _places(id, read)
+        read = {name: x[places[name]] for name, x in read.items()}
+        of_judge = of_judge and {name: x[places[name]] for name, x in of_judge.items()}
+    given = ScoredItems(
+        # An item that lacks one of its repeats has no mean
+        {name: x.mean(axis=1) for name, x in read.items()},
+        of_judge and {name: x.mean(axis=1) for name, x in of_judge.items()},
+        probabilities(label_probability, n, rows),
+        unit_of_rows(groups, n, rows),
+        _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
+        max(x.shape[1] for x in read.values()),
+        rows.index,
+        read,
+    )
+    check_scored(given, "scores")
+    return given
+
+
+def _named(scores: Any) -> dict[str, Any]:
+    scores = columns_of(scores, "scores") or scores
+    if not isinstance(scores, Mapping):
+        raise TypeError(
+            "scores must be a dict of scores by name of the model, or a table with a column for "
+            f"each, but it is a {type(scores).__name__}"
+        )
+    if not scores:
+        raise ValueError("scores has no model: give the scores of at least one")
+    for name in scores:
+        if not isinstance(name, str):
+            raise TypeError(f"scores has the key {name!r}, but names of models must be strings")
+    return dict(scores)
+
+
+def _check_one_table(scores: Mapping[str, Mapping[str, Any]]) -> None:
+    """Refuse columns of different tables whose indexes do not name the items."""
+    of_all = {f"{what}[{name!r}]": x for what, of in scores.items() for name, x in of.items()}
+    indexes = {what: row_index(x) for what, x in of_all.items()}
+    counting = {what: x for what, x in indexes.items() if x is not None and counts_rows(x)}
+    first = next(iter(counting), "")
+    for what, index in counting.items():
+        if not index.is_(counting[first]):
+            raise ValueError(
+                f"{first} and {what} are of different tables, whose indexes only count the items: "
+                "match these by id=, a dict of ids by name of the model. If they match by "
+                "position, pass them with .to_numpy()"
+            )
+
+
+def _places(
+    id: Any, scores: Mapping[str, Float[np.ndarray, " n"]]
+) -> dict[str, Int[np.ndarray, " n"]]:
+    """Return where each model has the items, in the order of the first one's."""
+    if not isinstance(id, Mapping) or set(id) != set(scores):
+        raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
+    first = next(iter(scores))
+    ids = {name: check_ids(id[name], len(x), Source()) for name, x in scores.items()}
+    return {name: order_of_ids(first, ids[first], name, x) for name, x in ids.items()}
+
+
+def _matrix(values: Any, what: str, rows: Rows) -> Float[np.ndarray, "n r"]:
+    """Return scores by item and repeat; missing ones are NaN."""
+    array = as_floats(as_array(values, what), what).astype(np.float64)
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{what} must have shape (n,) or (n, repeats), not {array.shape}")
+    if np.isinf(array).any():
+        row = int(np.isinf(array).any(axis=1).argmax())
+        raise ValueError(f"{what} is infinite in row {row} (counting from 0)")
+    return rows.arranged(array, values, what)
+
+
+def _check_complete(x: Float[np.ndarray, "n r"], what: str, remedy: str) -> None:
+    is_missing = np.isnan(x).any(axis=1)
+    if is_missing.any():
+        raise ValueError(
+            f"{what} is missing in {int(is_missing.sum())} of {len(x)} items, first in row "
+            f"{int(is_missing.argmax())} (counting from 0){remedy}"
+        )
+
+
+def check_scored(given: ScoredItems, what: str) -> None:
+    """Refuse a model with scores of too few items."""
+    for name, x in given.scores.items():
+        n = len(np.unique(given.unit[~np.isnan(x)]))
+        if n < FEWEST_ITEMS:
+            raise ValueError(
+                f"{what} has {n} independent items with a score of {name!r}: at least "
+                f"{FEWEST_ITEMS} are needed to see how scores vary"
+            )
+
+
+def _bounds(given: Any, scores: list[Float[np.ndarray, "n r"]]) -> tuple[float, float]:
+    least = min(float(np.nanmin(x, initial=np.inf)) for x in scores)
+    most = max(float(np.nanmax(x, initial=-np.inf)) for x in scores)
+    if given is None:
+        if least < 0 or most > 1:
+            raise ValueError(
+                f"scores are from {least:g} to {most:g}, outside of [0, 1]: give the smallest and "
+                "largest possible score, bounds=(1, 5), or bounds=(-np.inf, np.inf)"
+            )
+        return 0.0, 1.0
+    try:
+        low, high = (number("each of bounds", end) for end in given)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"bounds must be two numbers, such as (1, 5), not {given!r}") from error
+    if not low <= least <= most <= high or not low < high:
+        raise ValueError(
+            f"bounds are {given!r}, but scores are from {least:g} to {most:g}: give the smallest "
+            "and the largest possible score"
+        )
+    return low, high
+
+
+MEASURE, TITLE = "mean_score", "Mean score"
+_PER_SKEWNESS = 60  # items per squared skewness, below which t intervals cover too little
+_ROUNDING = 1e-14  # of the largest score, which equal means of groups can differ by
+_ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
+
+
+@dataclass(frozen=True, eq=False)
+class ItemMean:
+    """The mean of one series of scores: the arguments are those of `ScoredItems`."""
+
+    scores: Float[np.ndarray, " n"]
+    judge: Float[np.ndarray, " n"] | None
+    probability: Float[np.ndarray, " n"]
+    unit: Int[np.ndarray, " n"]
+    bounds: tuple[float, float]
+    is_difference: bool = False
+
+    @cached_property
+    def verified(self) -> Influences:
+        """The mean of the items with scores, and the influence of each."""
+        return _weighted_mean(np.nan_to_num(self.scores), self._weight)
+
+    @cached_property
+    def _weight(self) -> Float[np.ndarray, " n"]:
+        return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
+
+    @cached_property
+    def _weight_of_unit(self) -> Float[np.ndarray, " u"]:
+        return self._by_unit(self._weight)
+
+    @cached_property
+    def _n_effective(self) -> Float[np.ndarray, 1]:
+        return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
+
+    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+        return np.bincount(self.unit, values)
+
+    @cached_property
+    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
+        if self.judge is None:
+            return self.verified.value, self.verified.influences, 0.0
+        on_all, on_verified = (
+            self._summed_by_unit(_weighted_mean(self.judge, weight))
+            for weight in (np.ones(len(self.judge)), self._weight)
+        )
+        own, is_verified = self._summed_by_unit(self.verified), self._weight_of_unit > 0
+        stratum = np.zeros(len(is_verified), int)
+        combination = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
+        return combination.value, combination.influences, combination.weight
+
+    def _summed_by_unit(self, part: Influences) -> Influences:
+        return Influences(part.value, self._by_unit(part.influences))
+
+    @property
+    def influences(self) -> Float[np.ndarray, " u"]:
+        """The influence of each unit on the mean."""
+        by_item = self._combined[1]
+        return self._by_unit(by_item) if self.judge is None else by_item
+
+    @cached_property
+    def has_weight(self) -> Bool[np.ndarray, " n"]:
+        """Which units count: all of them if there is a judge, else those with scores."""
+        return self._weight_of_unit > 0 if self.judge is None else self._weight_of_unit >= 0
+
+    @cached_property
+    def n_units(self) -> int:
+        """Number of units with scores."""
+        return int((self._weight_of_unit > 0).sum())
+
+    @cached_property
+    def variance(self) -> float:
+        """The sum of squared influences; 0 if equal means of groups differ by rounding alone."""
+        variance = float(self.influences @ self.influences)
+        return variance * (variance > (_ROUNDING * float(np.nanmax(np.abs(self.scores)))) ** 2)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the mean."""
+        return float(np.sqrt(self.variance * self.n_units / max(self.n_units - 1, 1)))
+
+    @cached_property
+    def limits(self) -> Limits | LimitsOfT:
+        """The limits of the mean: the unseen unit is at either end of the range.
+
+        If the scores have no bounds, the limits are those of a t test.
+        """
+        if not np.isfinite(self.bounds[1] - self.bounds[0]):
+            freedom, error = max(self.n_units - 1, 1), self.standard_error
+            return LimitsOfT(float(self._combined[0]), error, freedom, self.bounds)
+        value, counts = float(np.clip(self._combined[0], *self.bounds)), self.has_weight
+        influences = self.influences[counts] * (self.variance > 0)
+        limits = Limits(
+            value=value,
+            influences=influences,
+            stratum=(self._weight_of_unit[counts] == 0).astype(int),
+            bounds=self.bounds,
+            masses=np.ones(len(influences)),
+            error_share=0.5 if self.is_difference else 0.75,
+            lost=self.n_units / max(self.n_units - 1, 1),
+        )
+        ends, n_items = np.array(self.bounds), self._independent_items
+        function = None
+        if self.judge is None:
+            sums = self._by_unit(np.nan_to_num(self.scores) * self._weight)[counts]
+            weights = self._weight_of_unit[counts]
+            function = MeanOfUnits(sums, weights, ends, float(weights.sum()) / n_items)
+        none = np.zeros(2, int)
+        return replace(
+            limits,
+            function=function,
+            unseen=Unseen(none, np.arange(2), none, none, none > 0),
+            of_unseen=(ends - value) / n_items,
+        )
+
+    @property
+    def _independent_items(self) -> float:
+        """As how many independent items these are: fewer than items where groups vary together.
+
+        One of them is not seen. If nothing varies, they are as many as there are groups.
+        """
+        weight, mean = self._weight, self.verified.value
+        n_units, n_items = float(self._n_effective[0]), float(weight.sum() ** 2 / (weight @ weight))
+        if not self.variance:
+            return n_units
+        square = float(weight @ (np.nan_to_num(self.scores) - mean) ** 2 / weight.sum())
+        alone = float(np.sum(self._by_unit(self.verified.influences) ** 2))
+        return min(max(square / max(alone, _ROUNDING * square), n_units), max(n_items, n_units))
+
+    def units_for(self, half_width: float, error: float) -> int:
+        """Return how many such units have an interval of this half-width."""
+
+        def suffices(n: int) -> bool:
+            low, high = self.limits.at_size(n / self.n_units).interval_at(error)
+            return high - low <= 2 * half_width
+
+        low, high = 1, 2
+        while not suffices(high):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if suffices(middle) else (middle, high)
+        return high
+
+    @cached_property
+    def labels(self) -> JudgedLabels | None:
+        """What the judge has added."""
+        if self.judge is None:
+            return None
+        n, n_verified = len(self.scores), int((self._weight > 0).sum())
+        alone = self._by_unit(self.verified.influences)
+        before, after = float(alone @ alone), self.variance
+        return JudgedLabels(
+            lambda_=self._combined[2] * (1 - n_verified / n),
+            n_verified=n_verified,
+            n_rows=n,
+            effective_labels=n_verified * before / after if after > 0 else n_verified,
+            verified_value=self.verified.value,
+            verified_error=float(np.sqrt(before * self.n_units / max(self.n_units - 1, 1))),
+            judge_value=float(self.judge.mean()),
+        )
+
+    @property
+    def error(self) -> float:
+        """Standard deviation of the mean that its 68 % interval shows, 0 of nothing alone."""
+        low, high = self.limits.interval_at(_ONE_SIGMA)[:2]
+        return (high - low) / 2
+
+    def estimate(self, level: float) -> Estimate:
+        """Return the mean with its interval."""
+        return Estimate(
+            measure=MEASURE,
+            title=TITLE,
+            value=self.limits.value,
+            standard_error=self.standard_error,
+            interval=self.limits.interval_at(1 - level),
+            level=level,
+            method="jackknife",
+            warnings=tuple(filter(None, [self._selection, self._no_variation, self._skewed])),
+            judge=self.labels,
+        )
+
+    @property
+    def _selection(self) -> str | None:
+        if self.judge is None or np.ptp(self.probability) > 0:
+            return None
+        return selection_message(~np.isnan(self.scores), {"the judge's score": self.judge})
+
+    @property
+    def _no_variation(self) -> str | None:
+        if self.variance > 0:
+            return None
+        if np.isfinite(self.bounds[1] - self.bounds[0]):
+            return (
+                "all groups have the same mean score, so that its standard error is 0, and the "
+                "interval rests on their number alone: check that groups are no strata"
+                if np.nanmax(self.scores) > np.nanmin(self.scores)
+                else None
+            )
+        return (
+            "all scores are the same and have no bounds: this says nothing of other items, and the "
+            "interval is empty. Give the bounds= of the scores"
+        )
+
+    @property
+    def _skewed(self) -> str | None:
+        if np.isfinite(self.bounds[1] - self.bounds[0]) or self.variance == 0:
+            return None
+        x, n = self.influences[self._weight_of_unit > 0], self.n_units
+        skewness = (x**3).mean() / (x**2).mean() ** 1.5
+        if skewness**2 * _PER_SKEWNESS < n:
+            return None
+        return (
+            "the scores are skewed and have no bounds: few large ones decide the mean, and the "
+            "interval may cover up to 20 points less than it states. Compare their logarithms, or "
+            "give the bounds= of the scores"
+        )
+
+    @property
+    def contrast(self) -> Contrast:
+        """What is known of the mean if it is the difference of two models."""
+        limits = self.limits
+        return contrast_of_intervals(limits.value, self.standard_error, limits.interval_at)
+
+
+def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:
+    total = weights.sum()
+    value = float(weights @ values / total)  # exact for zeros and ones of weight 1
+    return Influences(value, weights * (values - value) / total)
+
+
+def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:
+    """Return a model's mean score, or by how much it exceeds that of another."""
+    x, (low, high) = items.scores[name], items.bounds
+    judge = None if items.judge is None else items.judge[name]
+    if minus is not None:
+        x = x - items.scores[minus]
+        low, high = low - high, high - low
+        if items.judge is not None:
+            judge = items.judge[name] - items.judge[minus]
+        if len(np.unique(items.unit[~np.isnan(x)])) < FEWEST_ITEMS:
+            raise ValueError(
+                f"{name!r} and {minus!r} have fewer than {FEWEST_ITEMS} verified items in common: "
+                "verify the same items for both"
+            )
+    return ItemMean(x, judge, items.probability, items.unit, (low, high), minus is not None)

@@ -1,0 +1,1 @@
+"""Meta-analysis of diagnostic accuracy: summary ROC curves from the published counts of studies."""

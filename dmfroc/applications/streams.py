@@ -1,0 +1,484 @@
+"""Streams that are watched: limits that hold at all times at once, however often one looks.
+
+A nonnegative martingale that starts at 1 exceeds ``1 / error`` with probability ``error`` at most,
+at any time (Ville 1939). A mixture over alternatives is such a martingale. Of zeros and ones it is
+exact; of values with influences it is asymptotic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from scipy.special import betaln, ndtr
+
+from dmfroc import Measure
+from dmfroc.counted import Accumulator, Look
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Alternative,
+    Column,
+    Facts,
+    Hypothesis,
+    Interval,
+    JointEstimates,
+    JointEvidence,
+    RandomState,
+    Result,
+    Table,
+    check_level,
+    comparison_fields,
+    contrasts_of_intervals,
+    get_measure,
+    joint_estimates,
+    seed_of,
+)
+from dmfroc.results import Comparison, Estimate
+
+_MOST_LOOKS = 4000
+METHOD = "confidence sequence"
+_BEST_AT = 500  # rows at which limits are shortest
+_MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
+_JEFFREYS = 0.5
+_BETS = 2.0 ** -np.arange(1, 9)  # shares of what may be lost; small ones for many rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ConfidenceSequence(Result):
+    """Limits of a measure in a stream that hold at all times at once, with the looks so far.
+
+    Attributes
+    ----------
+    measure, title : str
+        Name of the measure, and its name in tables.
+    level : float
+        Probability with which the limits of all times hold the true value.
+    exact : bool
+        Whether they do so exactly, for any number of rows; if not, in large samples.
+    looks : tuple of Look
+        One for each call, in the order of the rows.
+    warnings : tuple of str
+        What a careful reader has to know.
+    """
+
+    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
+    main_table: ClassVar[str] = "looks"
+    json_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+
+    measure: str
+    title: str
+    level: float
+    exact: bool
+    looks: tuple[Look, ...]
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """Value of the measure in all rows so far."""
+        return self.looks[-1].value
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The limits now."""
+        return self.looks[-1].interval
+
+    @property
+    def n_observations(self) -> int:
+        """Number of rows so far."""
+        return self.looks[-1].n_observations
+
+    def head(self) -> list[str]:
+        """Return value and limits now in a line."""
+        low, high = self.interval
+        return [
+            f"{self.title} {self.value:.4f} in {self.n_observations:,} rows "
+            f"({100 * self.level:g} % limits at all times {low:.4f} to {high:.4f})"
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return all looks."""
+        percent = f"{100 * self.level:g} % limits at all times"
+        looks = self.looks
+        columns = [
+            Column("n_observations", "rows", [x.n_observations for x in looks], "count"),
+            Column("value", self.title, [x.value for x in looks]),
+            Column("interval", percent, [(*x.interval, math.nan) for x in looks], "interval"),
+        ]
+        return [Table("looks", f"{self.title} over time", columns)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamsComparison(Comparison):
+    """Independent streams, compared at any time; see `Comparison`."""
+
+    has_joint_errors: ClassVar[bool] = False
+
+
+def confidence_sequence(
+    accumulator: Accumulator, measure: str | Measure, level: float | int = DEFAULT_LEVEL
+) -> ConfidenceSequence:
+    """Return limits of a measure that hold at all times at once, however often one looks.
+
+    Ordinary intervals hold at one time that was chosen beforehand: who looks after each batch
+    will see one exclude the truth. These are wider, and may be looked at any number of times.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+        The rows so far. It keeps the looks, and saves them.
+    measure : str or Measure
+        As for `dmfroc.estimate`.
+    level : float
+        Probability with which the limits of all times hold the true value.
+
+    Returns
+    -------
+    ConfidenceSequence
+        With the ``value`` and the ``interval`` now, and those of earlier calls in ``looks``.
+        The limits of accuracy, of the Brier score, and of recall, specificity, precision and
+        their complements of two classes are exact for rows without weights; all others are
+        asymptotic.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If nothing has been accumulated, or the measure cannot be counted.
+
+    References
+    ----------
+    Robbins (1970), Statistical methods related to the law of the iterated logarithm;
+    Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central limit theory
+    and asymptotic confidence sequences; Waudby-Smith and Ramdas (2024), Estimating means of
+    bounded random variables by betting.
+
+    Examples
+    --------
+    >>> from dmfroc.counted import Accumulator
+    >>> rng = np.random.default_rng(0)
+    >>> accumulator = Accumulator([0, 1, 2])
+    >>> for step in range(20):
+    ...     y = rng.integers(3, size=64)
+    ...     accumulator.update(y, rng.normal(size=(64, 3)) + 1.5 * np.eye(3)[y])
+    ...     sequence = confidence_sequence(accumulator, "hand_till")
+    >>> low, high = sequence.interval
+    >>> round(low, 3), round(high, 3), len(sequence.looks)
+    (0.841, 0.879, 20)
+    """
+    measure, level = get_measure(measure), check_level(level)
+    current = current_of(accumulator, measure)
+    looks = accumulator.looks.setdefault((measure.name, level), [])
+    if not looks or looks[-1].n_observations < current.n_observations:
+        ends = current.interval_at(1 - level)[:2]
+        add_look(looks, Look(current.n_observations, current.value, ends))
+    why = f"{measure.name} has no limits: {current.obstacle}"
+    return ConfidenceSequence(
+        measure=measure.name,
+        title=measure.title,
+        level=level,
+        exact=current.share is not None,
+        looks=tuple(looks),
+        warnings=() if current.obstacle is None else (why,),
+    )
+
+
+def compare_streams(
+    streams: Mapping[str, Accumulator],
+    *,
+    measure: str | Measure = "dmf_auc",
+    alternative: Alternative = "two-sided",
+    margin: float | int = 0.0,
+    rope: float | int = 0.0,
+    level: float | int = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+) -> StreamsComparison:
+    """Compare independent streams, of which any may stop at any time.
+
+    Parameters
+    ----------
+    streams : dict of str to Accumulator
+        The rows of each stream so far.
+    measure : str or Measure
+        As for `dmfroc.estimate`.
+    alternative, margin, rope, level
+        As for `dmfroc.compare`. Limits hold at all times, and p-values are adjusted by Holm's
+        method.
+    random_state : int, numpy.random.Generator, key of jax.random or None
+        Seed of the draws behind the probabilities of the orders.
+
+    Returns
+    -------
+    StreamsComparison
+        A `Comparison` with the values and the differences.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there are fewer than two accumulators, or one has too few rows for the measure.
+
+    Examples
+    --------
+    >>> from dmfroc.counted import Accumulator
+    >>> rng = np.random.default_rng(0)
+    >>> streams = {"old": Accumulator([0, 1]), "new": Accumulator([0, 1])}
+    >>> for shift, stream in zip((1, 2), streams.values(), strict=True):
+    ...     y = rng.integers(2, size=500)
+    ...     stream.update(y, rng.normal(size=500) + shift * y)
+    >>> compare_streams(streams, measure="hand_till").best_set()
+    ('new',)
+    """
+    measure, level, seed = get_measure(measure), check_level(level), seed_of(random_state)
+    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
+    hypothesis.check(level, measure.largest_difference)
+    joint = evidence_of_streams(streams, level, seed).estimates(measure, hypothesis)
+    fields = comparison_fields(joint, hypothesis, simultaneous=False, level=level, seed=seed)
+    fields |= {"at_once": ()}  # limits hold at all times
+    return StreamsComparison(measure=measure.name, title=measure.title, **fields)
+
+
+def evidence_of_streams(streams: Any, level: float, seed: int = 0) -> JointEvidence:
+    """Return what independent streams say of any measure."""
+    if not isinstance(streams, Mapping) or len(streams) < 2:
+        raise ValueError("streams must be a dict of at least two accumulators by name")
+    for name, x in streams.items():
+        if not isinstance(x, Accumulator):
+            raise TypeError(f"streams[{name!r}] must be an Accumulator, not a {type(x).__name__}")
+    return JointEvidence(partial(_joint, streams, level, seed), {})
+
+
+def _joint(
+    accumulators: Mapping[str, Accumulator],
+    level: float,
+    seed: int,
+    measure: Measure,
+    hypothesis: Hypothesis,
+) -> JointEstimates:
+    """Return values and differences of independent streams."""
+    streams = {name: current_of(x, measure) for name, x in accumulators.items()}
+    for name, stream in streams.items():
+        if stream.obstacle is not None:
+            raise ValueError(
+                f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
+                "more rows"
+            )
+    errors = {name: _error(current) for name, current in streams.items()}
+    estimates = {
+        name: Estimate(
+            measure=measure.name,
+            title=measure.title,
+            value=current.value,
+            standard_error=errors[name],
+            interval=current.interval_at(1 - level)[:2],
+            level=level,
+            method=METHOD,
+        )
+        for name, current in streams.items()
+    }
+    values = {name: (current.value, current.interval_at) for name, current in streams.items()}
+    return joint_estimates(
+        estimates,
+        {name: current.interval_at for name, current in streams.items()},
+        contrasts_of_intervals(values, errors, hypothesis),
+        errors,
+        hypothesis,
+        seed,
+    )
+
+
+class CurrentEstimate(NamedTuple):
+    """What a stream says of a measure now."""
+
+    n_observations: int
+    value: float
+    interval_at: Callable[[float], Interval]
+    """The interval holds at all times."""
+    share: tuple[float, int] | None
+    """Of a mean of numbers in [0, 1], such as a rate: their sum, and how many rows count."""
+    facts: Facts | None
+    obstacle: str | None = None
+    squares: float | None = None
+    """The sum of their squares, unless they are zeros and ones."""
+
+
+def current_of(accumulator: Accumulator, measure: Measure) -> CurrentEstimate:
+    """Return what all rows so far say of a measure, at any time.
+
+    Cut points are not learned for that: it takes those that would be learned now.
+    """
+    totals = accumulator.totals
+    if measure.name == "accuracy" and totals.right is not None:
+        return current_of_share(totals.right, totals.rows, totals.rows)
+    if measure.name == "brier_score" and totals.rows:
+        return current_of_brier(totals)
+    table, evidence = accumulator.counted_now()
+    predictions = evidence.predictions
+    n = predictions.n_observations
+    share = share_in_table(measure.name, table) if table.any() else None
+    if share is not None and not predictions.is_weighted:
+        return current_of_share(*share, n)
+    if len(predictions.present) < 2:
+        return not_yet_estimated(measure, n, "rows of one class only were seen")
+    if (obstacle := measure.obstacle(predictions)) is not None:
+        raise ValueError(f"{measure.name} {obstacle}")
+    [facts] = evidence.facts_of([measure])
+    if not np.isfinite(facts.value):
+        return not_yet_estimated(measure, n, "it is not defined for these rows")
+    return current_of_facts(facts, n)
+
+
+def share_in_table(name: str, table: Float[np.ndarray, "k k"]) -> tuple[int, int] | None:
+    """Return of how many rows a measure is the share of, from predicted by observed classes.
+
+    None for measures that are no shares of rows.
+    """
+    if name == "accuracy":
+        return int(np.trace(table)), int(table.sum())
+    if len(table) != 2:
+        return None
+    shares = {
+        "recall": (table[1, 1], table[:, 1]),
+        "specificity": (table[0, 0], table[:, 0]),
+        "precision": (table[1, 1], table[1]),
+        "negative_predictive_value": (table[0, 0], table[0]),
+        "fallout": (table[1, 0], table[:, 0]),
+        "miss_rate": (table[0, 1], table[:, 1]),
+    }
+    if name not in shares:
+        return None
+    part, whole = shares[name]
+    return int(part), int(whole.sum())
+
+
+def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEstimate:
+    """Return what the number of successes says of a rate, exactly."""
+
+    def interval_at(error: float) -> Interval:
+        return Interval(*limits_of_share(successes, n, error))
+
+    value = successes / n if n else math.nan
+    obstacle = None if n else "no row counts for it yet"
+    return CurrentEstimate(n_observations, value, interval_at, (successes, n), None, obstacle)
+
+
+def current_of_brier(totals: Any) -> CurrentEstimate:
+    """Return what all rows say of the Brier score, exactly."""
+    (total, squares), n = totals.brier.tolist(), totals.rows
+    if math.isnan(total):
+        raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
+
+    def interval_at(error: float) -> Interval:
+        return Interval(*limits_of_mean(total, squares, n, error))
+
+    return CurrentEstimate(n, total / n, interval_at, (total, n), None, squares=squares)
+
+
+def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
+    """Return what influences say of a value, in large samples."""
+
+    def interval_at(error: float) -> Interval:
+        return facts.interval_at(error_at_one_time(n_observations, error))
+
+    return CurrentEstimate(n_observations, facts.value, interval_at, None, facts)
+
+
+def not_yet_estimated(measure: Measure, n_observations: int, obstacle: str) -> CurrentEstimate:
+    """Return that a value may be anything."""
+    return CurrentEstimate(
+        n_observations, math.nan, lambda error: Interval(*measure.bounds), None, None, obstacle
+    )
+
+
+def add_look(looks: list[Look], new: Look) -> None:
+    """Add a look; of very many, every second of the older half is forgotten."""
+    looks.append(new)
+    if len(looks) > _MOST_LOOKS:
+        half = len(looks) // 2
+        looks[:half] = looks[:half:2]
+
+
+def _error(current: CurrentEstimate) -> float:
+    """Return the standard error of a value at one time, never 0."""
+    if current.facts is not None:
+        low, high = current.facts.interval_at(0.3173)[:2]
+        return (high - low) / 2
+    k, n = current.share or (0, 0)
+    if current.squares is not None:
+        return math.sqrt(max(current.squares - k**2 / n, 0.25) / n) / math.sqrt(n)
+    shrunk = (k + 0.5) / (n + 1)
+    return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))
+
+
+def error_at_one_time(n: int, error: float) -> float:
+    """Return the error of an interval for one time that serves all times.
+
+    Its normal quantile is the boundary of a normal mixture after ``n`` rows.
+
+    References
+    ----------
+    Robbins (1970); Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas (2024), Time-uniform central
+    limit theory and asymptotic confidence sequences.
+    """
+    time = 1 + n * _MIXING
+    boundary = np.sqrt(time / (n * _MIXING) * (np.log(time) - 2 * np.log(error)))
+    return float(2 * ndtr(-boundary))
+
+
+def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]:
+    """Return limits of a rate that hold at all times at once, exactly, by Jeffreys' mixture.
+
+    They are the rates whose bets on them have not lost, where the bets are those of Krichevsky and
+    Trofimov (1981).
+    """
+    from scipy.optimize import brentq
+
+    if n == 0:
+        return 0.0, 1.0
+    mixture = betaln(successes + _JEFFREYS, n - successes + _JEFFREYS)
+    threshold = mixture - betaln(_JEFFREYS, _JEFFREYS) + np.log(error)
+
+    def excess(rate: float) -> float:
+        likelihood = 0.0
+        if successes:
+            likelihood += successes * np.log(rate)
+        if successes < n:
+            likelihood += (n - successes) * np.log1p(-rate)
+        return float(likelihood - threshold)
+
+    share = successes / n
+    least, most = 1e-12, 1 - 1e-12
+    low = brentq(excess, least, share) if successes and excess(least) < 0 else 0.0
+    high = brentq(excess, share, most) if successes < n and excess(most) < 0 else 1.0
+    return float(low), float(high)
+
+
+def limits_of_mean(total: float, squares: float, n: int, error: float) -> tuple[float, float]:
+    """Return limits of a mean of numbers in [0, 1] that hold at all times at once, exactly.
+
+    The e-value against a mean of at most m is the mean over bets b of
+    exp(b e - (-log(1 - b) - b) q). Here e is the sum of what exceeds m, and q that of its squares.
+
+    References
+    ----------
+    Fan, Grama and Liu (2015), Exponential inequalities for martingales with applications; Howard,
+    Ramdas, McAuliffe and Sekhon (2021), Time-uniform, nonparametric, nonasymptotic confidence
+    sequences.
+    """
+    from scipy.optimize import brentq
+
+    if n == 0:
+        return 0.0, 1.0
+    threshold = np.log(2 / error)
+
+    def lower_limit(total: float, squares: float) -> float:
+        def excess(mean: float) -> float:
+            above, squared = total - n * mean, squares - 2 * mean * total + n * mean**2
+            logs = _BETS * above + (np.log1p(-_BETS) + _BETS) * squared
+            return float(np.logaddexp.reduce(logs) - np.log(len(_BETS)) - threshold)
+
+        return float(brentq(excess, 0.0, total / n)) if excess(0.0) > 0 else 0.0
+
+    return lower_limit(total, squares), 1 - lower_limit(n - total, n - 2 * total + squares)
