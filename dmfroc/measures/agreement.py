@@ -48,10 +48,10 @@ def _checked(weights: Any) -> _Costs:
 def _kappa(table: Proportions, weights: _Costs | Growth, by: Distance) -> Scalar | None:
     """Return weighted kappa; None if classes are to be numbers but are none."""
     if isinstance(weights, str):
-        if by == "values" and not table.values:
+        values = label_values(table.labels) if by == "values" else range(len(table.labels))
+        if len(values) == 0:
             return None
-        n_classes = len(table.proportions)
-        places = np.array(table.values if by == "values" else range(n_classes), float)
+        places = np.array(values, float)
         distances = np.abs(places[:, None] - places) / (np.ptp(places) or 1.0)
         costs = distances**2 if weights == "quadratic" else distances
     else:

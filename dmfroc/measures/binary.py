@@ -59,23 +59,25 @@ def evenness_global(cells: Cells) -> Cell:
 
 # Rates
 
+MEANS = ("macro", "weighted")
+
 
 @also_called("sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens")
-@register_class_measure("Recall", UNIT)
+@register_class_measure("Recall", UNIT, averages=MEANS)
 def recall(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted so."""
     return ratio(cells.tp, cells.prevalence, cells.xp)
 
 
 @also_called("tnr, true_negative_rate, selectivity, spec")
-@register_class_measure("Specificity", UNIT)
+@register_class_measure("Specificity", UNIT, averages=MEANS)
 def specificity(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted so."""
     return ratio(cells.tn, cells.inverse_prevalence, cells.xp)
 
 
 @also_called("ppv, positive_predictive_value, precision_score")
-@register_class_measure("Precision", UNIT)
+@register_class_measure("Precision", UNIT, averages=MEANS)
 def precision(cells: Cells) -> Cell:
     """Proportion of the predicted positives that are observed so."""
     return ratio(cells.tp, cells.bias, cells.xp)
@@ -142,8 +144,10 @@ def distance_to_perfect(cells: Cells) -> Cell:
 # Overlap of the predicted and the observed positives
 
 
-def f_score(cells: Cells, beta: float = 1.0) -> Cell:
-    """Weighted harmonic mean of precision and recall, from counts; NaN only for 0 / 0."""
+@also_called("fbeta_score")
+@register_class_measure("F-beta", UNIT, averages=MEANS)
+def f_beta(cells: Cells, beta: float | int = 2.0) -> Cell:
+    """Harmonic mean of precision and recall, which counts ``beta`` times as much, by default 2."""
     right = (1 + beta**2) * cells.tp
     return ratio(right, right + cells.fp + beta**2 * cells.fn, cells.xp)
 
@@ -152,7 +156,7 @@ def f_score(cells: Cells, beta: float = 1.0) -> Cell:
 @register_class_measure("F1", UNIT)
 def f1(cells: Cells) -> Cell:
     """Harmonic mean of precision and recall."""
-    return f_score(cells)
+    return f_beta(cells, 1.0)
 
 
 def gain(cells: Cells, errors: Cell) -> Cell:
@@ -174,7 +178,7 @@ def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
 
 
 @also_called("iou, jaccard_index, jaccard_score, critical_success_index, threat_score")
-@register_class_measure("Jaccard", UNIT)
+@register_class_measure("Jaccard", UNIT, averages=MEANS)
 def jaccard(cells: Cells) -> Cell:
     """Proportion of true positives among all that are positive in either way."""
     return ratio(cells.tp, cells.tp + cells.fp + cells.fn, cells.xp)

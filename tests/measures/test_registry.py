@@ -360,7 +360,7 @@ def test_accuracy_among_the_first_k_is_named_by_k(text, k):
     [
         ("top_k", "say which k, as in 'top3'"),
         ("precision@5", "ranked lists of items"),
-        ("f2", "wrap scikit-learn's fbeta_score"),
+        ("f2", r"as in 'f_beta\(beta=2\)'"),
         ("ECE-10", r"expected_calibration_error\(n_bins=...\)"),
     ],
 )
@@ -464,7 +464,6 @@ def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory)
         ("EER", "dmfroc.curves.det_curve"),
         ("BEDROC", "'precision_at_k'"),
         ("d2_log_loss_score", "'log_loss' orders classifiers alike"),
-        ("macro_precision", "per_class().loc['precision']"),
     ],
 )
 def test_measures_that_are_not_here_are_answered_with_what_is(name, told):
