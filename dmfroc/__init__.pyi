@@ -57,6 +57,9 @@ from .analyses.planning import (
 from .analyses.pooling import (
     pool as pool,
 )
+from .analyses.raters import (
+    rater_agreement as rater_agreement,
+)
 from .analyses.scorers import (
     scorers as scorers,
 )

@@ -11,6 +11,7 @@ from ..analyses.multilabel import MultilabelComparison as MultilabelComparison
 from ..analyses.planning import Plan as Plan
 from ..analyses.pooling import PooledSites as PooledSites
 from ..analyses.ranks import Ranks as Ranks
+from ..analyses.raters import RaterAgreement as RaterAgreement
 from ..analyses.sequences import ConfidenceSequence as ConfidenceSequence
 from ..analyses.subgroups import SubgroupComparison as SubgroupComparison
 from ..analyses.training_runs import RunsComparison as RunsComparison

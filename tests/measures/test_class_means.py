@@ -1,4 +1,4 @@
-"""Means over classes, and over some of them: scikit-learn's numbers, identities, what is refused."""
+"""Means over classes, and over some of them: scikit-learn, identities, what is refused."""
 
 import numpy as np
 import pytest

@@ -456,8 +456,6 @@ def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory)
         ("micro_auc", "dmfroc.multilabel(one_hot, y_score, average='micro')"),
         ("IDI", "useless markers can raise it: compare both models by 'brier_score'"),
         ("net_reclassification_index", "useless markers"),
-        ("Krippendorff's alpha", "'cohen_kappa', 'scott_pi' and"),
-        ("gwet_ac1", "'cohen_kappa', 'scott_pi' and"),
         ("hosmer_lemeshow_test", "dmfroc.calibration_tests"),
         ("ndcg", "for ranked lists"),
         ("ndcg@10", "for ranked lists"),
