@@ -83,7 +83,10 @@ _LEAST_ALIKE = 0.7  # names of measures, as difflib's ratio
 def _not_of_two(predictions: Predictions) -> str | None:
     if predictions.n_classes == 2:
         return MEASURES["hand_till"].obstacle(predictions)
-    return f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}"
+    return (
+        f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}, or "
+        "pos_label= for one class against the rest"
+    )
 
 
 def title_for(measure: Measure, *predictions: Predictions) -> str:

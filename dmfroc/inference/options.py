@@ -73,8 +73,14 @@ class _PopulationOptions(TypedDict, total=False):
     importance: Any
 
 
+class _ClassOptions(TypedDict, total=False):
+    """Whether each class is judged against the rest."""
+
+    per_class: bool
+
+
 class EvaluationOptions(
-    InputOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
+    InputOptions, _ClassOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
 ):
     """All that `evaluate`, `estimate` and `compare` have in common.
 
@@ -144,7 +150,9 @@ class Options:
             )
         check_options(function, given)
         own = {name: given[name] for name in given if name in cls.__annotations__}
-        names_of_inputs = [x for x in known.__annotations__ if x not in (*own, "random_state")]
+        names_of_inputs = [
+            x for x in known.__annotations__ if x not in (*own, "random_state", "per_class")
+        ]
         inputs = {name: given[name] for name in names_of_inputs if name in given}
         return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
 
@@ -198,7 +206,11 @@ def with_options[F: Callable[..., Any]](known: type, remedy: str = "") -> Callab
     remedy : str
         The call to make if too many arguments have no name.
     """
-    defaults = {"random_state": 0, **{x.name: x.default for x in fields(Options)}}
+    defaults = {
+        "random_state": 0,
+        "per_class": False,
+        **{x.name: x.default for x in fields(Options)},
+    }
 
     def decorate(function: F) -> F:
         signature = signature_of(function)

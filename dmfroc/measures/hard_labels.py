@@ -204,9 +204,9 @@ def _register(
 def _no_classes(predictions: Predictions, *, average: Average, classes: Classes) -> str | None:
     if average == "binary" and predictions.n_classes > 2:
         return (
-            f"is a measure of two classes, and there are {predictions.n_classes}: "
-            "ContingencyTable.per_class gives it for each class against the rest, "
-            "and average='macro' makes it a mean over classes, as in 'f1(average=\"macro\")'"
+            f"is a measure of two classes, and there are {predictions.n_classes}: name one, such "
+            f"as pos_label={predictions.labels[-1]!r}, for that class against the rest, take all "
+            "by per_class=True, or a mean over classes, such as 'precision_macro'"
         )
     if unknown := [x for x in classes or () if not predictions.has_class(x)]:
         labels = listing(predictions.labels)
