@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from dmfroc._kit.arrays import IntPerRow, Scores
+from dmfroc._kit.arrays import IntPerRow, Scores, divide
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
@@ -37,6 +37,7 @@ from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Name, Table
 
 _FEWEST_DRAWS = 99
+_N_GROUPS = 10  # of Hosmer and Lemeshow
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
 _NOTHING = 1e-12  # a statistic that is 0 but for rounding
 
@@ -74,7 +75,8 @@ class CalibrationTests(Result):
     Attributes
     ----------
     tests : dict of str to CalibrationTest
-        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
+        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"``, ``"isotonic"`` and
+        ``"hosmer_lemeshow"``.
     predictions : Predictions
         What was tested; ``plot()`` draws their `dmfroc.plots.ReliabilityDisplay`.
     n_draws, seed : int
@@ -165,14 +167,16 @@ def calibration_tests(
     Returns
     -------
     CalibrationTests
-        Prints as a table, converts with ``to_pandas()``. Four tests of the same hypothesis, against
+        Prints as a table, converts with ``to_pandas()``. Five tests of the same hypothesis, against
         different alternatives. ``"intercept"``: probabilities are too large or too small on
         average, by the score test of intercepts of all classes but one. ``"intercept_and_slope"``:
         they may also be too extreme or too moderate, by the score test of a vector recalibration
         with an intercept and a slope of each class but one. ``"spiegelhalter"``: they are too
         extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
-        miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
-        they are not adjusted for there being four. With more than two classes
+        miscalibration of the Brier score. ``"hosmer_lemeshow"``: they are wrong on average in some
+        of ten groups, by the probability of any class but the first. It is the most widely known
+        one, and depends on the groups. Each p-value holds by itself, in samples of any size; they
+        are not adjusted for there being five. With more than two classes
         ``to_pandas("classes")`` has the intercept, the slope and O/E of each. Where a class has
         occurred to which a row gives probability 0, the probabilities are refuted for certain: all
         p-values are 0 and all statistics infinite, with a warning. A row whose first class has
@@ -186,6 +190,7 @@ def calibration_tests(
 
     References
     ----------
+    Hosmer and Lemeshow (1980), Goodness of fit tests for the multiple logistic regression model;
     Cox (1958), Two further applications of a model for binary regression; Spiegelhalter (1986),
     Probabilistic prediction in patient management and clinical trials; Dimitriadis, Gneiting and
     Jordan (2021), Stable reliability diagrams for probabilistic classifiers; Van Hoorde et al.
@@ -226,6 +231,7 @@ def calibration_tests(
         ),
         "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
+        "hosmer_lemeshow": ("Hosmer and Lemeshow", *_hosmer_lemeshow(p)),
     }
     if (refutation := impossible_message(predictions)) is not None:
         refuted = {
@@ -307,3 +313,19 @@ def _isotonic(p: Scores) -> Statistic:
         return float(factor * total / len(p))
 
     return statistic
+
+
+def _hosmer_lemeshow(p: Scores) -> tuple[Statistic, int]:
+    """Return the statistic of ten groups of rows, by quantiles, and its degrees of freedom."""
+    risk = 1 - p[:, 0]
+    limits = np.unique(np.quantile(risk, np.linspace(0, 1, _N_GROUPS + 1)[1:-1]))
+    group = np.unique(np.searchsorted(limits, risk), return_inverse=True)[1]
+    n_groups, k = int(group.max()) + 1, p.shape[1]
+    expected = np.zeros((n_groups, k))
+    np.add.at(expected, group, p)
+
+    def statistic(true: IntPerRow) -> float:
+        observed = np.bincount(group * k + true, minlength=n_groups * k).reshape(n_groups, k)
+        return float(divide((observed - expected) ** 2, expected, np).sum())
+
+    return statistic, n_groups * (k - 1)

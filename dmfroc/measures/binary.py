@@ -104,6 +104,19 @@ def miss_rate(cells: Cells) -> Cell:
     return ratio(cells.fn, cells.prevalence, cells.xp)
 
 
+@also_called("fdr")
+@register_class_measure("False discovery rate", UNIT, greater_is_better=False)
+def false_discovery_rate(cells: Cells) -> Cell:
+    """Proportion of the predicted positives that are observed negative."""
+    return ratio(cells.fp, cells.bias, cells.xp)
+
+
+@register_class_measure("False omission rate", UNIT, greater_is_better=False)
+def false_omission_rate(cells: Cells) -> Cell:
+    """Proportion of the predicted negatives that are observed positive."""
+    return ratio(cells.fn, cells.inverse_bias, cells.xp)
+
+
 @register_class_number
 def accuracy(cells: Cells) -> Cell:
     """Proportion of right predictions."""
@@ -127,6 +140,13 @@ def positive_likelihood_ratio(cells: Cells) -> Cell:
 def negative_likelihood_ratio(cells: Cells) -> Cell:
     """Miss rate divided by specificity; infinite if there are false but no true negatives."""
     return odds(cells.fn * cells.inverse_prevalence, cells.tn * cells.prevalence, cells.xp)
+
+
+@also_called("dor, odds_ratio")
+@register_class_measure("Diagnostic odds ratio", POSITIVE, chance=1.0)
+def diagnostic_odds_ratio(cells: Cells) -> Cell:
+    """Odds of a positive prediction among positives, divided by those among negatives."""
+    return odds(cells.tp * cells.tn, cells.fp * cells.fn, cells.xp)
 
 
 @register_class_measure("Lift", POSITIVE, chance=1.0, range_of_shares=ranges.lift)

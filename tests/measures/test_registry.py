@@ -302,7 +302,7 @@ def test_unknown_measures_are_told_with_near_ones(text, nearest):
     assert set(near) <= {*MEASURES, *FACTORIES}
 
 
-@pytest.mark.parametrize("text", ["aic", "mae", "dor", "ndcg", "hosmer", "x", "bleu"])
+@pytest.mark.parametrize("text", ["aic", "mae", "ndcg", "hosmer", "x", "bleu"])
 def test_measures_unlike_any_are_told_without_others(text):
     with pytest.raises(ValueError, match=f"'{text}'") as caught:
         get_measure(text)
@@ -461,7 +461,6 @@ def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory)
         ("ndcg@10", "for ranked lists"),
         ("EER", "dmfroc.curves.det_curve"),
         ("BEDROC", "'precision_at_k'"),
-        ("d2_log_loss_score", "'log_loss' orders classifiers alike"),
     ],
 )
 def test_measures_that_are_not_here_are_answered_with_what_is(name, told):
