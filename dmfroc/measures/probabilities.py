@@ -34,16 +34,13 @@ from dmfroc.measures.statistics.forecasts import (
     LEAST_PROBABILITY,
     MOST_BINS,
     Bins,
-    RowSums,
     bins_with_variances,
     class_bins,
     impossible_message,
     joint_top_bins,
     mean_of_rows,
     no_probabilities,
-    no_single_class,
     probability_losses,
-    single_class,
     top_label_bins,
     top_ranks,
 )
@@ -262,115 +259,6 @@ def d2_log_loss() -> Measure:
     infinite = {"caveats": (_infinite_loss,), "infinite": _infinite_loss}
     return forecasts(
         "D2 log loss", probability_losses, _skill_of_logarithms, **attributes, **infinite
-    )
-
-
-def _risks_by_class(predictions: Predictions) -> RowSums:
-    outcome, risk = single_class(predictions, None)
-    return RowSums(np.column_stack([outcome * risk, outcome, (1 - outcome) * risk, 1 - outcome]))
-
-
-def _difference_of_means(table: Sums, xp: Any) -> Any:
-    ill, n_ill, well, n_well = (table.values[..., place] for place in range(4))
-    return ill / n_ill - well / n_well
-
-
-@also_called("tjur, tjur_r2, tjurs_r2, coefficient_of_discrimination, yates_slope")
-@register()
-def discrimination_slope() -> Measure:
-    """Return the mean probability of the positive class among its cases less that among others.
-
-    Returns
-    -------
-    Measure
-        In [-1, 1]; 0 for guessing. The difference of two models is the integrated discrimination
-        improvement, IDI. It is not proper: a model with more extreme probabilities than the true
-        ones has a larger slope.
-
-    Raises
-    ------
-    ValueError
-        Bound to scores that are no probabilities, or to more than two classes.
-
-    References
-    ----------
-    Yates (1982), External correspondence: decompositions of the mean probability score; Pencina et
-    al. (2008), Evaluating the added predictive ability of a new marker, on the IDI.
-
-    Examples
-    --------
-    >>> round(discrimination_slope()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
-    0.5
-    """
-    return forecasts(
-        "Discrimination slope",
-        _risks_by_class,
-        _difference_of_means,
-        bounds=SIGNED,
-        chance=0.0,
-        greater_is_better=True,
-        obstacle=WithOptions(no_single_class, None),
-        in_given_order=False,
-    )
-
-
-def _directions(predictions: Predictions) -> RowSums:
-    outcome, sign = 1.0 * (predictions.true == 1), np.sign(predictions.scores[:, 1], dtype=float)
-    return RowSums(np.column_stack([outcome * sign, outcome, (1 - outcome) * sign, 1 - outcome]))
-
-
-def _no_change(predictions: Predictions) -> str | None:
-    if predictions.single is None:
-        return "is of a change of risk: pass one score for each row, the new risk minus the old one"
-    has_both = len(predictions.present) == 2
-    return None if has_both else "needs observations both of the class and of the rest"
-
-
-@also_called("nri, net_reclassification_improvement, net_reclassification_index")
-@register()
-def net_reclassification() -> Measure:
-    """Return the net reclassification index, NRI, of changes of risk, which are the scores.
-
-    Returns
-    -------
-    Measure
-        In [-2, 2]; 0 for changes that say nothing. Among the positives, how many risks rose less
-        how many fell, and among the others how many fell less how many rose, as shares. It is the
-        category-free NRI if a score is the new risk minus the old one, and the categorical one if
-        it is the number of the new category minus that of the old one. It is not proper: a marker
-        that says nothing can raise it if the new risks are not calibrated.
-
-    Raises
-    ------
-    ValueError
-        Bound to scores of both classes.
-
-    References
-    ----------
-    Pencina, D'Agostino and Steyerberg (2011), Extensions of net reclassification improvement
-    calculations to measure usefulness of new biomarkers; Hilden and Gerds (2014), A note on the
-    evaluation of novel biomarkers: do not rely on IDI and NRI.
-
-    Examples
-    --------
-    >>> y, old, new = np.array([[0, 1, 1, 0], [0.2, 0.5, 0.6, 0.3], [0.1, 0.8, 0.5, 0.4]])
-    >>> net_reclassification()(y, new - old)
-    0.0
-    >>> categories = [np.digitize(risk, [0.15, 0.55]) for risk in (old, new)]
-    >>> net_reclassification()(y, categories[1] - categories[0])
-    0.5
-    """
-    return forecasts(
-        "Net reclassification index",
-        _directions,
-        _difference_of_means,
-        bounds=(-2.0, 2.0),
-        chance=0.0,
-        greater_is_better=True,
-        needs="scores",
-        obstacle=_no_change,
-        in_given_order=False,
-        adds_rows=False,
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate
@@ -120,3 +121,51 @@ def test_what_is_refused():
         estimate("recall", Y, SCORES, per_class="yes")
     with pytest.raises(ValueError, match="such as pos_label=2, for that class against the rest"):
         MEASURES["recall"](Y, SCORES)
+
+
+# Against chance
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        ("hand_till", 1 / 2),
+        ("dmf_auc", 1 / 2),
+        ("brier_skill_score", 0),
+        ("d2_log_loss", 0),
+        ("cohen_kappa", 0),
+        ("informedness", 0),
+        ("balanced_accuracy", 1 / 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:chance")
+def test_chance_has_the_value_of_chance(measure, value):
+    found = compare(Y, {"model": SCORES, "chance": None}, measure=measure)
+    assert found.estimates["chance"].value == pytest.approx(value, abs=1e-12)
+    [difference] = found.differences
+    assert difference.value == pytest.approx(found.estimates["model"].value - value)
+    assert difference.p_value < 1e-4
+
+
+@pytest.mark.filterwarnings("ignore:chance")
+def test_chance_forecasts_the_shares_and_predicts_the_most_frequent_class():
+    shares = np.bincount(Y) / len(Y)
+    names = ["accuracy", "log_loss", "average_precision"]
+    found = compare(Y, {"model": SCORES, "chance": "chance"}, measure=names)
+    values = {name: x.estimates["chance"].value for name, x in found.items()}
+    assert values["accuracy"] == pytest.approx(shares.max())
+    assert values["log_loss"] == pytest.approx(-shares @ np.log(shares))
+    assert values["average_precision"] == pytest.approx(1 / 3)
+    hard = compare(Y, y_pred={"model": HARD, "chance": None}, measure="accuracy")
+    assert hard.estimates["chance"].value == pytest.approx(shares.max())
+
+
+@pytest.mark.filterwarnings("ignore:chance")
+def test_the_p_value_of_an_area_is_close_to_that_of_ranks():
+    rng = np.random.default_rng(1)
+    for shift in (0.2, 0.3, 0.5):
+        y = np.arange(150) % 3 == 0
+        score = rng.normal(size=150) + shift * y
+        [difference] = compare(y, {"model": score, "chance": None}, measure="auc").differences
+        of_ranks = stats.mannwhitneyu(score[y], score[~y]).pvalue
+        assert difference.p_value == pytest.approx(of_ranks, rel=0.5, abs=0.02)

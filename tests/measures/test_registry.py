@@ -454,12 +454,10 @@ def test_the_scaled_brier_score_is_relative_to_the_shares(name, cases_directory)
     ("name", "told"),
     [
         ("micro_auc", "dmfroc.multilabel(one_hot, y_score, average='micro')"),
-        ("IDI", "useless markers can raise it: compare both models by 'brier_score'"),
-        ("net_reclassification_index", "useless markers"),
+        ("IDI", "the difference of 'discrimination_slope' between two models"),
         ("hosmer_lemeshow_test", "dmfroc.calibration_tests"),
         ("ndcg", "for ranked lists"),
         ("ndcg@10", "for ranked lists"),
-        ("EER", "dmfroc.curves.det_curve"),
         ("BEDROC", "'precision_at_k'"),
     ],
 )
