@@ -1,7 +1,7 @@
 """How often intervals of means over chosen classes, of raters and of one class hold.
 
-Rare classes of about 10 cases, and classifiers and raters that hardly ever err. Prints, for each
-cell, the share of samples whose 95 % interval holds the value of the population, and the mean width.
+Rare classes of about 10 cases, and classifiers and raters that hardly ever err. Prints the share of
+samples whose 95 % interval holds the value of the population, and the mean width.
 
     python experiments/class_means_and_raters.py
 """
@@ -90,17 +90,16 @@ def main():
                 all(e.interval[0] <= t <= e.interval[1] for e, t in zip(es, truth, strict=True))
                 for es in found
             ]
-            print(f"{kind:5} {how:12} {'all classes at once, ' + name:40} {100 * np.mean(inside):5.1f}",
-                  flush=True)  # fmt: skip
+            cell = f"{'all classes at once, ' + name:40} {100 * np.mean(inside):5.1f}"
+            print(f"{kind:5} {how:12} {cell}", flush=True)
     p_values = []
     for seed in range(400):
         rng = np.random.default_rng(seed)
         y, s = np.arange(100) < 10, rng.normal(size=100)
         compared = dmfroc.compare(y, {"model": s, "chance": None}, measure="auc")
         p_values.append(compared.differences[0].p_value)
-    print(
-        f"against chance, 10 of 100 positive, rejected {100 * np.mean(np.array(p_values) < 0.05):.1f}"
-    )
+    rejected = 100 * np.mean(np.array(p_values) < 0.05)
+    print(f"against chance, 10 of 100 positive, rejected {rejected:.1f}")
 
 
 def each_class(name, y, s):

@@ -105,23 +105,18 @@ def rater_agreement(
     table = np.asarray(ratings, object)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(f"ratings must have two columns or more, but their shape is {table.shape}")
-    is_rated = ~np.array([[is_missing(x) for x in row] for row in table], bool)
-    if not (is_rated.sum(axis=1) >= 2).any():
+    is_rated = ~np.vectorize(is_missing, otypes=[bool])(table)
+    if is_rated.sum(axis=1).max() < 2:
         raise ValueError("ratings has no row with two ratings: agreement needs one")
     given = factorize(table[is_rated], "ratings", IN_MEMORY)
     classes = sorted_labels(given.distinct) if labels is None else listed("labels", labels)
-    counts = np.zeros((len(table), len(classes)))
-    np.add.at(
-        counts,
-        (
-            np.nonzero(is_rated)[0],
-            encode(given, classes, "ratings", IN_MEMORY, has_scores=False),
-        ),
-        1,
-    )
+    codes = encode(given, classes, "ratings", IN_MEMORY, has_scores=False)
+    cells = np.nonzero(is_rated)[0] * len(classes) + codes
+    counts = np.bincount(cells, minlength=len(table) * len(classes)).reshape(len(table), -1)
     # The last of equally frequent ones, which is not the class of the largest score
     most = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
     own = [of_raters(get_measure(x)) for x in listed("measures", measures)]
     options.setdefault("stratify", False)
-    found = evaluate(most, counts, y_pred=most, labels=classes, measures=own, **options)
-    return RaterAgreement(dict(found.estimates), *table.shape, int(is_rated.sum()))
+    found = evaluate(most, 1.0 * counts, y_pred=most, labels=classes, measures=own, **options)
+    (n, m), n_ratings = table.shape, int(is_rated.sum())
+    return RaterAgreement(dict(found.estimates), n, m, n_ratings)

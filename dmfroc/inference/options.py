@@ -73,20 +73,16 @@ class _PopulationOptions(TypedDict, total=False):
     importance: Any
 
 
-class _ClassOptions(TypedDict, total=False):
-    """Whether each class is judged against the rest."""
-
-    per_class: bool
-
-
 class EvaluationOptions(
-    InputOptions, _ClassOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
+    InputOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
 ):
     """All that `evaluate`, `estimate` and `compare` have in common.
 
     `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
     target is ``"fits"`` and the share of the training sets is what the folds leave.
     """
+
+    per_class: bool
 
 
 @dataclass(frozen=True)

@@ -504,7 +504,7 @@ class Predictions:
         place = place_of_class(pos_label, labels)
         named = replace(self, design={**self.design, "positive_class": labels[place]})
         if len(labels) > 2:
-            own = np.asarray(self.scores)[:, place]
+            own: Any = np.asarray(self.scores)[:, place]
             return replace(
                 named,
                 labels=(f"not {labels[place]}", labels[place]),

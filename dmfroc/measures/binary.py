@@ -11,6 +11,7 @@ import numpy as np
 from dmfroc.measures import ranges
 from dmfroc.measures.cells import Cell, Cells, coefficient, corrected_for_chance, odds, ratio, root
 from dmfroc.measures.hard_labels import (
+    Average,
     register_class_measure,
     register_class_number,
     register_properties,
@@ -59,7 +60,7 @@ def evenness_global(cells: Cells) -> Cell:
 
 # Rates
 
-MEANS = ("macro", "weighted")
+MEANS: tuple[Average, ...] = ("macro", "weighted")
 
 
 @also_called("sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens")

@@ -36,6 +36,9 @@ Classes = Sequence[Hashable] | None
 TABLE_FUNCTIONS: dict[str, Callable[..., Scalar | None]] = {}
 """Every number of a table of any size, by name; None where classes are to be numbers."""
 
+CLASS_MEANS: dict[str, Callable[..., Scalar]] = {}
+"""The listed means over classes of numbers of one class, by name."""
+
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
 """Every number of one class against the rest, by name."""
 
@@ -56,8 +59,9 @@ def of_classes(
     cells, xp = table.cells, table.xp
     chosen = np.array([classes is None or label in classes for label in table.labels], float)
     if average == "micro":
-        sums = (chosen @ x / chosen.sum() for x in (cells.tp, cells.fp, cells.fn, cells.tn))
-        cells, chosen = Cells(*sums, xp), np.ones(())
+        each = cells.tp, cells.fp, cells.fn, cells.tn
+        tp, fp, fn, tn = (chosen @ x / chosen.sum() for x in each)
+        cells, chosen = Cells(tp, fp, fn, tn, xp), np.ones(())
     values = of(cells, **options)
     weights = chosen * cells.prevalence if average == "weighted" else chosen
     defined = xp.where(xp.isnan(values), 0.0, values)
@@ -109,7 +113,7 @@ def register_class_measure(
     title: str,
     bounds: tuple[float, float],
     *,
-    averages: Sequence[str] = (),
+    averages: Sequence[Average] = (),
     range_of_shares: RangeOfShares | None = None,
     chance: float = math.nan,
     **attributes: Any,
@@ -138,7 +142,7 @@ def register_class_measure(
 
         for average in averages:
             mean = partial(of_classes, of=function, average=average)
-            TABLE_FUNCTIONS[f"{function.__name__}_{average}"] = mean
+            CLASS_MEANS[f"{function.__name__}_{average}"] = mean
         variants = ({}, *({"average": x} for x in averages))
         _register(function, attributes_of, title, bounds, variants, _mean_over_classes)
         return register_class_number(function)
@@ -302,8 +306,9 @@ def table_values(
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
     table = Proportions(counts / counts.sum(), np, tuple(labels))
+    functions: dict[str, Callable[..., Scalar | None]] = {**TABLE_FUNCTIONS, **CLASS_MEANS}
     with np.errstate(all="ignore"):
-        values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        values = {name: function(table) for name, function in functions.items()}
         by_class = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
     if len(counts) == 2:
         values |= {name: x[1] for name, x in by_class.items() if name not in values}

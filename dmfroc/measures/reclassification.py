@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import SIGNED, Measure, WithOptions
 from dmfroc.measures.probabilities import forecasts
@@ -14,14 +16,32 @@ from dmfroc.measures.statistics.forecasts import RowSums, no_single_class, singl
 from dmfroc.measures.statistics.statistic import Sums
 
 
-def _risks_by_class(predictions: Predictions) -> RowSums:
-    outcome, risk = single_class(predictions, None)
-    return RowSums(np.column_stack([outcome * risk, outcome, (1 - outcome) * risk, 1 - outcome]))
+def _by_class(outcome: PerRow, numbers: PerRow) -> RowSums:
+    rest = 1 - outcome
+    return RowSums(np.column_stack([outcome * numbers, outcome, rest * numbers, rest]))
+
+
+def _risks(predictions: Predictions) -> RowSums:
+    return _by_class(*single_class(predictions, None))
+
+
+def _directions(predictions: Predictions) -> RowSums:
+    return _by_class(1.0 * (predictions.true == 1), 1.0 * np.sign(predictions.scores[:, 1]))
 
 
 def _difference_of_means(table: Sums, xp: Any) -> Any:
     ill, n_ill, well, n_well = (table.values[..., place] for place in range(4))
     return ill / n_ill - well / n_well
+
+
+_improvement = partial(
+    forecasts,
+    summary=_difference_of_means,
+    chance=0.0,
+    greater_is_better=True,
+    in_given_order=False,
+    adds_rows=False,
+)
 
 
 @also_called("tjur, tjur_r2, tjurs_r2, coefficient_of_discrimination, yates_slope")
@@ -51,21 +71,8 @@ def discrimination_slope() -> Measure:
     >>> round(discrimination_slope()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.5
     """
-    return forecasts(
-        "Discrimination slope",
-        _risks_by_class,
-        _difference_of_means,
-        bounds=SIGNED,
-        chance=0.0,
-        greater_is_better=True,
-        obstacle=WithOptions(no_single_class, None),
-        in_given_order=False,
-    )
-
-
-def _directions(predictions: Predictions) -> RowSums:
-    outcome, sign = 1.0 * (predictions.true == 1), np.sign(predictions.scores[:, 1], dtype=float)
-    return RowSums(np.column_stack([outcome * sign, outcome, (1 - outcome) * sign, 1 - outcome]))
+    obstacle = WithOptions(no_single_class, None)
+    return _improvement("Discrimination slope", _risks, bounds=SIGNED, obstacle=obstacle)
 
 
 def _no_change(predictions: Predictions) -> str | None:
@@ -75,7 +82,7 @@ def _no_change(predictions: Predictions) -> str | None:
     return None if has_both else "needs observations both of the class and of the rest"
 
 
-@also_called("nri, net_reclassification_improvement, net_reclassification_index")
+@also_called("nri, net_reclassification_improvement")
 @register()
 def net_reclassification() -> Measure:
     """Return the net reclassification index, NRI, of changes of risk, which are the scores.
@@ -109,15 +116,5 @@ def net_reclassification() -> Measure:
     >>> net_reclassification()(y, categories[1] - categories[0])
     0.5
     """
-    return forecasts(
-        "Net reclassification index",
-        _directions,
-        _difference_of_means,
-        bounds=(-2.0, 2.0),
-        chance=0.0,
-        greater_is_better=True,
-        needs="scores",
-        obstacle=_no_change,
-        in_given_order=False,
-        adds_rows=False,
-    )
+    attributes: dict[str, Any] = {"needs": "scores", "obstacle": _no_change, "bounds": (-2.0, 2.0)}
+    return _improvement("Net reclassification index", _directions, **attributes)
