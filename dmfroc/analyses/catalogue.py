@@ -27,6 +27,7 @@ from dmfroc.measures import (
     ordered,
     probabilities,
     ranking,
+    reclassification,
     registry,
     smooth_calibration,
     table,
@@ -55,6 +56,7 @@ _FAMILIES = (
     curve_areas,
     operating_points,
     probabilities,
+    reclassification,
     calibration,
     smooth_calibration,
     benefits,
@@ -78,6 +80,7 @@ _AREA_NAMES = (
     "area_under_the_curve, area_under_curve, area_under_the_roc_curve, area_under_roc_curve"
 )
 
+_MEAN = re.compile(r"(macro|weighted|micro)_(.+)")  # in front of what it is a mean of
 _TOP_K = re.compile(r"(?:top|acc|accuracy|hits?)(?:at)?([1-9]\d*)(?:acc|accuracy)?")
 
 
@@ -91,7 +94,10 @@ _LEAST_ALIKE = 0.7  # names of measures, as difflib's ratio
 def _not_of_two(predictions: Predictions) -> str | None:
     if predictions.n_classes == 2:
         return MEASURES["hand_till"].obstacle(predictions)
-    return f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}"
+    return (
+        f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}, or "
+        "pos_label= for one class against the rest"
+    )
 
 
 def title_for(measure: Measure, *predictions: Predictions) -> str:
@@ -177,6 +183,8 @@ def _made(text: str) -> Measure | None:
     """Return the measure whose options are in its name, as in ``partial_auc(max_fpr=0.2)``."""
     match = re.fullmatch(r"([^()]+)(\(.*\))?", text, re.DOTALL)
     head, given = ("", None) if match is None else (match[1].strip(), match[2])
+    mean = _MEAN.sub(r"\2_\1", head)
+    head = mean if f"{mean}_".startswith(tuple(f"{x}_" for x in FACTORIES)) else head
     head = head if f"{head}_".startswith(tuple(FACTORIES)) else _NAMES.get(normalized(head), "")
     function = max((x for x in FACTORIES if f"{head}_".startswith(f"{x}_")), key=len, default="")
     if not function:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 from typing import Any, Unpack, get_args
 
@@ -18,6 +19,7 @@ from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
@@ -64,8 +66,8 @@ def compare(
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name, or a table with a column for each; in a list their
-        names are "1", "2" and so on. Or,
-        instead of scores, the name of a baseline:
+        names are "1", "2" and so on. Or, instead of scores, the name of a baseline: ``"chance"``,
+        which always forecasts the shares of the classes and predicts the most frequent one,
         ``"treat all"`` and ``"treat none"`` of two classes, which give the positive class the
         probability 1 and 0, or ``"always CLASS"`` of any number. None stands for the baseline of
         the classifier's own name.
@@ -100,7 +102,7 @@ def compare(
         compared.
     direction : {">=", "<="} or dict of str to one of them, optional
         As for `Predictions.from_arrays`, of all classifiers or by name.
-    pos_label, folds, target, train_fraction, groups, stratify
+    pos_label, per_class, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     time, horizon, censored, censoring, censoring_by, at_horizon
         As for `estimate`; ``y_true`` is the kind of event.
@@ -156,9 +158,9 @@ def compare(
     """
     if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
         measure = [*names]
+    same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
+    same |= {"rope": rope, "simultaneous": simultaneous, **options}
     if isinstance(measure, list | tuple):
-        same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
-        same |= {"rope": rope, "simultaneous": simultaneous, **options}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
         found: dict[Hashable, Any] = {}
         told: dict[str, list[str]] = {}
@@ -171,6 +173,9 @@ def compare(
         has_scores = y_score is not None or options.get("y_pred") is None
         measure = "dmf_auc" if has_scores else "informedness"
     measure = get_measure(measure)
+    given_measure: Any = partial(compare, measure=measure)
+    if (of_class := for_each_class(given_measure, y_true, y_score, *surplus, **same)) is not None:
+        return of_class
     paired = flag("paired", paired)
     hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
     intervals, given = Options.from_user(compare, options, EvaluationOptions, surplus)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -10,6 +11,7 @@ from jaxtyping import Float
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.evaluation import evaluate
 from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
@@ -18,6 +20,7 @@ from dmfroc.inference.options import EvaluationOptions, Options, with_options
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
+from dmfroc.results.result import ResultsByName
 
 
 @by_horizon
@@ -28,7 +31,7 @@ def estimate(
     y_score: Any = None,
     *surplus: Nothing,
     **options: Unpack[EvaluationOptions],
-) -> Estimate | HorizonCurves:
+) -> Estimate | HorizonCurves | ResultsByName[Estimate]:
     """Estimate a measure with its standard error and interval.
 
     Parameters
@@ -46,9 +49,13 @@ def estimate(
         was observed.
     pos_label : hashable, optional
         The positive one of two classes, by default the second of the labels: recall, average
-        precision and other measures of one class are about it. A one-dimensional score is that of
+        precision and other measures of one class are about it. Of more classes it is this one
+        against the rest, by its column and its hard labels. A one-dimensional score is that of
         this class, as in scikit-learn. What is given in the order of the labels, such as costs,
         keeps the order of ``labels=``, by default the sorted one.
+    per_class : bool
+        Whether to judge each class that occurs against the rest, as ``pos_label`` does. The
+        intervals hold for all classes at once, and p-values are adjusted for all by Holm's method.
     direction : {">=", "<="}, optional
         Of a one-dimensional score: ``"<="`` if small values speak for the positive class, see
         `Predictions.from_arrays`.
@@ -149,7 +156,7 @@ def estimate(
         observation makes a difference, as for a perfect classifier, the interval is Clopper and
         Pearson's exact one, and a warning says so. Its number of trials is that of the
         observations in the smallest class. With several horizons `HorizonCurves`, with limits
-        that hold at each, and at all at once.
+        that hold at each, and at all at once. With ``per_class`` a dict by class.
 
     Raises
     ------
@@ -172,6 +179,8 @@ def estimate(
     hand_till 0.9315 (95 % jackknife interval 0.8703 to 0.9657)
     """
     measure = get_measure(measure)
+    if (each := for_each_class(partial(estimate, measure), y_true, y_score, **options)) is not None:
+        return each
     intervals, inputs = Options.from_user(estimate, options, EvaluationOptions, surplus)
     if np.ndim(inputs.get("horizon", 0)) > 0:
         several: Any = evaluate(y_true, y_score, measures=[measure], **options)

@@ -16,6 +16,7 @@ from dmfroc._kit.options import is_one_of, listed
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
+from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.evidence import (
     Evidence,
     EvidenceInMemory,
@@ -44,7 +45,7 @@ from dmfroc.results.estimate import (
     judge_table,
     of_measures,
 )
-from dmfroc.results.result import sample_attributes
+from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
@@ -200,7 +201,7 @@ def evaluate(
     measures: Measures = None,
     pair_weights: PairWeights = "equal",
     **options: Unpack[EvaluationOptions],
-) -> Evaluation | HorizonCurves:
+) -> Evaluation | HorizonCurves | ResultsByName[Evaluation]:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
     Parameters
@@ -223,7 +224,7 @@ def evaluate(
         curve is that of the first such measure.
     labels, sample_weight, frequency_weight, y_pred
         As for `Predictions.from_arrays`.
-    pos_label, direction, folds, target, train_fraction, groups, stratify
+    pos_label, per_class, direction, folds, target, train_fraction, groups, stratify
         As for `estimate`.
     judge, label_probability, label_strata, target_prevalence, importance
         As for `estimate`.
@@ -262,6 +263,9 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
+    same: Any = {"measures": measures, "pair_weights": pair_weights, **options}
+    if (each := for_each_class(evaluate, y_true, y_score, *surplus, **same)) is not None:
+        return each
     is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
     intervals, inputs = Options.from_user(evaluate, options, EvaluationOptions, surplus)

@@ -229,9 +229,11 @@ def _predictions(
     """Return the predictions of each classifier."""
     others: dict[str, Any] = {"y_pred": None, **given}
     y_pred = others.pop("y_pred")
-    whose = y_true if y_score is None else y_score
-    scored, baselines = _without_baselines(whose)
-    y_true, y_score = (scored, None) if y_score is None else (y_true, scored)
+    by_name = {"y_score": y_score, "y_pred": y_pred, "y_true": y_true}
+    what = next(x for x in by_name if by_name[x] is not None)
+    whose = by_name[what]
+    by_name[what], baselines = _without_baselines(whose)
+    y_score, y_pred, y_true = by_name.values()
     with collected_remarks() as told:
         named = _named_predictions(y_true, y_score, y_pred, needs, others)
     if baselines:
@@ -286,14 +288,22 @@ def _without_baselines(given: Any) -> tuple[Any, dict[str, str | None]]:
 def _with_baselines(
     named: dict[str, Predictions], baselines: Mapping[str, str | None], order: Sequence[str]
 ) -> dict[str, Predictions]:
-    """Add classifiers that give one class the probability 1, whatever the observation."""
+    """Add classifiers that give the same probabilities whatever the observation.
+
+    They are 1 for one class or, by chance, the shares of the classes.
+    """
     if not named:
         raise ValueError("baselines are compared with the scores of at least one classifier")
     first = next(iter(named.values()))
     for name, baseline in baselines.items():
-        place = _class_of_baseline(name, baseline or name, first.labels)
-        predicted = np.full(first.n_observations, place, np.int32)
-        scores = np.eye(first.n_classes)[predicted]
+        if (baseline or name) == "chance":
+            shares = first.class_totals / first.class_totals.sum()
+        else:
+            shares = np.eye(first.n_classes)[
+                _class_of_baseline(name, baseline or name, first.labels)
+            ]
+        predicted = np.full(first.n_observations, shares.argmax(), np.int32)
+        scores = np.tile(shares, (first.n_observations, 1))
         named[name] = replace(first, scores=scores, predicted=predicted, single=None, remarks=())
     return {name: named[name] for name in order}
 
@@ -309,7 +319,7 @@ def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:
         return int(baseline == "treat all")
     always = [f"always {label}" for label in labels]
     if baseline not in always:
-        known = ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
+        known = ["chance"] + ["treat all", "treat none"] * (len(labels) == 2) + always[:5]
         raise ValueError(
             f"{baseline!r}, which {name!r} has instead of scores, is no baseline: take one of "
             f"{known}, or give the scores"

@@ -26,6 +26,8 @@ from .planning import Plan as Plan
 from .planning import plan as plan
 from .pooling import PooledSites as PooledSites
 from .pooling import pool as pool
+from .raters import RaterAgreement as RaterAgreement
+from .raters import rater_agreement as rater_agreement
 from .several_labels import MultilabelComparison as MultilabelComparison
 from .several_labels import multilabel as multilabel
 from .shares_by_judge import JudgedShares as JudgedShares

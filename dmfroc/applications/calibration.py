@@ -39,6 +39,7 @@ from dmfroc.extend import (
 from dmfroc.measures import calibration_intercept, calibration_slope, observed_expected_ratio
 
 _FEWEST_DRAWS = 99
+_N_GROUPS = 10  # of Hosmer and Lemeshow
 _ROUNDING = 1e-9  # relative to a statistic, of those that are equal
 _SIGNIFICANT = 0.05  # of the smallest p-value in a report
 _NOTHING = 1e-12  # a statistic that is 0 but for rounding
@@ -77,7 +78,8 @@ class CalibrationTests(Result):
     Attributes
     ----------
     tests : dict of str to CalibrationTest
-        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"`` and ``"isotonic"``.
+        By name: ``"intercept"``, ``"intercept_and_slope"``, ``"spiegelhalter"``, ``"isotonic"`` and
+        ``"hosmer_lemeshow"``.
     predictions : Predictions
         What was tested; ``plot()`` draws their `dmfroc.plots.ReliabilityDisplay`.
     n_draws, seed : int
@@ -180,14 +182,16 @@ def calibration_tests(
     Returns
     -------
     CalibrationTests
-        Prints as a table, converts with ``to_pandas()``. Four tests of the same hypothesis, against
+        Prints as a table, converts with ``to_pandas()``. Five tests of the same hypothesis, against
         different alternatives. ``"intercept"``: probabilities are too large or too small on
         average, by the score test of intercepts of all classes but one. ``"intercept_and_slope"``:
         they may also be too extreme or too moderate, by the score test of a vector recalibration
         with an intercept and a slope of each class but one. ``"spiegelhalter"``: they are too
         extreme or too moderate. ``"isotonic"``: they are wrong in any rising way, by the
-        miscalibration of the Brier score. Each p-value holds by itself, in samples of any size;
-        they are not adjusted for there being four. With more than two classes
+        miscalibration of the Brier score. ``"hosmer_lemeshow"``: they are wrong on average in some
+        of ten groups, by the probability of any class but the first. It is the most widely known
+        one, and depends on the groups. Each p-value holds by itself, in samples of any size; they
+        are not adjusted for there being five. With more than two classes
         ``to_pandas("classes")`` has the intercept, the slope and O/E of each. Where a class has
         occurred to which a row gives probability 0, the probabilities are refuted for certain: all
         p-values are 0 and all statistics infinite, with a warning. A row whose first class has
@@ -201,6 +205,7 @@ def calibration_tests(
 
     References
     ----------
+    Hosmer and Lemeshow (1980), Goodness of fit tests for the multiple logistic regression model;
     Cox (1958), Two further applications of a model for binary regression; Spiegelhalter (1986),
     Probabilistic prediction in patient management and clinical trials; Dimitriadis, Gneiting and
     Jordan (2021), Stable reliability diagrams for probabilistic classifiers; Van Hoorde et al.
@@ -242,6 +247,7 @@ def calibration_tests(
         ),
         "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
+        "hosmer_lemeshow": ("Hosmer and Lemeshow", *_hosmer_lemeshow(p)),
     }
     if (refutation := impossible_message(predictions)) is not None:
         refuted = {
@@ -323,3 +329,22 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
         return float(factor * total / len(p))
 
     return statistic
+
+
+def _hosmer_lemeshow(p: Float[np.ndarray, "n k"]) -> tuple[Statistic, int]:
+    """Return the statistic of ten groups of rows, by quantiles, and its degrees of freedom."""
+    risk = 1 - p[:, 0]
+    limits = np.unique(np.quantile(risk, np.linspace(0, 1, _N_GROUPS + 1)[1:-1]))
+    group = np.unique(np.searchsorted(limits, risk), return_inverse=True)[1]
+    n_groups, k = int(group.max()) + 1, p.shape[1]
+    expected = np.zeros((n_groups, k))
+    np.add.at(expected, group, p)
+
+    def statistic(true: Int[np.ndarray, " n"]) -> float:
+        observed = np.bincount(group * k + true, minlength=n_groups * k).reshape(n_groups, k)
+        squares = np.divide(
+            (observed - expected) ** 2, expected, where=expected > 0, out=0 * expected
+        )
+        return float(squares.sum())
+
+    return statistic, n_groups * (k - 1)

@@ -22,7 +22,7 @@ from dmfroc.measures.measure import (
     sample_message,
     warn_of_absent_classes,
 )
-from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
+from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
 
 _FEW_ERRORS = 5.0  # below, intervals cover 86 to 95 % where they say 95 %
 _LEAST_SHARE = 1e-300
@@ -63,8 +63,9 @@ def table_posterior(
     tables, groups = _draw_tables(predictions, given, pseudo_count, size, generator)
     assert measure.summary is not None
     labels: list[Any] = list(predictions.labels)
-    of_labels = label_values(labels)
-    matrices = (ConfusionMatrix(x, of_labels) for x in tables.reshape(-1, *tables.shape[2:]))
+    matrices = (
+        ConfusionMatrix(x, predictions.labels) for x in tables.reshape(-1, *tables.shape[2:])
+    )
     values = np.reshape([measure.summary(matrix, np) for matrix in matrices], size)
     posterior = arviz_base.from_dict(
         {"posterior": {measure.name: values, "table": tables}, **groups},

@@ -50,6 +50,7 @@ from dmfroc.cli.options import (
     MEASURES,
     PAIR_WEIGHTS,
     PATTERNS,
+    PER_CLASS,
     PICTURE,
     PLANNED,
     PLOT,
@@ -93,7 +94,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 
 @app.command(
     params=[
-        *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS),
+        *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS, PER_CLASS),
         *(*FOLLOW_UP, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
@@ -153,7 +154,7 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES),
+        *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES, PER_CLASS),
         *(*FOLLOW_UP, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
     ]
 )

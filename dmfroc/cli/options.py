@@ -351,6 +351,9 @@ PLANNED = [
     MARGIN,
     _option("--power", "P", "Probability of finding the difference. Default: 0.8.", type=float),
 ]
+PER_CLASS = _flag(
+    "--per-class", "Each class against the rest; intervals and p-values hold for all at once."
+)
 SCAN = [
     _flag(
         "--scan",

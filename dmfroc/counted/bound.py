@@ -21,7 +21,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
 from dmfroc.measures.measure import Measure, within
 from dmfroc.measures.ranking import mean_pairwise_area
-from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts, label_values
+from dmfroc.measures.statistics.confusion import ConfusionCounts, confusion_counts
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
 from dmfroc.measures.statistics.statistic import Statistic
@@ -235,7 +235,7 @@ class BoundCounts:
     def _value_of_hard_labels(self, measure: Measure, summary: Summary) -> BinnedValue:
         table = self.counts.confusion[self.classifier]
         k = len(table)
-        statistic = ConfusionCounts(np.arange(k * k), k, label_values(self.labels))
+        statistic = ConfusionCounts(np.arange(k * k), tuple(self.labels))
         value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
         influence_table = InfluenceTable(np.zeros(0, int), *_no_columns(k), gradient.reshape(k, k))
         return BinnedValue(value, 0.0, influence_table)

@@ -275,6 +275,9 @@ from ..inference.options import (
     EvaluationOptions as EvaluationOptions,
 )
 from ..inference.options import (
+    IntervalOptions as IntervalOptions,
+)
+from ..inference.options import (
     Options as Options,
 )
 from ..inference.options import (
@@ -412,6 +415,12 @@ from ..inputs.labels import (
 from ..inputs.labels import (
     place_of_class as place_of_class,
 )
+from ..inputs.labels import (
+    sorted_labels as sorted_labels,
+)
+from ..inputs.messages import (
+    IN_MEMORY as IN_MEMORY,
+)
 from ..inputs.messages import (
     Source as Source,
 )
@@ -450,6 +459,12 @@ from ..inputs.subgroups import (
 )
 from ..inputs.subgroups import (
     unit_of_rows as unit_of_rows,
+)
+from ..measures.agreement import (
+    COEFFICIENTS as COEFFICIENTS,
+)
+from ..measures.agreement import (
+    of_raters as of_raters,
 )
 from ..measures.measure import (
     caveats as caveats,
@@ -537,6 +552,9 @@ from ..results.estimate import (
 )
 from ..results.estimate import (
     estimates_table as estimates_table,
+)
+from ..results.estimate import (
+    of_measures as of_measures,
 )
 from ..results.result import (
     AttributeTables as AttributeTables,

@@ -74,9 +74,8 @@ def sums_by_class(
 def confusion_matrix(
     y: Classes, predicted: Classes, weights: Weights, n_classes: int
 ) -> ConfusionMatrix:
-    """Count predicted against observed classes, which have the numbers 0, 1, ... as values."""
-    values = tuple(map(float, range(n_classes)))
-    counts = ConfusionCounts(predicted * n_classes + y, n_classes, values)
+    """Count predicted against observed classes, which are the numbers 0, 1, ..."""
+    counts = ConfusionCounts(predicted * n_classes + y, tuple(range(n_classes)))
     return counts.count(weights, jnp)
 
 

@@ -82,6 +82,8 @@ class EvaluationOptions(
     target is ``"fits"`` and the share of the training sets is what the folds leave.
     """
 
+    per_class: bool
+
 
 @dataclass(frozen=True)
 class Options:
@@ -144,7 +146,9 @@ class Options:
             )
         check_options(function, given)
         own = {name: given[name] for name in given if name in cls.__annotations__}
-        names_of_inputs = [x for x in known.__annotations__ if x not in (*own, "random_state")]
+        names_of_inputs = [
+            x for x in known.__annotations__ if x not in (*own, "random_state", "per_class")
+        ]
         inputs = {name: given[name] for name in names_of_inputs if name in given}
         return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
 
@@ -198,7 +202,11 @@ def with_options[F: Callable[..., Any]](known: type, remedy: str = "") -> Callab
     remedy : str
         The call to make if too many arguments have no name.
     """
-    defaults = {"random_state": 0, **{x.name: x.default for x in fields(Options)}}
+    defaults = {
+        "random_state": 0,
+        "per_class": False,
+        **{x.name: x.default for x in fields(Options)},
+    }
 
     def decorate(function: F) -> F:
         signature = signature_of(function)

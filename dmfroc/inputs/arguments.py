@@ -39,8 +39,8 @@ def as_predictions(
     y_score, labels, sample_weight, y_pred, frequency_weight, direction : optional
         As in `Predictions.from_arrays`. None if `y_true` is a `Predictions`, which holds them.
     pos_label : hashable, optional
-        The positive one of two classes. The score of a `Predictions` keeps its meaning, see
-        `Predictions.with_positive_class`.
+        The positive one of two classes, or one of more against the rest. The score of a
+        `Predictions` keeps its meaning, see `Predictions.with_positive_class`.
     needs : {"scores", "labels", "probabilities"}
         What is to be judged. With ``"labels"`` a `Predictions` may have one observed class only.
     copy : bool

@@ -68,6 +68,7 @@ def judged_rows(
     filled = np.where(is_verified, true, np.resize(true[is_verified], len(true)))
     if others.get("labels") is None:
         others["labels"] = sorted(set(filled.tolist()) | set(said.tolist()))
+    one = others.pop("pos_label", None) if len(others["labels"]) > 2 else None
     given = as_predictions(rows.indexed(filled), y_score, **others)
     n, rows = len(true), given.given_rows
     is_verified = rows.arranged(is_verified, None, "y_true")
@@ -86,6 +87,8 @@ def judged_rows(
     facts = {"rows": n_rows, "verified": n_verified, "others": n_rows - n_verified}
     drawn_as = {"drawn": "as given" if drawn_unlike else "alike"}
     given = replace(given, design={**given.design, "judge": {**facts, **drawn_as}})
+    if one is not None:  # against the rest, also where the judge says so
+        given, by_judge = (p.with_positive_class(one) for p in (given, by_judge))
     verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))
     return JudgedRows(
         verified,

@@ -170,7 +170,8 @@ class Predictions:
         id : array-like of shape (n,), optional
             Names of the rows, all different, by which those of several classifiers are matched.
         pos_label : hashable, optional
-            The positive one of two classes, by default the second of the labels. As in
+            The positive one of two classes, by default the second of the labels, or one of more
+            classes, which is judged against the rest, see `with_positive_class`. As in
             scikit-learn, a single column is the score of this class, whichever it is: `labels`
             states an order, and not whose score it is.
         direction : {">=", "<="}, optional
@@ -477,6 +478,9 @@ class Predictions:
     def with_positive_class(self, pos_label: Hashable) -> Predictions:
         """Return predictions of two classes whose second, the positive one, is the given class.
 
+        Of more than two classes, it is that class against the rest: by its column of scores and,
+        where there are hard labels, by whether they name it.
+
         Options in the order of the labels, such as costs and shares, keep the order that the labels
         had before. A one-dimensional score keeps its meaning, too: a probability p of one class is
         the probability 1 - p of the other.
@@ -484,12 +488,12 @@ class Predictions:
         Parameters
         ----------
         pos_label : hashable
-            One of the two classes.
+            One of the classes.
 
         Raises
         ------
         ValueError
-            If there are not two classes, or it is neither of them.
+            If it is none of the classes.
 
         Examples
         --------
@@ -497,12 +501,21 @@ class Predictions:
         Predictions(2 observations, 2 classes: well 1, ill 1 (positive))
         """
         labels = self.labels
-        if len(labels) != 2:
-            raise ValueError(
-                f"pos_label= chooses the positive one of two classes, but there are {len(labels)}"
+        place = place_of_class(pos_label, labels)
+        named = replace(self, design={**self.design, "positive_class": labels[place]})
+        if len(labels) > 2:
+            own: Any = np.asarray(self.scores)[:, place]
+            return replace(
+                named,
+                labels=(f"not {labels[place]}", labels[place]),
+                true=(self.true == place).astype(np.int32),
+                scores=np.column_stack([-own, own]),
+                predicted=None
+                if self.predicted is None
+                else (self.predicted == place).astype(np.int32),
+                single=1,
             )
-        named = replace(self, design={**self.design, "positive_class": pos_label})
-        if place_of_class(pos_label, labels) == 1:
+        if place == 1:
             return named
         return replace(
             named,

@@ -1,18 +1,22 @@
-"""Agreement of ratings on an ordered scale: kappa that counts how far apart two ratings are."""
+"""Agreement of raters beyond chance, also on an ordered scale, and of more than two."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
+from jaxtyping import Float
 
-from dmfroc._kit.arrays import Scalar
+from dmfroc._kit.arrays import Scalar, divide
 from dmfroc._kit.options import is_one_of, numbers
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import table as _table  # noqa: F401  # whose measures are listed first
+from dmfroc.measures.bound import SummariesOfCounts
 from dmfroc.measures.cells import Proportions, corrected_for_chance
 from dmfroc.measures.hard_labels import TABLE_FUNCTIONS, summarise_table
 from dmfroc.measures.measure import (
@@ -24,9 +28,13 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.confusion import confusion_counts, label_values
+from dmfroc.measures.statistics.forecasts import RowSums
+from dmfroc.measures.statistics.statistic import Sums
 
 Growth = Literal["quadratic", "linear"]
 Distance = Literal["positions", "values"]
+Scale = Literal["nominal", "interval", "ratio"]
+Chance = Literal["margins", "even", "alpha"]
 _GROWTHS, _DISTANCES = get_args(Growth), get_args(Distance)
 _EVEN = 1e-9  # relative difference of gaps that are taken for equal
 
@@ -45,15 +53,28 @@ def _checked(weights: Any) -> _Costs:
     return tuple(map(tuple, matrix.tolist()))
 
 
+def _costs(
+    labels: Sequence[Hashable], growth: Growth | Scale, by: Distance
+) -> Float[np.ndarray, "k k"] | None:
+    """Return what disagreements cost, at most 1; None if classes are to be numbers but are none."""
+    places = np.array(label_values(labels) if by == "values" else range(len(labels)), float)
+    if len(places) == 0:
+        return None
+    if growth == "nominal":
+        return 1 - np.eye(len(labels))
+    distances = np.abs(places[:, None] - places)
+    if growth == "ratio":
+        return divide(distances, places[:, None] + places, np) ** 2
+    distances = distances / (np.ptp(places) or 1.0)
+    return distances if growth == "linear" else distances**2
+
+
 def _kappa(table: Proportions, weights: _Costs | Growth, by: Distance) -> Scalar | None:
     """Return weighted kappa; None if classes are to be numbers but are none."""
     if isinstance(weights, str):
-        if by == "values" and not table.values:
+        costs = _costs(table.labels, weights, by)
+        if costs is None:
             return None
-        n_classes = len(table.proportions)
-        places = np.array(table.values if by == "values" else range(n_classes), float)
-        distances = np.abs(places[:, None] - places) / (np.ptp(places) or 1.0)
-        costs = distances**2 if weights == "quadratic" else distances
     else:
         costs = np.array(weights).T  # predicted classes are in the rows of the table
     error = (costs * table.proportions).sum()
@@ -151,6 +172,202 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         if by == "positions" and not costs
         else (),
     )
+
+
+def _bind(
+    predictions: Predictions,
+    *,
+    chance: Chance,
+    growth: Growth | Scale,
+    by: Distance,
+    are_counted: bool = False,
+) -> SummariesOfCounts:
+    """Bind of each row whether it is rated, and twice, its disagreement, and its classes.
+
+    There are two raters, or, if they are counted, as many as the scores of all classes say. Of
+    several the observed class is the most frequent one: where it is not, one of them erred.
+    """
+    assert predictions.predicted is not None
+    of_class, costs = np.eye(predictions.n_classes), _costs(predictions.labels, growth, by)
+    assert costs is not None
+    ratings = of_class[predictions.true] + of_class[predictions.predicted]
+    if are_counted:  # none is below 0, but for the rows that stand for what was not seen
+        ratings += np.maximum(predictions.scores, 0) - 2 * of_class[predictions.predicted]
+    n = ratings.sum(axis=1)
+    is_pair = n >= 2
+    disagreement = divide(((ratings @ costs) * ratings).sum(axis=1), n * (n - 1), np)
+    rated = np.where(is_pair, n, 0.0) if chance == "alpha" else 1.0 * (n > 0)
+    of_pairs = rated if chance == "alpha" else 1.0 * is_pair
+    shares = divide(ratings, n[:, None], np) * rated[:, None]
+    numbers = np.column_stack([rated, of_pairs, of_pairs * disagreement, shares])
+    # Krippendorff draws the two ratings that agree by chance without replacement
+    n_ratings = n[is_pair & (predictions.sample_weight > 0)].sum()
+    unbiased = 1 - 1 / n_ratings if chance == "alpha" else 1.0
+    summary = WithOptions(_corrected, costs=costs, is_even=chance == "even", unbiased=unbiased)
+    return SummariesOfCounts(RowSums(numbers), (summary,))
+
+
+def _corrected(
+    table: Sums, xp: Any, *, costs: Float[np.ndarray, "k k"], is_even: bool, unbiased: float
+) -> Scalar:
+    """Return agreement beyond that of chance, by even classes where raters guess, or by margins."""
+    rated, pairs, disagreement = (table.values[place] for place in range(3))
+    shares = table.values[3:] / rated
+    expected = (shares @ costs) @ shares
+    if is_even:
+        k = len(costs)
+        expected = 1 - (k**2 - costs.sum()) / (k * (k - 1)) * (shares * (1 - shares)).sum()
+    return corrected_for_chance(unbiased * disagreement / pairs, expected, xp)
+
+
+def _agreement(
+    name: str, title: str, chance: Chance, growth: Growth | Scale, by: Distance = "positions"
+) -> Measure:
+    is_ordered = growth not in ("nominal", "ratio") and by == "positions"
+    return Measure(
+        name=name,
+        title=title,
+        bind=WithOptions(_bind, chance=chance, growth=growth, by=by),
+        bounds=SIGNED,
+        family="agreement",
+        needs="labels",
+        obstacle=WithOptions(_obstacle, costs=None, by=by),
+        caveats=(_uneven_gaps, WithOptions(alphabetical_message, title)) if is_ordered else (),
+    )
+
+
+@also_called("ac1, gwet, gwets_ac1")
+@register()
+def gwet_ac1() -> Measure:
+    """Return Gwet's AC1: agreement beyond that of raters who guess at random when in doubt.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 1 for perfect agreement. Unlike kappa it is high where both raters nearly
+        always choose the same class. Of more than two raters:
+        `dmfroc.applications.rater_agreement`.
+
+    References
+    ----------
+    Gwet (2008), Computing inter-rater reliability and its variance in the presence of high
+    agreement.
+
+    Examples
+    --------
+    >>> first, second = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4], [1, 2, 4, 2, 2, 1, 4, 1, 2, 4]
+    >>> round(gwet_ac1()(first, y_pred=second), 6)
+    0.550562
+    """
+    return _agreement("gwet_ac1", "Gwet's AC1", "even", "nominal")
+
+
+@also_called("ac2, gwets_ac2")
+@register()
+def gwet_ac2(weights: Growth = "quadratic", by: Distance = "positions") -> Measure:
+    """Return Gwet's AC2: AC1 on an ordered scale.
+
+    Parameters
+    ----------
+    weights, by
+        As for `weighted_kappa`.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 1 for perfect agreement. Of more than two raters:
+        `dmfroc.applications.rater_agreement`.
+
+    Raises
+    ------
+    ValueError
+        Bound by values to classes that are no numbers.
+
+    References
+    ----------
+    Gwet (2014), Handbook of inter-rater reliability, fourth edition.
+
+    Examples
+    --------
+    >>> first, second = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4], [1, 2, 4, 2, 2, 1, 4, 1, 2, 4]
+    >>> round(gwet_ac2(by="values")(first, y_pred=second), 6)
+    0.808051
+    """
+    return _agreement("gwet_ac2", f"Gwet's AC2, {weights}", "even", weights, by)
+
+
+@also_called("kalpha, krippendorff, krippendorffs_alpha")
+@register()
+def krippendorff_alpha(scale: Scale = "nominal") -> Measure:
+    """Return Krippendorff's alpha: one less how much more often than by chance raters disagree.
+
+    Parameters
+    ----------
+    scale : {"nominal", "interval", "ratio"}
+        Whether any two classes differ alike, by the square of their difference, or by the square
+        of their difference divided by their sum. Classes of the last two are numbers.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 1 for perfect agreement. Of two raters and a large sample it is Scott's pi. Of
+        more than two raters: `dmfroc.applications.rater_agreement`.
+
+    Raises
+    ------
+    ValueError
+        Bound to classes that are no numbers, unless the scale is nominal.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's alpha-reliability.
+
+    Examples
+    --------
+    >>> first, second = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4], [1, 2, 4, 2, 2, 1, 4, 1, 2, 4]
+    >>> round(krippendorff_alpha()(first, y_pred=second), 6)
+    0.571429
+    """
+    by: Distance = "positions" if scale == "nominal" else "values"
+    return _agreement("krippendorff_alpha", "Krippendorff's alpha", "alpha", scale, by)
+
+
+@also_called("fleiss")
+@register()
+def fleiss_kappa() -> Measure:
+    """Return Fleiss' kappa, which of two raters is Scott's pi.
+
+    Returns
+    -------
+    Measure
+        In [-1, 1]; 1 for perfect agreement. Of more than two raters:
+        `dmfroc.applications.rater_agreement`.
+
+    References
+    ----------
+    Fleiss (1971), Measuring nominal scale agreement among many raters.
+
+    Examples
+    --------
+    >>> first, second = [1, 2, 4, 4, 2, 1, 4, 2, 1, 4], [1, 2, 4, 2, 2, 1, 4, 1, 2, 4]
+    >>> round(fleiss_kappa()(first, y_pred=second), 6)
+    0.548872
+    """
+    return _agreement("fleiss_kappa", "Fleiss' kappa", "margins", "nominal")
+
+
+COEFFICIENTS = ("gwet_ac1", "krippendorff_alpha", "fleiss_kappa")
+
+
+def of_raters(measure: Measure) -> Measure:
+    """Return a coefficient of two raters as that of several, whom the scores count."""
+    if not (isinstance(measure.bind, WithOptions) and measure.bind.func is _bind):
+        raise ValueError(
+            f"measures has {measure.name!r}, but of several raters there are 'gwet_ac1', "
+            "'gwet_ac2', 'krippendorff_alpha' and 'fleiss_kappa'"
+        )
+    bind = WithOptions(_bind, **measure.bind.keywords, are_counted=True)
+    return replace(measure, bind=bind)
 
 
 for _weights, _by in itertools.product(_GROWTHS, _DISTANCES):

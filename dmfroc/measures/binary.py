@@ -11,6 +11,7 @@ import numpy as np
 from dmfroc.measures import ranges
 from dmfroc.measures.cells import Cell, Cells, coefficient, corrected_for_chance, odds, ratio, root
 from dmfroc.measures.hard_labels import (
+    Average,
     register_class_measure,
     register_class_number,
     register_properties,
@@ -59,23 +60,25 @@ def evenness_global(cells: Cells) -> Cell:
 
 # Rates
 
+MEANS: tuple[Average, ...] = ("macro", "weighted")
+
 
 @also_called("sensitivity, tpr, true_positive_rate, hit_rate, recall_score, sens")
-@register_class_measure("Recall", UNIT)
+@register_class_measure("Recall", UNIT, averages=MEANS)
 def recall(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted so."""
     return ratio(cells.tp, cells.prevalence, cells.xp)
 
 
 @also_called("tnr, true_negative_rate, selectivity, spec")
-@register_class_measure("Specificity", UNIT)
+@register_class_measure("Specificity", UNIT, averages=MEANS)
 def specificity(cells: Cells) -> Cell:
     """Proportion of the observed negatives that are predicted so."""
     return ratio(cells.tn, cells.inverse_prevalence, cells.xp)
 
 
 @also_called("ppv, positive_predictive_value, precision_score")
-@register_class_measure("Precision", UNIT)
+@register_class_measure("Precision", UNIT, averages=MEANS)
 def precision(cells: Cells) -> Cell:
     """Proportion of the predicted positives that are observed so."""
     return ratio(cells.tp, cells.bias, cells.xp)
@@ -100,6 +103,19 @@ def fallout(cells: Cells) -> Cell:
 def miss_rate(cells: Cells) -> Cell:
     """Proportion of the observed positives that are predicted negative."""
     return ratio(cells.fn, cells.prevalence, cells.xp)
+
+
+@also_called("fdr")
+@register_class_measure("False discovery rate", UNIT, greater_is_better=False)
+def false_discovery_rate(cells: Cells) -> Cell:
+    """Proportion of the predicted positives that are observed negative."""
+    return ratio(cells.fp, cells.bias, cells.xp)
+
+
+@register_class_measure("False omission rate", UNIT, greater_is_better=False)
+def false_omission_rate(cells: Cells) -> Cell:
+    """Proportion of the predicted negatives that are observed positive."""
+    return ratio(cells.fn, cells.inverse_bias, cells.xp)
 
 
 @register_class_number
@@ -127,6 +143,13 @@ def negative_likelihood_ratio(cells: Cells) -> Cell:
     return odds(cells.fn * cells.inverse_prevalence, cells.tn * cells.prevalence, cells.xp)
 
 
+@also_called("dor, odds_ratio")
+@register_class_measure("Diagnostic odds ratio", POSITIVE, chance=1.0)
+def diagnostic_odds_ratio(cells: Cells) -> Cell:
+    """Odds of a positive prediction among positives, divided by those among negatives."""
+    return odds(cells.tp * cells.tn, cells.fp * cells.fn, cells.xp)
+
+
 @register_class_measure("Lift", POSITIVE, chance=1.0, range_of_shares=ranges.lift)
 def lift(cells: Cells) -> Cell:
     """Precision divided by prevalence."""
@@ -142,8 +165,10 @@ def distance_to_perfect(cells: Cells) -> Cell:
 # Overlap of the predicted and the observed positives
 
 
-def f_score(cells: Cells, beta: float = 1.0) -> Cell:
-    """Weighted harmonic mean of precision and recall, from counts; NaN only for 0 / 0."""
+@also_called("fbeta_score")
+@register_class_measure("F-beta", UNIT, averages=MEANS)
+def f_beta(cells: Cells, beta: float | int = 2.0) -> Cell:
+    """Harmonic mean of precision and recall, which counts ``beta`` times as much, by default 2."""
     right = (1 + beta**2) * cells.tp
     return ratio(right, right + cells.fp + beta**2 * cells.fn, cells.xp)
 
@@ -152,7 +177,7 @@ def f_score(cells: Cells, beta: float = 1.0) -> Cell:
 @register_class_measure("F1", UNIT)
 def f1(cells: Cells) -> Cell:
     """Harmonic mean of precision and recall."""
-    return f_score(cells)
+    return f_beta(cells, 1.0)
 
 
 def gain(cells: Cells, errors: Cell) -> Cell:
@@ -174,7 +199,7 @@ def f_gain(cells: Cells, beta: float | int = 1.0) -> Cell:
 
 
 @also_called("iou, jaccard_index, jaccard_score, critical_success_index, threat_score")
-@register_class_measure("Jaccard", UNIT)
+@register_class_measure("Jaccard", UNIT, averages=MEANS)
 def jaccard(cells: Cells) -> Cell:
     """Proportion of true positives among all that are positive in either way."""
     return ratio(cells.tp, cells.tp + cells.fp + cells.fn, cells.xp)

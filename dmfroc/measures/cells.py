@@ -6,6 +6,7 @@ also after rounding, and the conventions for empty margins can be told from it.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -129,7 +130,7 @@ class Proportions:
 
     proportions: Float[AnyArray, "k k"]
     xp: Any  # the namespace that computes: NumPy's, JAX's or autograd's
-    values: tuple[float, ...] = ()  # of the classes, if they are numbers
+    labels: tuple[Hashable, ...]
 
     @cached_property
     def cells(self) -> Cells:

@@ -521,7 +521,7 @@ class ContingencyTable(Result):
         array([0.6422, 0.5319])
         """
         cells = one_vs_rest(self.counts / self.total, np)
-        scores = binary.f_score(cells, check_positive("beta", beta))
+        scores = binary.f_beta(cells, check_positive("beta", beta))
         names = (f"F of class {label!r}" for label in self.labels)
         warn([undefined_values_message(dict(zip(names, scores.tolist(), strict=True)))])
         return scores

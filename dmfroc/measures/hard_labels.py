@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, Scalar
-from dmfroc._kit.options import number
+from dmfroc._kit.arrays import AnyArray, Scalar, divide
+from dmfroc._kit.options import listed, number
+from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.cells import Proportions
+from dmfroc.measures.cells import Cells, Proportions, one_vs_rest
 from dmfroc.measures.measure import (
     UNIT,
-    Caveat,
     Measure,
     WithOptions,
     classes_message,
@@ -25,13 +26,18 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.ranges import RangeOfShares
 from dmfroc.measures.registry import register
-from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts, label_values
+from dmfroc.measures.statistics.confusion import ConfusionMatrix, confusion_counts
 
 TableFunction = Callable[..., Scalar]
 CellsFunction = Callable[..., Float[AnyArray, "*k"]]
+Average = Literal["binary", "macro", "weighted", "micro"]
+Classes = Sequence[Hashable] | None
 
 TABLE_FUNCTIONS: dict[str, Callable[..., Scalar | None]] = {}
 """Every number of a table of any size, by name; None where classes are to be numbers."""
+
+CLASS_MEANS: dict[str, Callable[..., Scalar]] = {}
+"""The listed means over classes of numbers of one class, by name."""
 
 CLASS_FUNCTIONS: dict[str, CellsFunction] = {}
 """Every number of one class against the rest, by name."""
@@ -41,13 +47,25 @@ def summarise_table(
     matrix: ConfusionMatrix, xp: Any, function: TableFunction, **options: Any
 ) -> Any:
     """Return a number of a table, from the weights of its cells."""
-    return function(Proportions(matrix.cells / matrix.cells.sum(), xp, matrix.values), **options)
+    return function(Proportions(matrix.cells / matrix.cells.sum(), xp, matrix.labels), **options)
 
 
-def _summarise_positive_class(
-    matrix: ConfusionMatrix, xp: Any, function: CellsFunction, **options: Any
-) -> Any:
-    return function(Proportions(matrix.cells / matrix.cells.sum(), xp).positive_class, **options)
+def of_classes(
+    table: Proportions, of: CellsFunction, average: Average, classes: Classes = None, **options: Any
+) -> Scalar:
+    """Return a number of the positive class, or its mean over classes, each against the rest."""
+    if average == "binary":
+        return of(table.positive_class, **options)
+    cells, xp = table.cells, table.xp
+    chosen = np.array([classes is None or label in classes for label in table.labels], float)
+    if average == "micro":
+        each = cells.tp, cells.fp, cells.fn, cells.tn
+        tp, fp, fn, tn = (chosen @ x / chosen.sum() for x in each)
+        cells, chosen = Cells(tp, fp, fn, tn, xp), np.ones(())
+    values = of(cells, **options)
+    weights = chosen * cells.prevalence if average == "weighted" else chosen
+    defined = xp.where(xp.isnan(values), 0.0, values)
+    return divide((weights * defined).sum(), weights.sum(), xp)
 
 
 def register_table_number(
@@ -55,6 +73,7 @@ def register_table_number(
     bounds: tuple[float, float] = UNIT,
     *,
     variants: Sequence[Mapping[str, Any]] = ({},),
+    range_of_shares: RangeOfShares | None = None,
     **attributes: Any,
 ) -> Callable[[TableFunction], TableFunction]:
     """Make a function of the table a number of tables; with a title also a measure.
@@ -64,11 +83,16 @@ def register_table_number(
     """
 
     def decorate(function: TableFunction) -> TableFunction:
+        def attributes_of(**options: Any) -> dict[str, Any]:
+            summary = WithOptions(summarise_table, function=function, **options)
+            shares = range_of_shares and WithOptions(range_of_shares, **options)
+            return {**attributes, "summary": summary, "range_of_shares": shares}
+
         for options in variants:
             name = "_".join([function.__name__, *options.values()])
             TABLE_FUNCTIONS[name] = partial(function, **options)
         if title is not None:
-            _register(function, summarise_table, title, bounds, variants, **attributes)
+            _register(function, attributes_of, title, bounds, variants)
         return function
 
     return decorate
@@ -86,68 +110,112 @@ def register_properties(*names: str) -> None:
 
 
 def register_class_measure(
-    title: str, bounds: tuple[float, float], **attributes: Any
+    title: str,
+    bounds: tuple[float, float],
+    *,
+    averages: Sequence[Average] = (),
+    range_of_shares: RangeOfShares | None = None,
+    chance: float = math.nan,
+    **attributes: Any,
 ) -> Callable[[CellsFunction], CellsFunction]:
-    """Make a function of the four cells a number of each class, and a measure of two classes."""
+    """Make a function of the four cells a number of each class, and a measure of two classes.
+
+    It is also a mean over any number of classes; ``averages`` are the means that are listed.
+    """
 
     def decorate(function: CellsFunction) -> CellsFunction:
-        attributes["obstacle"] = _not_two_classes
-        _register(function, _summarise_positive_class, title, bounds, ({},), **attributes)
+        def attributes_of(average: Average, classes: Any, **options: Any) -> dict[str, Any]:
+            if classes is not None and average == "binary":
+                raise ValueError("classes are those of a mean: say which, as average='macro'")
+            chosen = None if classes is None else tuple(listed("classes", classes))
+            of: dict[str, Any] = {"of": function, "average": average, "classes": chosen}
+            own: dict[str, Any] = {
+                "summary": WithOptions(summarise_table, function=of_classes, **of, **options),
+                "obstacle": WithOptions(_no_classes, average=average, classes=chosen),
+                "chance": math.nan if average == "micro" else chance,
+            }
+            if average == "binary":
+                own["range_of_shares"] = range_of_shares
+            if average == "macro":
+                own["caveats"] = (WithOptions(as_zero, title=title, **of, **options),)
+            return attributes | own
+
+        for average in averages:
+            mean = partial(of_classes, of=function, average=average)
+            CLASS_MEANS[f"{function.__name__}_{average}"] = mean
+        variants = ({}, *({"average": x} for x in averages))
+        _register(function, attributes_of, title, bounds, variants, _mean_over_classes)
         return register_class_number(function)
 
     return decorate
 
 
+def _mean_over_classes(average: Average = "binary", classes: Classes = None) -> None:
+    """Have the options that all measures of a class have.
+
+    Parameters
+    ----------
+    average : {"binary", "macro", "weighted", "micro"}
+        Of two classes the second one, the default, or a mean over classes, each against the rest:
+        even, by how often the classes occur, or that of the sums of their cells. Where a class has
+        no value (0 / 0), it counts as 0 in a mean, as in scikit-learn, with a warning if it is
+        even.
+    classes : sequence of labels, optional
+        The classes of the mean, such as all but the background; by default all.
+    """
+
+
 def _register(
     function: Callable[..., Any],
-    summarise: Callable[..., Any],
+    attributes_of: Callable[..., dict[str, Any]],
     title: str,
     bounds: tuple[float, float],
     variants: Sequence[Mapping[str, Any]],
-    *,
-    caveats: tuple[Caveat, ...] = (),
-    undefined: Caveat | None = None,
-    range_of_shares: RangeOfShares | None = None,
-    **attributes: Any,
+    *others: Callable[..., None],
 ) -> None:
+    """Register a measure with the options of the function, and those of others."""
     signature = inspect.signature(function, eval_str=True)
     _, *parameters = signature.parameters.values()  # all but the table are options
     numeric = [p.name for p in parameters if isinstance(p.default, float)]
+    documented = [inspect.getdoc(function) or ""]
+    for other in others:
+        parameters += inspect.signature(other, eval_str=True).parameters.values()
+        documented += (inspect.getdoc(other) or "").split("\n\n")[1:]
 
     def make(**options: Any) -> Measure:
         for option in numeric:
             if not np.isfinite(number(option, options.get(option, 1.0))):
                 raise ValueError(f"{option} must be finite, but it is {options[option]!r}")
+        attributes = {"caveats": (), "undefined": _empty_places, **attributes_of(**options)}
         return Measure(
             name=function.__name__,
             title=title,
             statistic=confusion_counts,
-            summary=WithOptions(summarise, function=function, **options),
             bounds=bounds,
-            range_of_shares=range_of_shares and WithOptions(range_of_shares, **options),
             family="contingency",
             needs="labels",
-            caveats=caveats,
-            undefined=undefined or _empty_places,
             **attributes,
         )
 
-    for attribute in ("__name__", "__module__", "__doc__"):
-        setattr(make, attribute, getattr(function, attribute))
+    make.__name__, make.__module__ = function.__name__, function.__module__
+    make.__doc__ = "\n\n".join(documented)
     shown = signature.replace(parameters=parameters, return_annotation=Measure)
     vars(make)["__signature__"] = shown
     made = register(*variants)(make)  # found in the package, as the module has the function
     made.__module__, made.__qualname__ = "dmfroc.measures", function.__name__
 
 
-def _not_two_classes(predictions: Predictions) -> str | None:
-    if predictions.n_classes == 2:
-        return no_hard_labels(predictions)
-    return (
-        f"is a measure of two classes, and there are {predictions.n_classes}: "
-        "ContingencyTable.per_class gives it for each class against the rest; means over the "
-        "classes are macro_f1, weighted_f1 and balanced_accuracy"
-    )
+def _no_classes(predictions: Predictions, *, average: Average, classes: Classes) -> str | None:
+    if average == "binary" and predictions.n_classes > 2:
+        return (
+            f"is a measure of two classes, and there are {predictions.n_classes}: name one, such "
+            f"as pos_label={predictions.labels[-1]!r}, for that class against the rest, take all "
+            "by per_class=True, or a mean over classes, such as 'precision_macro'"
+        )
+    if unknown := [x for x in classes or () if not predictions.has_class(x)]:
+        labels = listing(predictions.labels)
+        return f"has classes={[*(classes or ())]}, but {unknown[0]!r} is none of {labels}"
+    return no_hard_labels(predictions)
 
 
 # Conventions for empty margins
@@ -190,13 +258,23 @@ def never_predicted(predictions: Predictions) -> str | None:
     return never_predicted_message(_not_predicted(predictions))
 
 
-def unused(predictions: Predictions) -> str | None:
-    """Say by which convention classes that neither occur nor are predicted enter a mean of F1."""
-    absent = predictions.absent_labels
+def as_zero(
+    predictions: Predictions,
+    *,
+    title: str,
+    of: CellsFunction,
+    average: Average = "macro",
+    classes: Classes = None,
+    **options: Any,
+) -> str | None:
+    """Say which classes have no value, and count as 0 in a mean."""
+    matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
+    is_undefined = np.isnan(of(one_vs_rest(matrix, np), **options))
+    undefined = [predictions.labels[k] for k in np.flatnonzero(is_undefined)]
     return classes_message(
-        [label for label in _not_predicted(predictions) if label in absent],
-        "class is neither observed nor predicted and its F1 counts as 0",
-        "classes are neither observed nor predicted and their F1 counts as 0",
+        [label for label in undefined if classes is None or label in classes],
+        f"class has no {title} (0 / 0), which counts as 0 in the mean",
+        f"classes have no {title} (0 / 0), which counts as 0 in the mean",
     )
 
 
@@ -227,9 +305,10 @@ def table_values(
     counts: Float[np.ndarray, "k k"], labels: Sequence[Hashable]
 ) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Return all numbers of a table by name, and those of each class."""
-    table = Proportions(counts / counts.sum(), np, label_values(labels))
+    table = Proportions(counts / counts.sum(), np, tuple(labels))
+    functions: dict[str, Callable[..., Scalar | None]] = {**TABLE_FUNCTIONS, **CLASS_MEANS}
     with np.errstate(all="ignore"):
-        values = {name: function(table) for name, function in TABLE_FUNCTIONS.items()}
+        values = {name: function(table) for name, function in functions.items()}
         by_class = {name: function(table.cells) for name, function in CLASS_FUNCTIONS.items()}
     if len(counts) == 2:
         values |= {name: x[1] for name, x in by_class.items() if name not in values}

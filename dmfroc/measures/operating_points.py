@@ -73,6 +73,8 @@ class AtPoint:
             return fp, negatives
         if self.given == "tpr":
             return tp, positives
+        if self.given == "errors":  # classes of equal weight, half of which is predicted positive
+            return tp * negatives + fp * positives, 2 * positives * negatives
         return tp + fp, positives + negatives
 
     def _share_of(self, x: Any) -> float:
@@ -117,15 +119,18 @@ class AtPoint:
         low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
         ends = [self._around(x, share * total, np) for share in (high, low)]
         # The counts at the threshold change by themselves and with the threshold. The threshold
-        # moves by the change of what is given: its own count, less its share of the total.
+        # moves by the change of what is given: its own count, less its share of the total, or if
+        # classes have equal weights, of its class.
         counts = _between(tp, at, np), _between(fp, at, np), positives, negatives
         by = make_vjp(lambda x: self._read(*x), counts)[0](np.ones_like(positives))
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
         moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
-        moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1)}[self.given]
+        moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1), "errors": counts[:1:-1]}
         derivatives = []
-        for own, of_total, is_given in zip(by[:2], by[2:], moves, strict=True):
-            here, end = own - moved * is_given, of_total + moved * is_given * given
+        each = zip(by[:2], by[2:], moves[self.given], counts[:2], counts[2:], strict=True)
+        for own, of_total, is_given, count, size in each:
+            share = count / size if self.given == "errors" else given
+            here, end = own - moved * is_given, of_total + moved * is_given * share
             d = np.zeros_like(here), here * (1 - at[2]), here * at[2], end
             derivatives.append(np.concatenate(np.broadcast_arrays(*d), axis=-1))
         places = np.zeros_like(at[0]), at[0], at[1], np.full_like(at[0], x.shape[-1] - 1)
@@ -322,6 +327,31 @@ def precision_at(recall: float = 0.8) -> Measure:
     """
     given = proportion("recall", recall, "(0, 1)")
     return _at_point(f"Precision at recall {recall:g}", "tpr", given, "precision")
+
+
+@also_called("eer")
+@register()
+def equal_error_rate() -> Measure:
+    """Return the error rate at the threshold where it is the same among positives and negatives.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 1/2 for guessing, 0 is best. Where the ROC curve, straight between its points,
+        crosses the other diagonal. With more than two classes the mean over the classes, each
+        against the rest.
+
+    References
+    ----------
+    Martin et al. (1997), The DET curve in assessment of detection task performance.
+
+    Examples
+    --------
+    >>> y, score = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.6, 0.25, 0.5, 0.7, 0.9]
+    >>> equal_error_rate()(y, score)
+    0.25
+    """
+    return _at_point("Equal error rate", "errors", 0.5, "fpr", chance=0.5, greater_is_better=False)
 
 
 # The first k

@@ -64,6 +64,12 @@ def _skill(table: Sums, xp: Any) -> Any:
     return 1 - mean_of_rows(table, xp) / uncertainty
 
 
+def _skill_of_logarithms(table: Sums, xp: Any) -> Any:
+    sizes, total = table.values[..., 2:-1], table.values[..., -1:]
+    shares = xp.where(sizes > 0, sizes / total, 1.0)
+    return 1 + table.values[..., 1] / (sizes * xp.log(shares)).sum(-1)
+
+
 def _reliability(table: Bins, xp: Any) -> Any:
     gaps = (table.forecast - table.outcome) ** 2
     return divide(gaps, table.weight, xp).sum() / (2 * table.weight[0].sum())
@@ -220,6 +226,39 @@ def log_loss() -> Measure:
         caveats=(_infinite_loss,),
         infinite=_infinite_loss,
         interval=UNBIASED,
+    )
+
+
+@also_called("d2_log_loss_score, mcfadden_r2, mcfaddens_r2")
+@register()
+def d2_log_loss() -> Measure:
+    """Return the share by which the log loss is below that of forecasting the class sizes.
+
+    Returns
+    -------
+    Measure
+        In (-inf, 1]; 0 for always forecasting how often the classes occur, 1 for certain and
+        right forecasts. It is scikit-learn's ``d2_log_loss_score``, and McFadden's R squared on
+        data that did not fit the model. Zero probabilities count as in `log_loss`.
+
+    Raises
+    ------
+    ValueError
+        Bound to scores that are no probabilities.
+
+    References
+    ----------
+    McFadden (1974), Conditional logit analysis of qualitative choice behavior.
+
+    Examples
+    --------
+    >>> round(d2_log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
+    0.5686
+    """
+    attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
+    infinite = {"caveats": (_infinite_loss,), "infinite": _infinite_loss}
+    return forecasts(
+        "D2 log loss", probability_losses, _skill_of_logarithms, **attributes, **infinite
     )
 
 

@@ -109,6 +109,12 @@ def also_called[F: Callable[..., Any]](names: str, of: str | None = None) -> Cal
     return decorate
 
 
+def _is_shown(value: Any) -> bool:
+    """Whether an option is a number, or a list of labels."""
+    items = value if isinstance(value, list | tuple) else [value]
+    return all(isinstance(x, int | float | str) for x in items)
+
+
 def _is_same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, str | int | float) and value == default)
 
@@ -117,7 +123,7 @@ def _with_options(name: str, title: str, options: Mapping[str, Any]) -> tuple[st
     """Put options that are not the default into a measure's name and title."""
     words = [value for value in options.values() if isinstance(value, str)]
     others = {
-        option: f"{option}={value!r}" if isinstance(value, int | float) else f"{option}=..."
+        option: f"{option}={value!r}" if _is_shown(value) else f"{option}=..."
         for option, value in options.items()
         if not isinstance(value, str)
     }

@@ -18,11 +18,12 @@ from dmfroc.measures import binary, ranges
 from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
 from dmfroc.measures.hard_labels import (
     TableFunction,
+    as_zero,
     never_observed,
     never_predicted,
     never_recalled,
+    of_classes,
     register_table_number,
-    unused,
 )
 from dmfroc.measures.measure import (
     FLAT_AT_ENDS,
@@ -30,6 +31,7 @@ from dmfroc.measures.measure import (
     SIGNED,
     UNBIASED,
     UNIT,
+    WithOptions,
 )
 from dmfroc.measures.registry import FACTORIES, also_called
 
@@ -177,21 +179,18 @@ def gorodkin_correlation(table: Proportions) -> Scalar:
     return coefficient(cells.covariance.sum(), root(variances, table.xp), table.xp)
 
 
-@also_called("acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro")
+@also_called(
+    "acc, accuracy_score, overall_accuracy, top_1_accuracy, micro_f1, f1_micro, micro_precision, "
+    "precision_micro, micro_recall, recall_micro"
+)
 @register_table_number("Accuracy", UNIT, interval=UNBIASED)
 def accuracy(table: Proportions) -> Scalar:
     """Return the proportion of right predictions."""
     return table.cells.tp.sum()
 
 
-def _f1_of_classes(table: Proportions) -> Float[AnyArray, " k"]:
-    """Return the F1 of each class; 0 of one that is neither observed nor predicted."""
-    cells, right = table.cells, 2 * table.cells.tp
-    return divide(right, right + cells.fp + cells.fn, table.xp)
-
-
 @also_called("f1_macro")
-@register_table_number("Macro F1", UNIT, caveats=(unused,))
+@register_table_number("Macro F1", UNIT, caveats=(WithOptions(as_zero, title="F1", of=binary.f1),))
 def macro_f1(table: Proportions) -> Scalar:
     """Return the mean over the classes of F1, each class against the rest.
 
@@ -201,7 +200,7 @@ def macro_f1(table: Proportions) -> Scalar:
         In [0, 1]. A class that is neither observed nor predicted counts as 0, with a warning. It
         is scikit-learn's ``f1_score`` with ``average="macro"``.
     """
-    return _f1_of_classes(table).mean()
+    return of_classes(table, binary.f1, "macro")
 
 
 @also_called("f1_weighted")
@@ -214,7 +213,28 @@ def weighted_f1(table: Proportions) -> Scalar:
     Measure
         In [0, 1]. It is scikit-learn's ``f1_score`` with ``average="weighted"``.
     """
-    return (table.cells.prevalence * _f1_of_classes(table)).sum()
+    return of_classes(table, binary.f1, "weighted")
+
+
+@also_called("geometric_mean, geometric_mean_score")
+@register_table_number("G-mean", UNIT, caveats=(never_recalled,))
+def gmean(table: Proportions) -> Scalar:
+    """Return the geometric mean of the recalls of the classes that occur.
+
+    Returns
+    -------
+    Measure
+        In [0, 1]; 0 if all observations of a class are missed. For two classes it is the root of
+        sensitivity times specificity.
+
+    References
+    ----------
+    Kubat and Matwin (1997), Addressing the curse of imbalanced training sets.
+    """
+    cells, xp = table.cells, table.xp
+    recalls = divide(cells.tp, cells.prevalence, xp, 1.0)
+    is_zero, n = (recalls == 0).any(), (cells.prevalence > 0).sum()
+    return xp.where(is_zero, 0.0, xp.exp(xp.log(xp.where(is_zero, 1.0, recalls)).sum() / n))
 
 
 @also_called("bacc, bal_acc, bal_accuracy, balanced_accuracy_score, uar, mean_recall")

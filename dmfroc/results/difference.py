@@ -127,7 +127,8 @@ def differences_table(
 
     What nobody asked for is not printed.
     """
-    adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if len(differences) > 1 else ""
+    are_adjusted = len(differences) > 1 or any(d.adjusted_p_value > d.p_value for d in differences)
+    adjusted = f"adjusted ({'max-T' if simultaneous else 'Holm'})" if are_adjusted else ""
     equivalent = f"P(|A - B| <= {rope:g})" if rope > 0 else ""
     of_two = Column("difference", "A - B", differences, "estimate", interval, is_signed=True)
     if differences and differences[0].scale == "ratio":

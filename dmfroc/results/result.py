@@ -376,19 +376,36 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         By class, each against the rest, or by measure.
     of : {"class", "measure"}
         What the names are.
+    level : float, optional
+        The coverage of the intervals of all names at once, if they are such.
     """
 
     main_table: ClassVar[str] = ""
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, results: Mapping[Hashable, R], of: str = "class") -> None:
+    def __init__(
+        self, results: Mapping[Hashable, R], of: str = "class", level: float | None = None
+    ) -> None:
         super().__init__(results)
-        self.of = of
+        self.of, self.level = of, level
 
     @property
     def design(self) -> Mapping[str, Any]:
         """What of the design changes the meaning of the values, by name."""
-        return next(iter(self.values())).design
+        design = next(iter(self.values())).design
+        return {
+            x: fact for x, fact in design.items() if (x, self.of) != ("positive_class", "class")
+        }
+
+    def attributes(self) -> Mapping[str, Any]:
+        """Return the level at which the intervals of all names hold at once, if they do."""
+        return {} if self.level is None else {"level": self.level}
+
+    def head(self) -> list[str]:
+        """Return that level in a line."""
+        if self.level is None:
+            return []
+        return [f"Intervals hold for all {len(self)} classes at once with {100 * self.level:g} %"]
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -30,7 +30,13 @@ def test_statistics_are_those_of_the_measures(k):
         residual = (y - p[:, 1]).sum()
         z = residual / np.sqrt((p[:, 1] * p[:, 0]).sum())
         assert tests["intercept"].statistic == pytest.approx(z**2)
-    assert [t.degrees_of_freedom for t in tests.values()] == [k - 1, 2 * k - 2, None, None]
+    assert [t.degrees_of_freedom for t in tests.values()] == [
+        k - 1,
+        2 * k - 2,
+        None,
+        None,
+        10 * (k - 1),
+    ]
 
 
 @pytest.mark.slow
@@ -102,7 +108,7 @@ def test_picture_is_the_reliability_diagram():
 def test_statistics_of_zero_tie_whatever_the_order_of_the_rows(place):
     y = np.eye(10, dtype=int)[place]  # one event of ten, as the forecasts expect
     found = calibration_tests(y, np.full(10, 0.1), n_draws=99)
-    assert [test.p_value for test in found.tests.values()] == [1.0] * 4
+    assert [test.p_value for test in found.tests.values()] == [1.0] * 5
 
 
 def test_the_least_p_value_of_draws_is_printed_as_a_bound_and_no_zero_has_a_sign():

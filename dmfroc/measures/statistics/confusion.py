@@ -17,11 +17,11 @@ from dmfroc.measures.statistics.statistic import Statistic
 class ConfusionMatrix(NamedTuple):
     """Weights of the cells; rows are predicted, columns observed classes.
 
-    If all classes are numbers, ``values`` has them; else it is empty.
+    ``labels`` are the classes.
     """
 
     cells: Float[AnyArray, "k k"]
-    values: tuple[float, ...] = ()
+    labels: tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +29,11 @@ class ConfusionCounts(Statistic):
     """Adds each observation to its cell."""
 
     cell: Int[AnyArray, " n"]
-    n_classes: int
-    values: tuple[float, ...] = ()
+    labels: tuple[Hashable, ...]
 
     def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ConfusionMatrix:
-        cells = sum_at(self.cell, weights, self.n_classes**2, xp)
-        return ConfusionMatrix(cells.reshape(self.n_classes, self.n_classes), self.values)
+        k = len(self.labels)
+        return ConfusionMatrix(sum_at(self.cell, weights, k**2, xp).reshape(k, k), self.labels)
 
     def pull_back(
         self, weights: PerRow, table: ConfusionMatrix, derivatives: ConfusionMatrix
@@ -45,9 +44,8 @@ class ConfusionCounts(Statistic):
 def confusion_counts(predictions: Predictions) -> ConfusionCounts:
     """Bind the table to predictions with hard labels."""
     assert predictions.predicted is not None
-    n_classes = predictions.n_classes
-    cell = predictions.predicted * n_classes + predictions.true
-    return ConfusionCounts(cell, n_classes, label_values(predictions.labels))
+    cell = predictions.predicted * predictions.n_classes + predictions.true
+    return ConfusionCounts(cell, predictions.labels)
 
 
 def label_values(labels: Sequence[Hashable]) -> tuple[float, ...]:

@@ -1,0 +1,64 @@
+"""Each class against the rest: results that hold for all classes at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from dmfroc._kit.options import check_level, flag
+from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.simultaneous import holm_adjusted
+from dmfroc.inputs.arrays import is_missing
+from dmfroc.inputs.judge import labels_of
+from dmfroc.inputs.labels import sorted_labels
+from dmfroc.inputs.predictions import Predictions
+from dmfroc.results.result import ResultsByName, attributed
+
+_DIGITS = 1e4  # of the level of each class
+
+
+def for_each_class(
+    function: Callable[..., Any], y_true: Any, *others: Any, **options: Any
+) -> ResultsByName[Any] | None:
+    """Return the results of each class that occurs, if ``per_class`` is asked for, else None.
+
+    The level of each interval is that of independent ones which hold all at once: intervals about
+    normal values of any correlation then hold at least as often (Šidák 1967).
+    """
+    if not flag("per_class", options.pop("per_class", None) or False):
+        return None
+    if taken := [x for x in ("pos_label", "time", "horizon") if options.get(x) is not None]:
+        raise ValueError(f"per_class=True takes each class in turn: leave {', '.join(taken)} out")
+    found: dict[Hashable, Any] = {}
+    told: dict[str, list[str]] = {}
+    samples = [*y_true.values()] if isinstance(y_true, Mapping) else [y_true]
+    labels = _labels(samples)
+    level = check_level(options.get("level", DEFAULT_LEVEL))
+    options["level"] = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
+    for label in labels:
+        with collected_remarks() as told[str(label)]:
+            found[label] = function(y_true, *others, **options, pos_label=label)
+    compared = [x for x in found.values() if isinstance(x, Comparison)]
+    differences = iter(holm_adjusted(d for x in compared for d in x.differences))
+    for label, x in found.items():
+        if isinstance(x, Comparison):
+            own = tuple(next(differences) for _ in x.differences)
+            found[label] = replace(x, differences=own)
+    warn(attributed(told))
+    return ResultsByName(found, level=level)
+
+
+def _labels(samples: list[Any]) -> list[Hashable]:
+    """Return the classes that occur in any of the samples."""
+    labels: dict[Hashable, None] = {}
+    for sample in samples:
+        if isinstance(sample, Predictions):
+            labels |= dict.fromkeys(sample.labels[k] for k in sample.present)
+        else:
+            given = labels_of(sample, "y_true").tolist()
+            labels |= dict.fromkeys(sorted_labels({x for x in given if not is_missing(x)}))
+    return list(labels)
