@@ -137,7 +137,7 @@ RESULTS: dict[str, Callable[[], str]] = {
     ),
     "near_perfect": lambda: (
         "least coverage of M: "
-        + of_measure("near_perfect", "measure |", "`hand_till`", "coverage, least / median")
+        + of_measure("near_perfect", "measure | populations", "`hand_till`", "coverage, least / median")
         + " %"
     ),
     "designs": of_designs,
