@@ -21,11 +21,10 @@ BEHIND = {
     "integrations": ("coming_from",),
     "large_data": ("simulation", "simulation_vmap"),
     "bayes": ("meta_analysis",),
-    "api": tuple(
-        f"measures/{page}"
-        for page in ("ranking", "probabilities", "calibration", "decisions", "contingency")
-    )
-    + ("measures/curves", "glossary"),
+    "api": (
+        *("measures/ranking", "measures/probabilities", "measures/calibration"),
+        *("measures/decisions", "measures/contingency", "measures/curves", "glossary"),
+    ),
     "method": ("limits",),
     "experiments/index": (
         *("../validation", "../guarantees", "../stability", "../options"),
@@ -36,7 +35,8 @@ RECORDS = ("validation", "options", "changelog")
 WORDS = {
     "index": "license, licence, install, installation, pip, version",
     "getting_started": "tutorial, example, quickstart, first steps, notebook",
-    "choosing": "which measure, which metric, imbalanced, class imbalance, small sample, 50 patients",
+    "choosing": "which measure, which metric, imbalanced, class imbalance, small sample, "
+    "50 patients",
     "gallery": "plot, figure, picture, roc curve, matplotlib",
     "faq": "excel, xlsx, missing values, nan, positive class, pos_label, direction",
     "cross_validation": "folds, k-fold, leave-one-out, nested cross-validation, out-of-fold",
