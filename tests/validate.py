@@ -281,8 +281,8 @@ PREFACE = """\
 # Validation
 
 Made by `make validate`: the promises of [Guarantees](guarantees.md) by their numbers, what holds
-each, and with which result. Use it as the record of validation of an installation; [Reporting checklists](checklists.md)
-has the items of TRIPOD+AI and STARD.
+each, and with which result. Use it as the record of validation of an installation; [Reporting
+checklists](checklists.md) has the items of TRIPOD+AI and STARD.
 
 Run on {run}, with Python {python}, {versions}.
 
