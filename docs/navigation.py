@@ -22,6 +22,8 @@ BEHIND = {
     "large_data": ("simulation", "simulation_vmap"),
     "bayes": ("meta_analysis",),
     "api": (
+        *("api/evaluation", "api/measures", "api/multiclass_roc", "api/curves", "api/plots"),
+        *("api/decisions", "api/data", "api/functional", "api/simulation", "api/papers"),
         *("measures/ranking", "measures/probabilities", "measures/calibration"),
         *("measures/decisions", "measures/contingency", "measures/curves", "glossary"),
     ),
