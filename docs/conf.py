@@ -23,6 +23,7 @@ extensions = [
     *("sphinx.ext.viewcode", "sphinx_copybutton", "sphinx_design"),
     "gallery_pictures",
     "measure_tables",
+    "navigation",
     "option_table",
     "paper_table",
     "public_directive",

@@ -327,7 +327,7 @@ def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, t
 def worst_cells(cells: pd.DataFrame) -> str:
     """List the cells of the DMF-AUC and M that cover worst."""
     chosen = cells[cells["measure"].isin(BOOTSTRAP_MEASURES)]
-    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:20]
+    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:8]
     rows = [
         [
             MEASURES[row.measure].title,
@@ -410,26 +410,6 @@ def bootstrap_summary(table: pd.DataFrame, n_samples: int) -> str:
         names = [MEASURES[measure].title, f"{method}, {interval_type}"]
         rows += rows_within(names, smallest, covered.to_numpy(), n_samples)
     return markdown_table(["measure", "interval", *WITHIN_HEADER], rows)
-
-
-def bootstrap_table(table: pd.DataFrame) -> str:
-    """Return one row per cell and measure, with a column for each interval."""
-    keys = ["measure", "n_classes", "n", "skew", "strength"]
-    rows = []
-    for (measure, *cell), part in table.groupby(keys, sort=False):
-        of_interval = part.groupby(["method", "interval_type"], sort=False)
-        means = of_interval[["covered", "width"]].mean()
-        rows.append(
-            [
-                MEASURES[measure].title,
-                *cell,
-                *map(percent, means["covered"]),
-                f"{means['width'].iloc[0]:.4f}",
-            ]
-        )
-    names = list(map(", ".join, means.index))
-    header = ["measure", "K", "n", "classes", "classifier", *names, f"width of {names[0]}"]
-    return markdown_table(header, rows)
 
 
 def posterior_table(table: pd.DataFrame) -> str:
@@ -536,10 +516,6 @@ observations; with fewer than ten the bootstraps are too short, and warn.
 * **percentile** uses the quantiles of the draws.
 
 {bootstrap_summary(tables["bootstrap"], samples["bootstrap"])}
-
-Coverage in each cell, in percent:
-
-{bootstrap_table(tables["bootstrap"])}
 
 ## The Bayesian model
 

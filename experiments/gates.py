@@ -29,6 +29,7 @@ STRENGTHS = {2: (1.2, 4.5), 3: (1.6, 5.0), 10: (2.5, 6.0)}  # about .8 and .999 
 N_OF_TRUTH = 400_000
 KEYS = {"false": ["kind", "n_classes", "n", "is_near"], "items": ["kind", "n", "rate"]}
 N_BOOT = 999
+N_WORST = 15  # cells in a table
 
 
 def means(n_classes: int, strength: float) -> np.ndarray:
@@ -261,14 +262,16 @@ def percent(x: pd.Series | float) -> str:
 
 
 def false_table(table: pd.DataFrame, names: list[str]) -> str:
+    """Return the cells with the most verdicts, all of which are false."""
     found = []
     for key, rows in table.groupby(names, sort=False):
         shares = [percent(rows.verdict == x) for x in ("pass", "fail")]
         undecided = percent(rows.verdict.isin(["inconclusive", "unattainable"]))
         cannot = percent(rows.again.dropna() == "unattainable")
         found.append([*key, *shares, undecided, cannot, len(rows)])
+    found.sort(key=lambda row: -sum(map(float, row[len(names) :][:2])))
     head = [*names, "pass, %", "fail, %", "undecided, %", "unattainable, %", "samples"]
-    return markdown_table(head, found)
+    return markdown_table(head, found[:N_WORST])
 
 
 def power_table(table: pd.DataFrame) -> str:
@@ -295,21 +298,22 @@ def ranks_table(*tables: pd.DataFrame) -> str:
 
 
 def attempts_table(table: pd.DataFrame) -> str:
-    """Return the least and the largest coverage over k, and the mean width."""
+    """Return the least and the largest coverage of all cells of a size, and the mean width."""
     table = table.assign(covers=100 * ~(table.is_low | table.is_high))
-    names, rows = ["n", "m", "rate", "concentration"], []
-    for key, part in table.groupby(names):
+    rows = []
+    for key, part in table.groupby(["n", "m"]):
         row = [*key]
         for of in ("value", "difference"):
             for kind in ("at", "all"):
-                cells = part[(part.of == of) & (part.kind == kind)].groupby("k")
+                cells = part[(part.of == of) & (part.kind == kind)]
+                cells = cells.groupby(["rate", "concentration", "k"])
                 coverage = cells.covers.mean()
                 row.append(f"{coverage.min():.1f} to {coverage.max():.1f}")
                 row.append(f"{cells.width.mean().mean():.3f}")
         rows.append(row)
     heads = [f"{kind}{of}, %" for of in ("", ", difference") for kind in ("pass_at", "pass_all")]
     heads = [x for head in heads for x in (head, "width")]
-    return markdown_table(["items", "attempts", "rate", "concentration", *heads], rows)
+    return markdown_table(["items", "attempts", *heads], rows)
 
 
 def page(found: dict[str, pd.DataFrame]) -> str:
@@ -326,6 +330,8 @@ def page(found: dict[str, pd.DataFrame]) -> str:
         [["is_low", "is_high"]].mean().sum(axis=1).rsub(1)
     )  # fmt: skip
     n_samples = found["attempts"].replication.nunique()
+    n_cells = false.groupby(KEYS["false"]).ngroups
+    n_items = found["items"].groupby(KEYS["items"]).ngroups
     return f"""# Gates, ranks and repeated answers
 
 Made by `experiments/gates.py`. Nominal coverage is 95 % throughout.
@@ -340,11 +346,12 @@ Of the gates that were judged twice (5 %, with a perfect sample beside them), {p
 the same verdict.
 
 `is_near` is 1 near perfection (M about .999). All rules but one are about M. "worst_of" has three
-sites, and "few groups" has four patients.
+sites, and "few groups" has four patients. These are the {N_WORST} of
+{n_cells} cells with the most verdicts.
 
 {false_table(false, KEYS["false"])}
 
-Items with three attempts, whose rates have a beta distribution:
+Items with three attempts, whose rates have a beta distribution ({N_WORST} of {n_items} cells):
 
 {false_table(found["items"], KEYS["items"])}
 
@@ -366,8 +373,9 @@ Do all intervals hold all ranks at once? Equal models share all ranks from 1 to 
 ## Repeated answers
 
 Coverage of `pass_at(k)` and `pass_all(k)` for k of 1, 2 and all attempts, and of the difference of
-two models with the same rates: the least and the largest of these k, and the mean width. The rates
-of items have a beta distribution with this concentration (a + b), or are all the same (inf).
+two models with the same rates: the least and the largest of all cells of a size, and the mean
+width. The mean rate is .02, .1, .5, .9 or .98. Rates have a beta distribution with concentration
+(a + b) 1, or are all the same.
 
 In {len(coverage):,} cells with {n_samples:,} samples each, the least coverage is
 {coverage.min():.1f} % and the median {coverage.median():.1f} %. In {percent(coverage > 98)} %

@@ -31,6 +31,7 @@ CELL_MEASURES = ("dmf_auc", "hand_till")
 TABLE_MEASURES = ("informedness", "accuracy")
 OTHER_MEASURES = ("one_vs_rest_auc",)
 PAIRED_MEASURES = ("dmf_auc", "hand_till", "informedness")
+N_WORST = 15  # cells in a table
 N_DRAWS = 1000  # of the normal approximation, and of tables
 SAMPLES_PER_BATCH = 20  # whose chains run side by side
 CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
@@ -254,10 +255,16 @@ def agreement_table(table: pd.DataFrame) -> str:
 
 
 def cells_table(table: pd.DataFrame) -> str:
-    rows = [
-        [MEASURES[measure].title, *cell_names(cell, part), *row_of_cell(part)]
+    """Return the cells that cover least."""
+    parts = [
+        (measure, cell, part)
         for measure, of_measure in table.groupby("measure", sort=False)
         for cell, part in of_measure.groupby(KEYS, sort=False)
+    ]
+    parts.sort(key=lambda x: x[2]["posterior_covered"].mean())
+    rows = [
+        [MEASURES[measure].title, *cell_names(cell, part), *row_of_cell(part)]
+        for measure, cell, part in parts[:N_WORST]
     ]
     return markdown_table(["measure", *OF_CELL, *OF_POSTERIOR, "jackknife covers, %"], rows)
 
@@ -333,8 +340,8 @@ those of both where pairs differ.
 
 {summary_table(every)}
 
-Of each cell; a coverage of 95 % has a Monte Carlo error of {monte_carlo_error(least)} points with
-{least} samples, as the fewest have:
+The {N_WORST} cells that cover least; a coverage of 95 % has a Monte Carlo error of
+{monte_carlo_error(least)} points with {least} samples, as the fewest have:
 
 {cells_table(every)}
 """

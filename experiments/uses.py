@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -440,27 +440,17 @@ def _table(cells: pd.DataFrame) -> str:
     return markdown_table([*header, "length, oracles", "misses with a warning, %"], rows)
 
 
-def _grid(cells: pd.DataFrame) -> Iterator[str]:
-    for population, some in cells.groupby("population", sort=False):
-        wide = some.pivot(index="use", columns="measure", values="mean")
-        refused = some.pivot(index="use", columns="measure", values="refused")
-        uses = [use for use in USES if use in wide.index]
-        for title, names in (("Intervals and tests", MEASURES), ("Thresholds", None)):
-            columns = [x for x in names or wide if x in wide and (names or x not in MEASURES)]
-            rows = [
-                [use, *(_shown(wide.loc[use, x], refused.loc[use, x]) for x in columns)]
-                for use in uses
-                if wide.loc[use, columns].notna().any()
-            ]
-            if rows:
-                names_of = [f"`{x}`" for x in columns]
-                yield f"### {title}: {population}\n\n{markdown_table(['use', *names_of], rows)}"
-
-
-def _shown(share: float, refused: str) -> str:
-    if isinstance(refused, str) and refused:
-        return "refused"
-    return "" if np.isnan(share) else f"{100 * share:.0f}"
+def _by_use(cells: pd.DataFrame) -> str:
+    """Return how often all measures together hold in each use, and the worst of them."""
+    populations, rows = sorted(cells["population"].unique()), []
+    for use in USES:
+        of = cells[cells["use"] == use]
+        shares = [100 * of.loc[of["population"] == x, "mean"] for x in populations]
+        if len(of):
+            rows.append(
+                [use, *(f"{x.min():.0f} / {x.median():.0f}" if len(x) else "" for x in shares)]
+            )
+    return markdown_table(["use", *populations], rows)
 
 
 def page(cells: pd.DataFrame) -> str:
@@ -470,7 +460,10 @@ def page(cells: pd.DataFrame) -> str:
     fails = known[known["fails"]]
     warned = fails["told_misses"].fillna(0) >= 0.9
     refused = cells[cells["refused"] != ""].drop_duplicates(["use", "measure"])
-    refusals = [[f"`{x.measure}`", x.use, x.refused + " ..."] for x in refused.itertuples()]
+    refusals = [
+        [use, ", ".join(f"`{x}`" for x in of["measure"]), error + " ..."]
+        for (use, error), of in refused.groupby(["use", "refused"], sort=False)
+    ]
     return f"""# Can I trust it in use?
 
 Made by `experiments/uses.py`. [Can I trust it?](trust.md) studies every measure in plain calls.
@@ -493,12 +486,15 @@ on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
 
 {_table(known.head(max(25, len(fails))))}
 
-## All cells
+## All uses
 
-{chr(10).join(f"{x}{chr(10)}" for x in _grid(cells))}
+How often they hold, in per cent: the measure for which it is least often, and the median.
+
+{_by_use(known)}
+
 ## What is refused
 
-{markdown_table(["measure", "use", "error"], refusals) if refusals else "Nothing."}
+{markdown_table(["use", "measures", "error"], refusals) if refusals else "Nothing."}
 """
 
 

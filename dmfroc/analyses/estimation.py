@@ -127,11 +127,11 @@ def estimate(
         them). The result says which it is.
     method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
         ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
-        to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. The
-        interval is symmetric on the scale where the measure's range has no ends (the logit for a
-        range with two), with a t quantile (Satterthwaite, corrected for kurtosis and rare classes).
-        That of measures that choose thresholds, such as the area under the convex hull, is about
-        a cross-fitted value, see `Estimate.bias_corrected`.
+        to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. A limit
+        is the value at the least favourable weights of the units and of one observation more,
+        which the sample does not show. The interval of measures that choose thresholds, such as
+        the area under the convex hull, is about a cross-fitted value, see
+        `Estimate.bias_corrected`.
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
@@ -153,10 +153,10 @@ def estimate(
     -------
     Estimate
         If the value is not finite, its error and interval are NaN, with a warning. If no
-        observation makes a difference, as for a perfect classifier, the interval is Clopper and
-        Pearson's exact one, and a warning says so. Its number of trials is that of the
-        observations in the smallest class. With several horizons `HorizonCurves`, with limits
-        that hold at each, and at all at once. With ``per_class`` a dict by class.
+        observation makes a difference, as for a perfect classifier, the interval rests on one
+        observation that the sample does not show, and a warning says so. With several horizons
+        `HorizonCurves`, with limits that hold at each, and at all at once. With ``per_class`` a
+        dict by class.
 
     Raises
     ------

@@ -320,15 +320,13 @@ def items(
 
     Notes
     -----
-    Intervals are exact binomial limits of as many observations as the mean is worth. Of zeros and
-    ones these are Clopper and Pearson's, which cover at least as often as they say for any true
-    rate and any number of items; clusters, grades, repeats and judges change the number. No limit
-    is closer than a one-sided one that counts one more item at that end of the range.
+    Limits count one item that the sample does not show, three quarters of it at the end of the
+    range on the side of the limit, one quarter at the other. Of zeros and ones they are between
+    those of Jeffreys and of Clopper and Pearson. Scores without bounds have the limits of a t test.
 
     References
     ----------
-    Clopper and Pearson (1934); Korn and Graubard (1998), Confidence intervals for proportions with
-    small expected number of positive counts estimated from survey data; Miller (2024), Adding error
+    Clopper and Pearson (1934); Owen (2001), Empirical likelihood; Miller (2024), Adding error
     bars to evals; Bowyer, Aitchison and Ivanova (2025), Don't use the CLT in LLM evals with fewer
     than a few hundred datapoints.
 

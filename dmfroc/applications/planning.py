@@ -234,8 +234,7 @@ def plan(
 
     The variance of a measure is the sum over the classes of the variance of their influences, over
     the number of their cases. A pilot estimates the variances of the influences. Half-widths are
-    those of the jackknife's intervals, with their scale and their t quantile; power is that of its
-    test.
+    those of the jackknife's intervals with as many cases; power is that of its test.
 
     Parameters
     ----------

@@ -250,8 +250,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     Returns
     -------
     Measure
-        Above 0; 1 is best. Below 1 the probabilities are too large on average. Its interval is
-        symmetric on the logarithmic scale.
+        Above 0; 1 is best. Below 1 the probabilities are too large on average.
 
     Raises
     ------

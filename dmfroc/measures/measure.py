@@ -223,8 +223,7 @@ class Measure:
         Instead of ``bind``: binds a `Statistic` to predictions, and turns its table into a
         number. Measures with the same statistic are counted together.
     bounds : tuple of float
-        The smallest and the largest value, infinite where there is none. They decide on which
-        scale an interval is symmetric: logit, logarithm, or the measure's own.
+        The smallest and the largest value, infinite where there is none. Intervals end there.
     range_of_shares : callable, optional
         Where the range depends on the number of classes or on their shares: takes the shares of
         the K classes, and whether these are fixed, and returns the bounds.
