@@ -89,14 +89,14 @@ def accumulated(kind):
     return accumulator.compute().estimates
 
 
-def watched(kind):
+def watched(confidence_sequence):
     """Looks at an accumulator: limits at all times."""
     accumulator = dmfroc.counted.Accumulator(np.unique(Y), n_bins=8)
     accumulator.update(Y, SCORES)
-    looks = dmfroc.applications.confidence_sequence(accumulator, "hand_till").looks
+    looks = confidence_sequence(accumulator, "hand_till").looks
     accumulator = dmfroc.counted.Accumulator([0, 1])
     accumulator.update(TWO, P)
-    return looks + dmfroc.applications.confidence_sequence(accumulator, "brier_score").looks
+    return looks + confidence_sequence(accumulator, "brier_score").looks
 
 
 def public(name):
@@ -111,7 +111,7 @@ def public(name):
 
 CALLS = {
     "Accumulator": accumulated,
-    "ConfidenceSequence": watched,
+    "confidence_sequence": watched,
     **{name: (lambda f: f(Y, SCORES)) for name in WITH_SCORES},
     **{name: (lambda f: f(TWO, P)) for name in OF_TWO_CLASSES},
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
