@@ -196,7 +196,7 @@ def compare_streams(
     level: float | int = DEFAULT_LEVEL,
     random_state: RandomState = 0,
 ) -> StreamsComparison:
-    """Compare independent streams, of which any may stop at any time.
+    """Compare independent streams. Each may stop at any time.
 
     Parameters
     ----------

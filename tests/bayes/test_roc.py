@@ -121,8 +121,8 @@ def test_posterior_mean_is_the_area_of_the_fit_where_pairs_differ():
     of_bins = bayesian_roc(classes, scores, likelihood="ordinal", algorithm="laplace")
     assert of_bins.value < target.value - 1.5 * target.standard_error
     assert not any("the model draws" in remark for x in (found, of_bins) for remark in x.warnings)
-    # A column's thresholds have the same mean rate in each pair, which one factor cannot shift:
-    # the areas of the pairs are drawn towards each other, and their mean is not M; this is told.
+    # A column's thresholds have the same mean rate in each pair, which one factor cannot shift.
+    # The areas of the pairs are drawn towards each other, and their mean is not M. This is told.
     m = posterior_of_pairs(hand_till(), of_bins, Predictions.from_arrays(classes, scores))
     assert m.value > estimate("hand_till", classes, scores).value + 3 * m.standard_error
     assert any("differ by more than the model expects" in remark for remark in of_bins.warnings)
@@ -424,8 +424,8 @@ def test_likelihoods_are_exact_where_rates_are_indistinguishable_from_0_and_1(fa
 
 @pytest.mark.slow
 def test_hierarchical_structure_takes_up_shifted_pairs():
-    # Cases of class 1 are taken for class 0, but not the other way round: thresholds of a pair
-    # have one rate on average, and both of its rates are shifted towards it, at all thresholds.
+    # Cases of class 1 are taken for class 0, but not the other way round. Thresholds of a pair
+    # have one rate on average. Both of its rates are shifted towards it, at all thresholds.
     classes, scores = normal_scores(5, 300, 3, shift=1.0)
     scores[classes == 1, 0] += 2.0
     rank_one = bayesian_roc(classes, scores, **FAST)
