@@ -4,9 +4,10 @@ const [folder, ...queries] = process.argv.slice(2);
 const element = () => ({ children: [], firstChild: null, dataset: {} });
 const world = {
   document: { getElementById: () => null, addEventListener: () => {}, documentElement: element() },
-  window: {}, console, SPHINX_HIGHLIGHT_ENABLED: false, _: (text) => text, _ready: () => {},
+  console, SPHINX_HIGHLIGHT_ENABLED: false, _: (text) => text, _ready: () => {},
 };
 vm.createContext(world);
+world.window = world;
 const read = (name) => fs.readFileSync(path.join(folder, name), "utf-8");
 for (const name of ["_static/language_data.js", "_static/searchtools.js"])
   vm.runInContext(read(name), world);
