@@ -408,15 +408,18 @@ def level_by_hand(run, call, found):
 
 
 def interval_type_by_hand(run, call, found):
-    """Reflect quantiles of the draws in the value; what was not seen adds as much as to others."""
+    """Reflect quantiles of the draws in the value, but reach as far as without draws."""
     plain = run(call | {"interval_type": "percentile"})
     expected = {path: x for path, x in but_intervals(plain).items() if "p_value" not in path}
     if "quantiles/0" in found:
         ends, value = (1, 2) if "level" in call else (0, 3), found["estimates/it/value"]
         low, high = (found[f"quantiles/{end}"] for end in ends)
-        path = "estimates/it/interval"
-        expected[f"{path}/0"] = max(2 * value - high + plain[f"{path}/0"] - low, 0)
-        expected[f"{path}/1"] = min(2 * value - low + plain[f"{path}/1"] - high, 1)
+        path, without_draws = (
+            "estimates/it/interval",
+            run(without(call, *BOOTSTRAP, "interval_type")),
+        )
+        expected[f"{path}/0"] = max(min(2 * value - high, without_draws[f"{path}/0"]), 0)
+        expected[f"{path}/1"] = min(max(2 * value - low, without_draws[f"{path}/1"]), 1)
     return expected
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
@@ -201,30 +200,25 @@ class Resampling(IntervalMethod):
     def _interval_of(
         self, limits: Limits, moments: Moments, replicates: Replicates, error: float
     ) -> Interval:
-        """Return the interval of replicates, extended by what one unseen observation adds.
+        """Return the interval of replicates, which reaches at least as far as the tilted one.
 
-        Replicates of a biased value are as biased again, so that hardly any lie on the side of the
-        truth: there the interval reaches as far as a normal one.
+        Replicates show no error that the sample lacks, those of few units have few values, and
+        those of a biased value are as biased again: hardly any lie on the side of the truth.
         """
-        value, (least, most) = limits.value, limits.bounds
-        reach, bias = limits.reach_of_unseen(error), limits.bias
-        low, high = value, value
-        if np.ptp(replicates.values) > NO_VARIATION * max(abs(value), 1):
-            low, high = replicate_interval(
-                value,
-                replicates,
-                limits.influences,
-                moments,
-                1 - error,
-                limits.bounds,
-                self.interval_type,
-                bayesian=self.is_bayesian,
-            )
-        low, high = low + reach.low, high + reach.high
-        if bias:
-            end = value - np.sign(bias) * ndtri(1 - error / 2) * moments.standard_error
-            low, high = min(low, end) - max(bias, 0.0), max(high, end) - min(bias, 0.0)
-        return Interval(max(float(low), least), min(float(high), most))
+        value, tilted = limits.value, limits.interval_at(error)
+        if np.ptp(replicates.values) <= NO_VARIATION * max(abs(value), 1):
+            return tilted
+        low, high = replicate_interval(
+            value,
+            replicates,
+            limits.influences,
+            moments,
+            1 - error,
+            limits.bounds,
+            self.interval_type,
+            bayesian=self.is_bayesian,
+        )
+        return Interval(min(low, tilted.low), max(high, tilted.high))
 
 
 def _in_one_stratum(sample: Sample) -> Sample:

@@ -83,8 +83,6 @@ class Limits:
         By how much the variance of the influences is too small because of means that are estimated.
     bias : float
         By how much the value is too large.
-    unseen_mass : float
-        The mass of the unseen observation.
     is_small : bool
         Whether one observation more changes the influences.
     """
@@ -100,7 +98,6 @@ class Limits:
     error_share: float = 0.75
     lost: float = 1.0
     bias: float = 0.0
-    unseen_mass: float = 1.0
     is_small: bool = True
 
     def interval_at(self, error: float) -> Interval:
@@ -187,12 +184,6 @@ class Limits:
         x, masses, stratum = self._bins_of_sample
         return replace(self, influences=x, masses=masses, stratum=stratum, function=None)
 
-    def reach_of_unseen(self, error: float) -> Interval:
-        """Return by how much the unseen observation moves the limits, downwards and upwards."""
-        seen = replace(self, unseen_mass=0.0)
-        low, high = (self.limit(side, error) - seen.limit(side, error) for side in (-1, 1))
-        return Interval(min(low, 0.0), max(high, 0.0))
-
     @cached_property
     def _bases(self) -> dict[int, _Base]:
         """What is linearised for either limit: beside the unseen observation in small samples."""
@@ -203,7 +194,7 @@ class Limits:
         of_sample = Slopes(self.value, self.influences, self.of_unseen)
         bases: dict[int, _Base] = {}
         for side in (-1, 1):
-            unseen = self.unseen_mass * (own * towards[side] + (1 - own) * towards[-side])
+            unseen = own * towards[side] + (1 - own) * towards[-side]
             slopes = None
             if self.function is not None and self.is_small:
                 slopes = self.function.slopes(self.masses, unseen)

@@ -72,7 +72,8 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     [found] = compare(y, both, measure=measure, alternative=side, margin=0.01).differences
     limit = found.interval[end]
     seen = facts_in(sample_of(Predictions.from_arrays(y, probabilities)), get_measure(measure))
-    seen = replace(seen.limits, unseen_mass=0.0).interval_at(0.1)
+    unseen = {"function": None, "unseen": None, "of_unseen": np.zeros(0)}
+    seen = replace(seen.limits, **unseen).interval_at(0.1)
     nearer, farther = (abs(x[end] - single.value) for x in (seen, single.interval))
     assert nearer < abs(limit - found.value) < farther
     assert found.value == pytest.approx(single.value - perfect, rel=1e-9)

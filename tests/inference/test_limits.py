@@ -116,17 +116,6 @@ def test_a_sample_with_more_units_is_as_much_more_certain(times):
     assert np.ptp(limits.interval_at(0.05)) == pytest.approx(few, rel=0.1)
 
 
-def test_what_the_unseen_observation_adds_is_what_a_perfect_sample_has():
-    classes = np.repeat([0, 1], 30)
-    limits = limits_in(Predictions.from_arrays(classes, np.arange(60.0)), "hand_till")
-    reach = limits.reach_of_unseen(0.05)
-    assert reach == pytest.approx((limits.limit(-1, 0.05) - 1, 0.0), abs=1e-12)
-    ordinary = limits_in(Predictions.from_arrays(*normal_scores(15, 300, 3)), "hand_till")
-    reach = ordinary.reach_of_unseen(0.05)
-    assert reach.low < 0 < reach.high
-    assert np.ptp(reach) < 0.1 * np.ptp(ordinary.interval_at(0.05))
-
-
 def test_without_a_value_there_is_no_interval():
     limits = limits_in(Predictions.from_arrays(*normal_scores(15, 60, 3)), "hand_till")
     undefined = replace(limits, value=np.nan)
