@@ -20,14 +20,21 @@ from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.bias import bias_of
 from dmfroc.inference.design import stated
-from dmfroc.inference.evidence import Facts, JointFacts, covariance_from_products
+from dmfroc.inference.evidence import (
+    Facts,
+    FactsInMemory,
+    JointFacts,
+    covariance_from_products,
+    facts_in,
+    joint_facts,
+)
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Limits, limits_of_difference
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import Sample, Units
+from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inference.unseen import PerUnseen, Unseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
@@ -111,15 +118,20 @@ def joint_estimates_of_counts(
     check_finite(measure, {name: x.value for name, x in values.items()})
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
+    of_rows = {name: _facts_of_all_rows(sample, name, options, [measure]) for name in names}
+    rows = {name: known for name, [known] in of_rows.items() if known is not None}
     facts = {
-        name: _facts(measure, values[name], sample, name, spreads, place)
+        name: _facts(measure, values[name], sample, name, spreads, place, rows.get(name))
         for place, name in enumerate(names)
     }
     pairs = list(combinations(names, 2))
     differences = dict(zip(pairs, spreads.moments[len(names) :], strict=True))
-    limits = {}
+    limits = dict(joint_facts(rows).limits) if rows else {}
     for place, (a, b) in enumerate(pairs, len(names)):
         value, width = facts[a].value - facts[b].value, measure.largest_difference
+        if rows:
+            limits[a, b] = replace(limits[a, b], value=value)
+            continue
         paired = limits_of_difference(facts[a].limits, facts[b].limits, value, width, 1.0)
         influences, masses, stratum = spreads.atoms(place)
         limits[a, b] = replace(paired, influences=influences, masses=masses, stratum=stratum)
@@ -160,22 +172,29 @@ def _facts(
     classifier: str,
     spreads: Spreads,
     place: int,
+    rows: Facts | None,
 ) -> Facts:
-    """Return what counts in bins say of a measure, whose limits are linear."""
+    """Return what counts in bins say of a measure.
+
+    Its limits are those of all rows if they are few, and else linear.
+    """
     bound, moments = counted.bound[classifier], spreads.moments[place]
     predictions, units = bound.predictions, spreads.units
     said = declared(measure, predictions)
-    influences, masses, stratum = spreads.atoms(place)
-    unseen, of_unseen = _unseen(value, counted, bound, units)
-    limits = Limits(
-        value=value.value,
-        influences=influences,
-        stratum=stratum,
-        bounds=said.bounds,
-        masses=masses,
-        unseen=unseen,
-        of_unseen=of_unseen,
-    )
+    if rows is not None:
+        limits = replace(rows.limits, value=value.value)
+    else:
+        influences, masses, stratum = spreads.atoms(place)
+        unseen, of_unseen = _unseen(value, counted, bound, units)
+        limits = Limits(
+            value=value.value,
+            influences=influences,
+            stratum=stratum,
+            bounds=said.bounds,
+            masses=masses,
+            unseen=unseen,
+            of_unseen=of_unseen,
+        )
     return Facts(
         measure=measure,
         predictions=predictions,
@@ -188,6 +207,19 @@ def _facts(
         error_bound=value.error_bound,
         can_redraw=False,
     )
+
+
+def _facts_of_all_rows(
+    counted: Counted, classifier: str, options: Options, measures: Sequence[Measure]
+) -> Sequence[FactsInMemory | None]:
+    """Return what all rows say, if they are so few that they were drawn with the cut points."""
+    drawn, bound = counted.sample, counted.bound[classifier]
+    if counted.has_groups or (drawn.sizes < bound.counts.sizes).any():
+        return [None] * len(measures)
+    each = drawn.batch.some(np.repeat(np.arange(len(drawn.count)), drawn.count))
+    labels: Any = bound.labels
+    rows = sample_of(each.predictions(classifier, labels), stratify=options.stratify)
+    return [facts_in(rows, measure) for measure in measures]
 
 
 def _unseen(
@@ -270,9 +302,10 @@ class CountedEvidence:
         name = self.classifier
         values = self.counted.values(measures, name)
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
+        of_rows = _facts_of_all_rows(self.counted, name, self.options, measures)
         facts = []
-        for place, (measure, value) in enumerate(zip(measures, values, strict=True)):
-            facts.append(_facts(measure, value, self.counted, name, spreads, place))
+        for place, (measure, value, rows) in enumerate(zip(measures, values, of_rows, strict=True)):
+            facts.append(_facts(measure, value, self.counted, name, spreads, place, rows))
         return facts
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
