@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import comb
+from scipy.special import comb, stdtrit
 
 from dmfroc.extend import (
     Contrast,
     Influences,
+    Interval,
     JudgedLabels,
     Limits,
-    LimitsOfT,
     MeanOfUnits,
     Rows,
     Source,
@@ -268,6 +268,28 @@ MEASURE, TITLE = "mean_score", "Mean score"
 _PER_SKEWNESS = 60  # items per squared skewness, below which t intervals cover too little
 _ROUNDING = 1e-14  # of the largest score, which equal means of groups can differ by
 _ONE_SIGMA = 0.31731  # error probability of an interval of one standard error
+
+
+@dataclass(frozen=True)
+class LimitsOfT:
+    """The limits of a value by Student's t, inside of its range."""
+
+    value: float
+    standard_error: float
+    degrees_of_freedom: float
+    bounds: tuple[float, float]
+
+    def interval_at(self, error: float) -> Interval:
+        """Return the interval with this error probability."""
+        half = -float(stdtrit(self.degrees_of_freedom, error / 2)) * self.standard_error
+        return Interval(
+            max(self.value - half, self.bounds[0]), min(self.value + half, self.bounds[1])
+        )
+
+    def at_size(self, times: float) -> LimitsOfT:
+        """Return the limits of a sample so many times as large."""
+        error = self.standard_error / times**0.5
+        return LimitsOfT(self.value, error, self.degrees_of_freedom * times, self.bounds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import chdtrc, fdtrc, ndtri, stdtrit
+from scipy.special import betaincinv, chdtrc, expit, fdtrc, logit, ndtr, ndtri, stdtrit
 
 from dmfroc import Measure
 from dmfroc.applications.sites import Site, check_alike, sites_of
@@ -23,8 +23,10 @@ from dmfroc.extend import (
     RandomEffects,
     Scale,
     Table,
+    cases_without_error,
     check_level,
     choice,
+    near_an_end,
     positive,
     renderer,
     rounded,
@@ -275,10 +277,14 @@ def pool(
     warn(remarks)
     first = next(iter(kept.values())).estimate
     bounds = next(iter(kept.values())).bounds
-    on, model = _Line(first, scale_of(bounds), level, method, tau_scale), _model(kept)
-    mean, tau, tau_interval = on.mean(model)
+    on = _Line(first, scale_of(bounds), level, method, tau_scale)
+    model, [cost] = _model(kept)
+    mean, tau, tau_interval = on.mean(model, cost)
     others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
-    without = {name: on.mean(_model(rest))[0] for name, rest in others.items()}
+    without = {}
+    for name, rest in others.items():
+        of_rest, [its_cost] = _model(rest)
+        without[name], *_ = on.mean(of_rest, its_cost)
     groups, between = on.groups(kept, by) if by is not None else ({}, None)
     statistic, freedom = float(model.statistic(0.0)[0]), float(len(kept) - 1)
     q = OmnibusTest(statistic / freedom, (freedom, np.inf), float(chdtrc(freedom, statistic)))
@@ -291,7 +297,7 @@ def pool(
         estimates={name: x.estimate for name, x in kept.items()},
         sizes={name: x.n for name, x in kept.items()},
         mean=mean,
-        fixed=on.estimate(fixed, variance**0.5, float(ndtri((1 + level) / 2))),
+        fixed=on.beside_unseen(fixed, variance**0.5, float(ndtri((1 + level) / 2)), cost),
         prediction=on.prediction(model),
         tau=tau,
         tau_interval=tau_interval,
@@ -310,9 +316,21 @@ def pool(
     )
 
 
-def _model(sites: Mapping[str, Site]) -> RandomEffects:
-    values, errors = np.array([x.point for x in sites.values()]).T
-    return RandomEffects(values, np.diag(errors**2), np.ones((len(sites), 1)))
+def _model(
+    sites: Mapping[str, Site], design: Float[np.ndarray, "k p"] | None = None
+) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
+    """Return the model of the sites, and what an error that nobody saw costs in each mean."""
+    design = np.ones((len(sites), 1)) if design is None else design
+    low, high = next(iter(sites.values())).bounds
+    estimates, n = [x.estimate for x in sites.values()], [x.n for x in sites.values()]
+    found = np.array([(e.value, e.standard_error) for e in estimates])
+    if all(low < value < high for value, _ in found):
+        values, errors = np.array([x.point for x in sites.values()]).T
+        return RandomEffects(values, np.diag(errors**2), design), np.zeros(design.shape[1])
+    cases = np.array([cases_without_error(e, (low, high)) for e in estimates])
+    rows = np.array(n, float)
+    values, errors = (found[:, 0] - low) / (high - low), found[:, 1] / (high - low)
+    return near_an_end(values, errors, cases, rows / rows.sum(), design)
 
 
 class _Line(NamedTuple):
@@ -327,6 +345,19 @@ class _Line(NamedTuple):
     def estimate(self, value: float, error: float, quantile: float) -> Estimate:
         """Return an estimate whose interval is symmetric on the line."""
         return self.with_ends(value, error, (value - quantile * error, value + quantile * error))
+
+    def beside_unseen(self, value: float, error: float, quantile: float, cost: float) -> Estimate:
+        """Return an estimate whose limits are those of one sample, with the error it lacks."""
+        if cost == 0:
+            return self.estimate(value, error, quantile)
+        mean, tail = float(expit(value)), ndtr(-quantile)
+        n, quarter = 1 / (error**2 * mean * (1 - mean)), min(cost / 4, mean / 2, (1 - mean) / 2)
+        ends = [
+            betaincinv(n * (mean + moved), n * (1 - mean - moved), probability)
+            for moved, probability in ((-quarter, tail), (quarter, 1 - tail))
+        ]
+        low, high = logit(ends).tolist()
+        return self.with_ends(value, error, (low, high))
 
     def with_ends(self, value: float, error: float, ends: tuple[float, float]) -> Estimate:
         """Return an estimate from value, standard error and interval on the line."""
@@ -347,21 +378,27 @@ class _Line(NamedTuple):
         low, high = np.asarray(self.scale.from_line(np.array(ends))).tolist()
         return low, high
 
-    def mean(self, model: RandomEffects) -> tuple[Estimate, float, tuple[float, float]]:
+    def mean(
+        self, model: RandomEffects, cost: float
+    ) -> tuple[Estimate, float, tuple[float, float]]:
         """Return the mean, and the standard deviation between sites with its interval."""
         tails = np.array([(1 - self.level) / 2, (1 + self.level) / 2])
         if self.method == "reml":
             (mean,), ((variance,),) = model.corrected()
             low, high = np.sqrt(model.tau2_at(tails)).tolist()
             quantile = float(stdtrit(model.freedom, tails[1]))
-            return self.estimate(mean, variance**0.5, quantile), model.tau2**0.5, (low, high)
+            found = self.beside_unseen(mean, variance**0.5, quantile, cost)
+            return found, model.tau2**0.5, (low, high)
         mixture, taus = self.mixture(model, of_new=False), self._taus()
         value = float(mixture.weights @ mixture.means)
         squares = mixture.errors**2 + (mixture.means - value) ** 2
         ends = mixture.quantile(tails[0]), mixture.quantile(tails[1])
         probable = (tails[0], 0.5, tails[1])
         low, middle, high = np.interp(probable, mixture.weights.cumsum(), taus).tolist()
-        found = self.with_ends(value, float(np.sqrt(mixture.weights @ squares)), ends)
+        error = float(np.sqrt(mixture.weights @ squares))
+        found = self.with_ends(value, error, ends)
+        if cost:
+            found = self.beside_unseen(value, error, float(ndtri(tails[1])), cost)
         return found, middle, (low, high)
 
     def prediction(self, model: RandomEffects) -> tuple[float, float]:
@@ -396,11 +433,14 @@ class _Line(NamedTuple):
                 f"by must have two groups or more, and fewer than the {len(sites)} sites, but it "
                 f"has {len(names)}"
             )
-        model = replace(_model(sites), design=np.eye(len(names))[place])
+        model, costs = _model(sites, np.eye(len(names))[place])
         means, covariance = model.corrected()
         quantile = float(stdtrit(model.freedom, (1 + self.level) / 2))
         errors = np.sqrt(covariance.diagonal()).tolist()
-        estimates = [self.estimate(*x, quantile) for x in zip(means.tolist(), errors, strict=True)]
+        estimates = [
+            self.beside_unseen(mean, error, quantile, cost)
+            for mean, error, cost in zip(means.tolist(), errors, costs, strict=True)
+        ]
         contrasts = np.eye(len(names))[1:] - np.eye(len(names))[:1]
         gaps, freedom = contrasts @ means, (len(contrasts), model.freedom)
         square = float(gaps @ np.linalg.solve(contrasts @ covariance @ contrasts.T, gaps))

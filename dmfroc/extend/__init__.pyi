@@ -293,13 +293,16 @@ from ..inference.random_effects import (
     RandomEffects as RandomEffects,
 )
 from ..inference.random_effects import (
+    cases_without_error as cases_without_error,
+)
+from ..inference.random_effects import (
+    near_an_end as near_an_end,
+)
+from ..inference.random_effects import (
     on_line as on_line,
 )
 from ..inference.reweighted import (
     MeanOfUnits as MeanOfUnits,
-)
-from ..inference.scales import (
-    LimitsOfT as LimitsOfT,
 )
 from ..inference.scales import (
     Scale as Scale,

@@ -67,7 +67,7 @@ def contrast_of_limits(
     else:
         contrast = contrast_of_intervals(value, error, limits.interval_at)
     if hypothesis.margin > 0:
-        p_value = hypothesis.one_sided_p_value(value, limits.interval_at)
+        p_value = hypothesis.one_sided_p_value(limits.interval_at)
         contrast = contrast._replace(p_value=p_value)
     if flips is not None:
         two_sided = p_value_of_flips(flips, 0, 2 * contrast.tail(0.0))
@@ -180,7 +180,7 @@ class Hypothesis:
         low, high = interval_at(self.error(level))[:2]
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
 
-    def one_sided_p_value(self, value: float, interval_at: IntervalAt, least: float = 0.0) -> float:
+    def one_sided_p_value(self, interval_at: IntervalAt, least: float = 0.0) -> float:
         """Return the error probability at which a limit reaches the threshold."""
         error = error_reaching(self.threshold, interval_at, least, upper=self.sign < 0)
         if error < 1:

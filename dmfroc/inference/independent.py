@@ -85,22 +85,12 @@ def contrasts_of_intervals(
             above = math.hypot(high - pair[0], pair[1] - other_low)
             return Interval(pair[0] - pair[1] - below, pair[0] - pair[1] + above)
 
-        found[a, b] = _contrast(first - second, errors, (a, b), interval_at, hypothesis)
+        error = math.hypot(errors[a], errors[b])
+        contrast = contrast_of_intervals(first - second, error, interval_at)
+        if not hypothesis.is_two_sided:
+            contrast = contrast._replace(p_value=hypothesis.one_sided_p_value(interval_at))
+        found[a, b] = contrast
     return found
-
-
-def _contrast(
-    value: float,
-    errors: Mapping[str, float],
-    pair: tuple[str, str],
-    interval_at: IntervalAt,
-    hypothesis: Hypothesis,
-) -> Contrast:
-    error = math.hypot(*(errors[name] for name in pair))
-    contrast = contrast_of_intervals(value, error, interval_at)
-    if hypothesis.is_two_sided:
-        return contrast
-    return contrast._replace(p_value=hypothesis.one_sided_p_value(value, interval_at))
 
 
 def joint_estimates(

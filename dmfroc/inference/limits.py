@@ -287,7 +287,6 @@ def limits_of_sum(
     masses: PerUnit | None = None,
     *,
     lost: float = 1.0,
-    bias: float = 0.0,
     are_apart: bool = False,
 ) -> Limits:
     """Return the limits of a sum of multiples of values, each with unseen units of its own.
@@ -331,7 +330,6 @@ def limits_of_sum(
         of_unseen=costs,
         error_share=0.5 if is_difference else 0.75,
         lost=lost,
-        bias=bias,
     )
 
 

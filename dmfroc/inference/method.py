@@ -223,7 +223,7 @@ def compare_draws(
         if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
             p_value = two_sided = error_reaching(0.0, of_pair, least, upper=value <= 0)
         if not hypothesis.is_two_sided:
-            p_value = hypothesis.one_sided_p_value(value, of_pair, least=least)
+            p_value = hypothesis.one_sided_p_value(of_pair, least=least)
         error = float(differences.std(ddof=1))
         at = partial(far_interval_at, *pair)
         contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import null_space
-from scipy.special import chdtri, ndtr, stdtr
+from scipy.special import chdtri, expit, logit, ndtr, stdtr
 
 from dmfroc.inference.scales import scale_of
 from dmfroc.results.estimate import Estimate
@@ -24,6 +24,7 @@ PerTau = Float[np.ndarray, " j"]
 _N_NODES = 400  # values of tau that stand for its distribution
 _N_DRAWS = 200  # of the true values, for each fourth of these
 _HALVINGS = 60
+_LINEARISATIONS, _CLOSE = 100, 1e-6
 _LEAST = 1e-300  # of a variance that is divided by
 
 
@@ -38,7 +39,7 @@ def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
     """Return an estimate on the scale where the range has no ends.
 
     A value at an end of a bounded range has no place there. We add half an error, as is usual for
-    counts: the limit says of how many cases without an error it is.
+    counts; several such values together have one half, see `near_an_end`.
     """
     (low, high), value, scale = bounds, estimate.value, scale_of(bounds)
     if low < value < high:
@@ -47,10 +48,16 @@ def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
         )
     if not np.isfinite(high - low + value):
         return OnLine(np.nan, np.nan)
-    unseen = max(value - estimate.interval[0], estimate.interval[1] - value) / (high - low)
-    n = np.log(1 - estimate.level) / np.log1p(-unseen) if 0 < unseen < 1 else np.nan
+    n = cases_without_error(estimate, bounds)
     odds = np.log((n + 0.5) / 0.5) * (1 if value == high else -1)
     return OnLine(float(odds), float(np.sqrt(1 / (n + 0.5) + 2)))
+
+
+def cases_without_error(estimate: Estimate, bounds: tuple[float, float]) -> float:
+    """Return of how many cases without an error the limit is, by the rule of three."""
+    reach = max(estimate.value - estimate.interval[0], estimate.interval[1] - estimate.value)
+    unseen = reach / (bounds[1] - bounds[0])
+    return float(np.log(1 - estimate.level) / np.log1p(-unseen)) if 0 < unseen < 1 else np.nan
 
 
 class Mixture(NamedTuple):
@@ -215,3 +222,45 @@ class RandomEffects:
             noise = normal * np.sqrt(np.maximum(roots, 0)) @ vectors.T
             parts.append(self.values - v @ left @ self.values + noise)
         return np.concatenate(parts)
+
+
+def near_an_end(
+    values: Float[np.ndarray, " k"],
+    errors: Float[np.ndarray, " k"],
+    n_cases: Float[np.ndarray, " k"],
+    share: Float[np.ndarray, " k"],
+    design: Float[np.ndarray, "k p"],
+) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
+    """Return the model of values between 0 and 1 of which some are at an end, on the logit scale.
+
+    A value without an error has no logit, and others have a larger logit and variance by chance. So
+    values are linearised at what is expected of them, with the variance of a case that all share,
+    as in a generalized linear mixed model (Breslow and Clayton 1993). All sites of a mean together
+    have one more case that nobody saw, half of it an error.
+
+    ``n_cases`` is how many cases a value at an end is worth, ``share`` the share of each site in
+    all cases. The design has one column of ones and zeros for each mean. Also returned is what an
+    error costs in each mean.
+    """
+    is_at_end = (values == 0) | (values == 1)
+    of_mean = (design.T @ share)[design.argmax(axis=1)]
+    cost = float((share / n_cases)[is_at_end].mean())
+    costs = cost / (design.T @ share)
+    shifted = values + cost / of_mean * np.where(values[is_at_end].mean() > 0.5, -1, 1) / 2
+    mean = float(share @ shifted)
+    variance = float(share**2 @ errors**2) + cost**2 / 2
+    n = share * mean * (1 - mean) / variance
+    furthest = -float(logit(cost / 2))  # where all would be at an end
+    line = logit(np.clip(shifted, cost / 2, 1 - cost / 2))
+    for _ in range(_LINEARISATIONS):
+        expected = expit(line)
+        slopes = expected * (1 - expected)
+        on_logit = line + (shifted - expected) / slopes
+        model = RandomEffects(on_logit, np.diag(1 / (n * slopes)), design)
+        means = design @ model.fit(model.tau2)[0]
+        kept = model.tau2 / (model.tau2 + 1 / (n * slopes))
+        step = np.clip(means + kept * (on_logit - means), -furthest, furthest) - line
+        if np.abs(step).max() < _CLOSE:
+            break
+        line = line + step / 2  # beside an end a whole step may lead farther away
+    return model, costs

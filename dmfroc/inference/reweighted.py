@@ -64,22 +64,14 @@ class MeasureOfUnits:
         weights, factor = self._weights(units, unseen)
         with np.errstate(all="ignore"):
             [value], [gradient] = self.bound.values_and_gradients(weights)
-        return Slopes(float(value), *self.by_unit(gradient, weights, factor))
-
-    def by_unit(
-        self, gradient: PerRow, weights: PerRow, factor: PerRow | float
-    ) -> tuple[PerUnit, PerUnseen]:
-        """Return the derivatives with respect to masses from those with respect to weights."""
-        (predictions, units), n = self.sample, len(self.sample.predictions.true)
         slopes = np.nan_to_num(gradient * factor, posinf=0, neginf=0)
-        if units.shares is not None:
+        predictions, own = self.sample
+        if own.shares is not None:
             cell = self._cells
             slopes -= (np.bincount(cell, weights * slopes) / np.bincount(cell, weights))[cell]
-        of_rows = slopes[:n] * predictions.sample_weight
-        if units.weights is not None:
-            of_units, of_target = units.weights.through(of_rows)
-            return np.append(units.sums(of_units), of_target), slopes[n:] * self.size
-        return units.sums(of_rows), slopes[n:] * self.size
+        n = len(predictions.true)
+        of_units = own.sums(slopes[:n] * predictions.sample_weight)
+        return Slopes(float(value), of_units, slopes[n:] * self.size)
 
     @property
     def n_units(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,36 +66,9 @@ def quantile_in_standard_errors(moments: Moments, level: float) -> float:
     return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
 
 
-def t_interval(
-    value: float,
-    spread: Spread,
-    error: float,
-    bounds: tuple[float, float],
-    scale: Scale | None = None,
-) -> Interval:
-    """Return the t interval that is symmetric on a scale, by default one without ends."""
-    if scale is None:
-        scale = scale_of(bounds) if bounds[0] < value < bounds[1] else IDENTITY
+def t_interval(value: float, spread: Spread, error: float, bounds: tuple[float, float]) -> Interval:
+    """Return the t interval that is symmetric on the scale where the range has no ends."""
+    scale = scale_of(bounds) if bounds[0] < value < bounds[1] else IDENTITY
     half_width = -stdtrit(spread.degrees_of_freedom, error / 2) * spread.scale * scale.slope(value)
     ends = scale.from_line(scale.to_line(value) + np.array([-half_width, half_width]))
     return Interval(max(float(ends[0]), bounds[0]), min(float(ends[1]), bounds[1]))
-
-
-@dataclass(frozen=True)
-class LimitsOfT:
-    """The limits of a value by Student's t, inside of its range."""
-
-    value: float
-    standard_error: float
-    degrees_of_freedom: float
-    bounds: tuple[float, float]
-
-    def interval_at(self, error: float) -> Interval:
-        """Return the interval with this error probability."""
-        spread = Spread(self.standard_error, self.degrees_of_freedom)
-        return t_interval(self.value, spread, error, self.bounds, IDENTITY)
-
-    def at_size(self, times: float) -> LimitsOfT:
-        """Return the limits of a sample so many times as large."""
-        error = self.standard_error / times**0.5
-        return LimitsOfT(self.value, error, self.degrees_of_freedom * times, self.bounds)

@@ -335,7 +335,7 @@ def sample_of(
 def sample_at_horizon(
     whole: Predictions, weights: CensoringWeights, groups: Any, *, stratify: bool | None
 ) -> Sample:
-    """Return the rows whose class is known; those where it is not are units of a stratum more."""
+    """Return the rows whose class is known; those where it is not are units, too."""
     rows = whole.rows(weights.counted)
     known, unknown = rows.sample_weight > 0, len(rows.labels)
     everybody = replace(
@@ -350,18 +350,14 @@ def sample_at_horizon(
     assert units.effective_sizes is not None
     n_effective = units.effective_sizes[: len(rows.counted.present)]
     if len(units.sizes) > len(n_effective) and units.cell is None:
-        units = _with_unknown(units)
+        # The units of unknown classes are in the largest stratum, as most may be
+        largest = int(units.sizes[:-1].argmax())
+        stratum = np.where(units.stratum == len(units.sizes) - 1, largest, units.stratum)
+        units = replace(units, stratum=stratum, sizes=np.bincount(stratum))
     weights = replace(weights, known=known)
     n_sets = float(n_effective.min())
     units = replace(units, effective_sizes=n_effective, n_complete_sets=n_sets, weights=weights)
     return Sample(rows.counted, units)
-
-
-def _with_unknown(units: Units) -> Units:
-    """Return the units with those of unknown classes in the largest stratum, as most may be."""
-    largest = int(units.sizes[:-1].argmax())
-    stratum = np.where(units.stratum == len(units.sizes) - 1, largest, units.stratum)
-    return replace(units, stratum=stratum, sizes=np.bincount(stratum))
 
 
 def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:

@@ -208,7 +208,7 @@ def test_published_studies_of_counts(cases_directory, external_directory):
         for m in ("recall", "specificity")
     }
     assert found["recall"] == pytest.approx(-0.0498, abs=0.08)
-    assert 3.0092 < found["specificity"] < 3.25  # only studies without errors count half a one
+    assert 3.0092 < found["specificity"] < 3.5047  # of the binomial-normal model by quadrature
     table = pd.read_csv(external_directory / "schneider2017.csv")
     at_20 = table[(table.cutpoint >= 18) & (table.cutpoint <= 22)].groupby("study_id").first()
     sites = {
@@ -228,6 +228,17 @@ def test_value_at_an_end_counts_half_an_error():
     value, error = on_line(perfect, (0.0, 1.0))
     assert value == pytest.approx(np.log(20.5 / 0.5), abs=0.05)
     assert error == pytest.approx(np.sqrt(1 / 20.5 + 1 / 0.5), abs=0.01)
+
+
+@pytest.mark.parametrize("k", [20, 50])
+def test_sites_without_errors_are_as_one_sample(k):
+    """They lack one case together, not one each: 60 rows of each are as 60 k rows of one."""
+    y = np.arange(60) % 2
+    right = dmfroc.evaluate(y, y_pred=y, measures=["accuracy"])
+    sites = {str(i): right for i in range(k)}
+    mean = dmfroc.pool(sites).mean
+    assert 1 - mean.interval[0] == pytest.approx(1 - 0.025 ** (1 / (60 * k)), rel=0.15)
+    assert mean.interval[0] < mean.value < mean.interval[1] == pytest.approx(1, abs=1e-6)
 
 
 def test_pictures():
