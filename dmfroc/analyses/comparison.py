@@ -66,10 +66,10 @@ def compare(
         rows belong together, see `Predictions.from_arrays`.
     y_score : dict of str to array-like or table of shape (n, K), or (n,) for K = 2
         Each classifier's scores, by its name, or a table with a column for each; in a list their
-        names are "1", "2" and so on. Or, instead of scores, the name of a baseline: ``"chance"``
-        always forecasts the shares of the classes and predicts the most frequent one. Of two
-        classes ``"treat all"`` and ``"treat none"`` give the positive class the probability 1 and
-        0. ``"always CLASS"`` is of any number. None stands for the baseline of the classifier's own
+        names are "1", "2" and so on. Or, instead of scores, the name of a baseline. ``"chance"``
+        always forecasts the shares of the classes and predicts the most frequent one.
+        ``"treat all"`` and ``"treat none"`` give the positive one of two classes the probability 1
+        and 0, ``"always CLASS"`` any class. None stands for the baseline of the classifier's own
         name.
     measure : str or Measure, or a list of them, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores

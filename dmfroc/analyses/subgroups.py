@@ -154,7 +154,28 @@ class SubgroupComparison(NamedEstimates):
         left_out = [f"left out: {name}, {reason}" for name, reason in self.left_out.items()]
         extremes = () if self.shrunken is None else self.shrunken[1:3]
         lines = [e.as_text(warnings=False) for e in extremes]
+        if len(self.estimates) > 2:
+            gap = self.largest_gap
+            low, high = (f"{x:.4f}" for x in gap.interval)
+            of = f"largest gap: {gap.first} - {gap.second} = {gap.value:.4f}"
+            lines.insert(0, f"{of}, {100 * self.level:g} % interval {low} to {high}")
         return [f"all groups equal: {self.omnibus}", *lines, *left_out]
+
+    @property
+    def largest_gap(self) -> Difference:
+        """The largest value of a group less the smallest, with the interval of that gap.
+
+        All pairs of groups are within their intervals at once. So the gap is at least the largest
+        of their lower limits, and at most the largest of the upper ones, whichever pair it is.
+        """
+        pairs = [d for d in self.differences if d.second != THE_OTHERS]
+        turned = [(-d.interval[1], -d.interval[0]) for d in pairs]
+        lows, highs = np.array([*turned, *(d.interval for d in pairs)]).T
+        widest = max(pairs, key=lambda d: abs(d.value))
+        names = (widest.first, widest.second)[:: 1 if widest.value >= 0 else -1]
+        interval = max(float(lows.max()), 0.0), float(highs.max())
+        own: Any = {"value": abs(widest.value), "interval": interval}
+        return replace(widest, first=names[0], second=names[1], **own)
 
     @property
     def mean(self) -> float:

@@ -73,7 +73,7 @@ class AtPoint:
             return fp, negatives
         if self.given == "tpr":
             return tp, positives
-        if self.given == "errors":  # as often positive as negative, if classes have equal weights
+        if self.given == "errors":  # half is predicted positive, if both classes weigh the same
             return tp * negatives + fp * positives, 2 * positives * negatives
         return tp + fp, positives + negatives
 
@@ -119,8 +119,8 @@ class AtPoint:
         low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
         ends = [self._around(x, share * total, np) for share in (high, low)]
         # The counts at the threshold change by themselves and with the threshold. The threshold
-        # moves by the change of what is given: its own count, less its share of the total. If
-        # classes have equal weights, it is the share of its class.
+        # moves by the change of what is given: its own count, less its share of the total. Where
+        # errors are equal, the share is that of its class.
         counts = _between(tp, at, np), _between(fp, at, np), positives, negatives
         by = make_vjp(lambda x: self._read(*x), counts)[0](np.ones_like(positives))
         rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]

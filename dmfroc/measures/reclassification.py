@@ -76,8 +76,11 @@ def discrimination_slope() -> Measure:
 
 
 def _no_change(predictions: Predictions) -> str | None:
-    if predictions.single is None:
-        return "is of a change of risk: pass one score for each row, the new risk minus the old one"
+    if predictions.single is None or (predictions.scores[:, 1] >= 0).all():
+        return (
+            "is of changes of risk, and no score is negative: pass one score for each row, the new "
+            "risk minus the old one"
+        )
     has_both = len(predictions.present) == 2
     return None if has_both else "needs observations both of the class and of the rest"
 
@@ -99,7 +102,7 @@ def net_reclassification() -> Measure:
     Raises
     ------
     ValueError
-        Bound to scores of both classes.
+        Bound to scores of both classes, or without a negative one.
 
     References
     ----------

@@ -368,3 +368,21 @@ def test_perfect_groups_are_shrunken_and_two_are_too_few():
     few = {"by": np.where(site == "c", "c", "d"), "shrink": True, "measure": "hand_till"}
     with pytest.raises(ValueError, match="shrink=True needs at least three groups"):
         compare_subgroups(y, scores, **few)
+
+
+def test_the_largest_gap_is_between_the_limits_of_all_pairs():
+    rng = np.random.default_rng(2)
+    group = np.repeat(list("abcd"), 60)
+    y = rng.integers(2, size=240)
+    right = rng.random(240) < np.where(group == "c", 0.6, 0.9)
+    found = compare_subgroups(y, y_pred=np.where(right, y, 1 - y), by=group, measure="accuracy")
+    gap, values = found.largest_gap, {x: e.value for x, e in found.estimates.items()}
+    assert (gap.first, gap.second) == (max(values, key=values.get), "c")
+    assert gap.value == pytest.approx(np.ptp([*values.values()]))
+    pairs = [d.interval for d in found.differences if len(d.second) == 1]
+    assert gap.interval[0] == max(max(low, -high) for low, high in pairs)
+    assert gap.interval[1] == max(max(high, -low) for low, high in pairs)
+    assert f"largest gap: {gap.first} - c = {gap.value:.4f}, 95 % interval" in str(found)
+    same = compare_subgroups(y, y_pred=y, by=group, measure="accuracy").largest_gap
+    assert (same.value, same.interval[0]) == (0, 0)
+    assert same.interval[1] > 0

@@ -37,9 +37,10 @@ def test_nri_of_categories_counts_rows():
     ill, well = Y == 1, Y == 0
     expected = up[ill].mean() - down[ill].mean() + down[well].mean() - up[well].mean()
     assert get_measure("nri")(Y, after - before) == pytest.approx(expected)
-    assert estimate("nri", Y, np.zeros(400) + (Y > 2)).value == 0
     with pytest.raises(ValueError, match="pass one score for each row, the new risk minus"):
         get_measure("nri")(Y, np.column_stack([1 - RISK, RISK]))
+    with pytest.raises(ValueError, match="no score is negative"):
+        get_measure("nri")(Y, RISK)
 
 
 def test_discrimination_slope_is_a_difference_of_means():
