@@ -101,11 +101,15 @@ def add_words(app: Sphinx, doctree: nodes.document) -> None:
         doctree.append(addnodes.index(entries=entries))
 
 
-def leave_out_records(app: Sphinx, env: BuildEnvironment) -> None:
-    """Leave records of studies and tests out of the search, but for the list of studies."""
+def leave_out_records(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Leave records of studies and tests out of the search, but for the list of studies.
+
+    Pages with words are always written, since Sphinx forgets the words of those that it does not.
+    """
     for page in env.found_docs:
         if page in RECORDS or (page.startswith("experiments/") and page != "experiments/index"):
             env.metadata[page]["no-search"] = ""
+    return [*WORDS]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -257,7 +257,7 @@ def page(counts: dict[str, Counts], coverage: dict[tuple[str, str], float]) -> s
             lines += ["| promise | study | result | computed, commit |"] if studied else []
             lines += ["| promise | tests that passed |"] if not studied else []
             lines += ["| --- " * (4 if studied else 2) + "|"]
-        cells = [str(promise.number)]
+        cells = [f"{promise.number}. {promise.text.split('. ')[0].rstrip('.')}."]
         if promise.evidence[0].startswith("experiments"):
             [name] = [Path(path).stem for path in promise.evidence]
             dated = git("log", "-1", "--format=%as, %h", "--", f"docs/experiments/{name}.md")
@@ -280,9 +280,9 @@ def page(counts: dict[str, Counts], coverage: dict[tuple[str, str], float]) -> s
 PREFACE = """\
 # Validation
 
-Made by `make validate`: the promises of [Guarantees](guarantees.md) by their numbers, what holds
-each, and with which result. Use it as the record of validation of an installation; [Reporting
-checklists](checklists.md) has the items of TRIPOD+AI and STARD.
+Made by `make validate`: every promise of [Guarantees](guarantees.md), what holds it, and with which
+result. Use it as the record of validation of an installation; [Reporting checklists](checklists.md)
+has the items of TRIPOD+AI and STARD.
 
 Run on {run}, with Python {python}, {versions}.
 
