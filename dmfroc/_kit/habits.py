@@ -64,12 +64,31 @@ def unclear(name: str) -> str:
 _MOST_SHOWN = 8  # arguments
 
 
-def check_options(function: Callable[..., Any], given: Iterable[str]) -> None:
-    """Refuse what is no option of a public function, before anything is computed."""
-    known = signature(function).parameters
+def check_options(
+    function: Callable[..., Any],
+    given: Iterable[str],
+    surplus: tuple[Any, ...] = (),
+    remedy: str = "",
+) -> None:
+    """Refuse what is no option of a public function, before anything is computed.
+
+    ``surplus`` are arguments without a name that it has no place for, ``remedy`` the call to make
+    if there are several unknown ones.
+    """
+    if surplus:
+        first = f"of type {type(surplus[0]).__name__}"
+        raise TypeError(
+            f"{function.__name__}() has {len(surplus)} too many arguments without a name, first "
+            f"one {first}: {remedy}"
+        )
+    known = [
+        name
+        for name, x in signature(function).parameters.items()
+        if x.kind not in (x.VAR_KEYWORD, x.VAR_POSITIONAL)
+    ]
     if unknown := [name for name in given if name not in known]:
-        remedy = f": {getattr(function, 'remedy', '')}".rstrip(": ") * (len(unknown) > 1)
-        raise TypeError(unknown_option(function.__name__, unknown[0], known) + remedy)
+        call = f": {remedy}" * (len(unknown) > 1 and bool(remedy))
+        raise TypeError(unknown_option(function.__name__, unknown[0], known) + call)
 
 
 def unknown_option(function: str, name: str, known: Iterable[str]) -> str:

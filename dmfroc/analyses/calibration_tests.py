@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dmfroc._kit.arrays import IntPerRow, Scores
 from dmfroc._kit.habits import check_options
+from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, integer, refuse, seed_of
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.options import with_options
 from dmfroc.inference.units import sample_of
-from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.horizon import FollowUp, predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
     calibration_intercept,
@@ -133,7 +133,6 @@ class CalibrationTests(Result):
         return Table("classes", "Each class against the rest", columns)
 
 
-@with_options(FollowUpOptions)
 def calibration_tests(
     y_true: Any,
     y_score: Any = None,
@@ -141,7 +140,8 @@ def calibration_tests(
     labels: Any = None,
     n_draws: int = 999,
     random_state: RandomState = 0,
-    **follow_up: Unpack[FollowUpOptions],
+    follow_up: FollowUp[float] | None = None,
+    **others: Nothing,
 ) -> CalibrationTests:
     """Test whether probabilities are calibrated.
 
@@ -158,8 +158,8 @@ def calibration_tests(
         1 / (n_draws + 1).
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
-    **follow_up
-        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`, as long as nobody
+    follow_up : FollowUp, optional
+        As for `dmfroc.estimate`, with one horizon, as long as nobody
         is censored before the horizon.
 
     Returns
@@ -202,11 +202,11 @@ def calibration_tests(
     >>> wrong.tests["intercept_and_slope"].p_value
     0.001
     """
-    check_options(calibration_tests, follow_up)
+    check_options(calibration_tests, others)
     n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
-    given = {"labels": labels, "needs": "probabilities", **follow_up}
-    predictions, _ = predictions_at(y_true, y_score, given)
+    given = {"labels": labels, "needs": "probabilities"}
+    predictions, _ = predictions_at(y_true, y_score, follow_up, given)
     refuse("calibration_tests", no_probabilities(predictions))
     if np.ptp(predictions.sample_weight) > 0:
         raise ValueError(

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
-from dmfroc._kit.options import is_one_of, listed
+from dmfroc._kit.options import RandomState, is_one_of, listed
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
@@ -25,10 +26,15 @@ from dmfroc.analyses.evidence import (
 )
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
-from dmfroc.inference.options import EvaluationOptions, Options, with_options
+from dmfroc.inference.method import IntervalMethod, Method
+from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
+from dmfroc.inputs.class_shares import Importance, Shares
+from dmfroc.inputs.horizon import FollowUp
+from dmfroc.inputs.judge import Judge
+from dmfroc.inputs.of_rows import Folds
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -207,17 +213,27 @@ class Evaluation(NamedEstimates):
 
 
 @by_horizon
-@with_options(
-    EvaluationOptions,
-    "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))",
-)
 def evaluate(
     y_true: Any,
     y_score: Any = None,
     *surplus: Nothing,
     measures: Measures = None,
     pair_weights: PairWeights = "equal",
-    **options: Unpack[EvaluationOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Folds | Any = None,
+    judge: Judge | Any = None,
+    follow_up: FollowUp[Any] | None = None,
+    population: Shares | Importance | Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Evaluation | HorizonCurves:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -239,15 +255,9 @@ def evaluate(
         Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
         curve is that of the first such measure.
-    labels, sample_weight, frequency_weight, y_pred
+    labels, y_pred, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
-    pos_label, direction, folds, target, train_fraction, groups, stratify
-        As for `estimate`.
-    judge, label_probability, label_strata, target_prevalence, importance
-        As for `estimate`.
-    time, horizon, censored, censoring, censoring_by, at_horizon
-        As for `estimate`.
-    method, level, interval_type, n_draws, random_state
+    pos_label, groups, stratify, folds, judge, follow_up, population, method, level, random_state
         As for `estimate`.
 
     Returns
@@ -280,25 +290,49 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
-    is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
-    has_scores = y_score is not None or is_scored
-    intervals, inputs = Options.from_user(evaluate, options, EvaluationOptions, surplus)
+    remedy = "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))"
+    check_options(evaluate, others, surplus, remedy)
+    given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
+    of_design = groups, stratify, folds, judge, follow_up, population
+    options = Options(*of_design, method, level, random_state)
+    if options.at_horizons:
+        return evaluation_over_horizons(y_true, y_score, options, given, measures, pair_weights)
     measures = listed_measures(measures)  # what may be read once is read now
+    has_scores, needs = _needs(y_true, y_score, y_pred, measures)
+    evidence = evidence_of(y_true, y_score, options, given, needs=needs)
+    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
+
+
+def _needs(y_true: Any, y_score: Any, y_pred: Any, measures: Measures) -> tuple[bool, Needs]:
+    """Return whether there are scores, and what the measures need."""
+    is_scored = y_pred is None and getattr(y_true, "has_scores", True)
+    has_scores = y_score is not None or is_scored
     needs: Needs = "scores" if has_scores else "labels"
     if isinstance(measures, list):
         of_each = {get_measure(measure).needs for measure in measures}
         ordered: tuple[Needs, ...] = ("scores", "probabilities")
         needs = next((x for x in ordered if x in of_each), "labels")
+    return has_scores, needs
 
-    def facts_at(t: float) -> dict[str, FactsInMemory]:
-        at = evidence_of(y_true, y_score, intervals, needs=needs, **(inputs | {"horizon": t}))
-        chosen, sample = _choose(measures, at.predictions, pair_weights, has_scores), at.sample
-        return {m.name: facts_in(sample, m) for m in chosen}
 
-    if np.ndim(horizons := inputs.get("horizon", 0)) > 0:
-        return over_horizons(horizons, facts_at, intervals)
-    evidence = evidence_of(y_true, y_score, intervals, needs=needs, **inputs)
-    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
+def evaluation_over_horizons(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    given: Mapping[str, Any],
+    measures: Measures,
+    pair_weights: PairWeights = "equal",
+) -> HorizonCurves:
+    """Evaluate a classifier at each horizon."""
+    measures = listed_measures(measures)
+    has_scores, needs = _needs(y_true, y_score, given["y_pred"], measures)
+
+    def facts_at(one: Options) -> dict[str, FactsInMemory]:
+        at = evidence_of(y_true, y_score, one, given, needs=needs)
+        chosen = _choose(measures, at.predictions, pair_weights, has_scores)
+        return {m.name: facts_in(at.sample, m) for m in chosen}
+
+    return over_horizons(facts_at, options)
 
 
 def listed_measures(measures: Measures) -> list[str | Measure] | str | None:

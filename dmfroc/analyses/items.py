@@ -16,7 +16,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.analyses.comparison import comparison_fields
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.inference import independent
-from dmfroc.inference.hypothesis import Alternative, Hypothesis
+from dmfroc.inference.hypothesis import Hypothesis, Test
 from dmfroc.inference.item_mean import MEASURE, TITLE, ItemMean, mean_of
 from dmfroc.inference.method import JointEstimates, joint_t_estimates
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -251,9 +251,7 @@ def items(
     by: Any = None,
     id: Any = None,
     bounds: tuple[float | int, float | int] | None = None,
-    alternative: Alternative = "two-sided",
-    margin: float | int = 0.0,
-    rope: float | int = 0.0,
+    test: Test = "two-sided",
     simultaneous: bool = False,
     level: float | int = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -282,7 +280,7 @@ def items(
     bounds : tuple of float, optional
         Smallest and largest possible score; by default (0, 1) if all scores are in between.
         Infinite bounds are allowed: the intervals are then those of a t test.
-    alternative, margin, rope, simultaneous, level
+    test, simultaneous, level
         As for `compare`.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws behind the probabilities of the orders.
@@ -324,7 +322,7 @@ def items(
     -0.5
     """
     check_level(level)
-    hypothesis = Hypothesis(alternative, margin, rope)
+    hypothesis = Hypothesis.of(test)
     seed = seed_of(random_state)
     given = scored_items(scores, judge, label_probability, groups, bounds, id)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])

@@ -24,12 +24,14 @@ from dmfroc.cli.inputs import (
     classifier_names,
     compile_quickly,
     horizon_of,
+    method_of,
     options_of_items,
     read_all,
     read_pair_weights,
     read_shares,
     split_all,
     stem,
+    test_of,
 )
 from dmfroc.cli.options import (
     BASELINE,
@@ -115,12 +117,16 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     compile_quickly([file])
     columns = Columns.taken_from(options)
-    horizon = horizon_of(options)
+    horizon, options["method"] = horizon_of(options), method_of(options)
     if plot and (columns.judge or columns.time):
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            units: dict[str, Any] = {} if scan else columns.read_units(file)
+            units: dict[str, Any] = {}
+            if not scan:
+                units = columns.read_units(file, horizon=horizon)
+            elif horizon is not None:
+                raise ValueError("--horizon needs all scores in memory: leave --scan out")
             sample: Any
             read: Any
             if columns.judge and not scan:
@@ -128,10 +134,9 @@ def evaluate(
                 sample, units = arguments.pop("y_true"), units | arguments
             else:
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
-            units["horizon"] = horizon
             weights = read_pair_weights(pair_weights, read)
             if target_prevalence is not None:
-                units["target_prevalence"] = read_shares(target_prevalence, read)
+                units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
@@ -170,6 +175,7 @@ def compare(
     """
     if plot and (options["judge"] or options["time"]):
         raise ValueError(NO_PLOT)
+    options |= {"method": method_of(options), "test": test_of(options)}
     with open_picture(plot) as picture, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
@@ -211,6 +217,7 @@ def report(
     for name, default in defaults.items():
         if options[name] != default and len(files) == 1 and not options["models"]:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
+    options |= {"method": method_of(options), "test": test_of(options)}
     with open_report(output) as write, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
         is_one = len(files) == 1 and not columns.models
@@ -228,7 +235,7 @@ def report(
                     measures=list(dict.fromkeys([*wanted, *measures_of_report(wanted[0], single)])),
                     pair_weights=weights,
                     **{"y_true": single, **units},
-                    **{x.name: options[x.name] for x in INTERVALS},
+                    **{x: options[x] for x in ("method", "level", "random_state")},
                 )
                 named = [name] if isinstance(result, dmfroc.Evaluation) else []
                 write(result, *named, title=title)
@@ -245,7 +252,6 @@ def _comparison(
     units: Mapping[str, Any],
     *,
     measure: str,
-    margin: float | None,
     **options: Any,
 ) -> Result:
     chosen: Any = measure
@@ -254,7 +260,6 @@ def _comparison(
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
     return dmfroc.compare(
         measure=chosen,
-        margin=margin or 0.0,
         **{"y_true": predictions, **units},
         **options,
     )
@@ -276,7 +281,8 @@ def subgroups(file: Path, **options: Any) -> None:
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        units = columns.read_units(file) | {"horizon": horizon_of(options)}
+        units = columns.read_units(file, horizon=horizon_of(options))
+        options["method"] = method_of(options)
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -307,16 +313,15 @@ def gate(
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
     by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
     columns = Columns.taken_from(options | {"by": by})
-    options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
-        "horizon": horizon_of(options)
-    }
+    horizon = horizon_of(options)
+    options = {"method": method_of(options), "random_state": options["random_state"]}
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
     compile_quickly(list(files.values()))
     with open_text(junit, "--junit") as write, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
-            units = columns.read_units(*files.values())
+            units = columns.read_units(*files.values(), horizon=horizon)
             sample: Any
             if answers:
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
@@ -358,6 +363,7 @@ def leaderboard(
     """
     from dmfroc.inputs.rows import matched
 
+    options["method"] = method_of(options)
     columns = Columns.taken_from(options)
     columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
@@ -477,8 +483,8 @@ def _show_of_one(
     columns = Columns.taken_from(options)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            predictions, units = columns.read(file), columns.read_units(file)
-        units["horizon"] = horizon_of(options)
+            units = columns.read_units(file, horizon=horizon_of(options))
+            predictions = columns.read(file)
         options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)

@@ -166,6 +166,11 @@ class Columns:
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
         names, scores = given.labels, given.scores
+        if given.direction == "<=":
+            raise ValueError(
+                "--judge needs scores whose large values speak for the positive class: leave "
+                "--direction out, or name the other class by --pos-label"
+            )
         if given.single is not None:
             scores = scores[:, given.single]
         hard = None if given.predicted is None else [names[c] for c in given.predicted]
@@ -175,7 +180,6 @@ class Columns:
             "y_pred": hard,
             "labels": list(names),
             "pos_label": predictions.labels[1] if given.n_classes == 2 else None,
-            "direction": predictions.direction,
             "sample_weight": given.sample_weight if given.is_weighted else None,
             "judge": [names[c] for c in given.true],
         }
@@ -231,12 +235,14 @@ class Columns:
         }
         return {name: predictions for name, (predictions, _) in read.items()}, first | of_each
 
-    def read_units(self, *files: Path) -> dict[str, Any]:
-        """Read the fold and the group of each row, if there are columns of them.
+    def read_units(self, *files: Path, horizon: Any = None) -> dict[str, Any]:
+        """Read the fold, the group and the follow-up of each row, if there are columns of them.
 
         They are those of the first file. Others of the same rows have the same ones.
         """
         import pandas as pd
+
+        from dmfroc.inputs.horizon import FollowUp
 
         named, folds = {"groups": self.groups, "time": self.time}, split_all(self.folds)
         arguments = {name: option for option, name in named.items() if name}
@@ -255,10 +261,14 @@ class Columns:
                         )
         units = {option: first[name] if name else None for option, name in named.items()}
         units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
-        if self.time:
-            units["time"] = pd.Series(units["time"], name=self.time)
-        first_class = self._labels[0] if self.time and self._labels else None
-        return units | {"censored": self.censored or first_class}
+        time = units.pop("time")
+        if (time is None) != (horizon is None) or (self.censored and time is None):
+            raise ValueError("--time, --horizon and --censored go together")
+        units["follow_up"] = None
+        if time is not None:
+            censored = self.censored or (self._labels[0] if self._labels else None)
+            units["follow_up"] = FollowUp(pd.Series(time, name=self.time), horizon, censored)
+        return units
 
     def read_items(self, files: Sequence[Path], answers: Sequence[str]) -> dict[str, Any]:
         """Read scores of items by model: a column each of a single file, or a file each."""
@@ -322,8 +332,7 @@ def read_all(
     ):
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        units = columns.read_units(*files)
-        units["horizon"] = horizon_of(options)
+        units = columns.read_units(*files, horizon=horizon_of(options))
         judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(each)
@@ -332,9 +341,29 @@ def read_all(
         first = next(iter(predictions.values()))
         weights = read_pair_weights(pair_weights, first)
         units |= judged
-        if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
-            units["target_prevalence"] = shares
+        units["population"] = read_shares(options.pop("target_prevalence"), first)
         return predictions, weights, units
+
+
+def method_of(options: dict[str, Any]) -> Any:
+    """Take the method out of the options, with its number of draws if that is given."""
+    name, n_draws = options.pop("method"), options.pop("n_draws")
+    if n_draws is None:
+        return name
+    methods = {x.name: x for x in (dmfroc.Bootstrap, dmfroc.BayesianBootstrap)}
+    if name not in methods:
+        raise ValueError(f"--n-draws goes with --method {' or '.join(methods)}")
+    return methods[name](n_draws)
+
+
+def test_of(options: dict[str, Any]) -> Any:
+    """Take what is tested of differences out of the options."""
+    side, margin, rope = (options.pop(x) for x in ("alternative", "margin", "rope"))
+    if rope and (margin or side != "two-sided"):
+        raise ValueError("--rope goes with --alternative two-sided, and without --margin")
+    if rope:
+        return dmfroc.Equivalence(rope)
+    return dmfroc.NonInferiority(margin) if margin else side
 
 
 def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:
