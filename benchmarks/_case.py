@@ -93,7 +93,7 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
 
     if name.startswith("bootstrap "):
         measure = name.removeprefix("bootstrap ")
-        options = {"method": "bootstrap", "n_draws": N_REPLICATES}
+        options = {"method": dmfroc.Bootstrap(N_REPLICATES)}
         return lambda: estimate(measure, y, scores, **options).standard_error
     if name == "all":
         from dmfroc import evaluate

@@ -30,6 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+import dmfroc
 from dmfroc import Comparison, Predictions, compare, hand_till_score, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.plots import MulticlassROCDisplay
@@ -313,7 +314,7 @@ nearest neighbours have like areas, but not like curves:
 def by_paper(name: str) -> Comparison:
     """Compare the classifiers of one split by the paper's estimator and its bootstrap."""
     found = predictions_of(name, SEED)
-    return compare(found, measure=PAPER, method="paper_bootstrap", n_draws=N_DRAWS)
+    return compare(found, measure=PAPER, method=dmfroc.papers.PaperBootstrap(N_DRAWS))
 
 
 @lru_cache
@@ -332,7 +333,7 @@ def width_rows(names: tuple[str, ...]) -> list[list[str]]:
     for name in names:
         ours = by_all_methods(name)
         found = predictions_of(name, SEED)
-        papers = compare(found, measure=PAPER, method="bootstrap", n_draws=N_DRAWS)
+        papers = compare(found, measure=PAPER, method=dmfroc.Bootstrap(N_DRAWS))
         pairs = ((ours["paper_bootstrap"], ours["bootstrap"]), (by_paper(name), papers))
         shares = [
             np.mean([a.estimates[x].standard_error / b.estimates[x].standard_error for x in found])

@@ -213,7 +213,7 @@ def target(generator: np.random.Generator, name: str) -> list[Row]:
     k = len(POPULATIONS[name].shares)
     shares = tuple((np.arange(k, 0, -1) / np.arange(k + 1).sum()).tolist())
     y, scores = POPULATIONS[name].draw(generator, POPULATIONS[name].n)
-    given = {"y_true": y, "y_score": scores[0], "target_prevalence": list(shares)}
+    given = {"y_true": y, "y_score": scores[0], "population": list(shares)}
     return _evaluated(truths_at(name, shares), MEASURES, **given)
 
 
@@ -247,8 +247,7 @@ def margins(generator: np.random.Generator, name: str) -> list[Row]:
             y,
             {"new": spoilt, "old": scores[1]},
             measure=measure,
-            alternative="less" if is_error else "greater",
-            margin=abs(lost),
+            test=dmfroc.NonInferiority(abs(lost)),
         )
         rows.append(_tested(measure, found.differences[0].p_value, bool(found.warnings)))
     return rows
@@ -333,7 +332,7 @@ def _population_of_last(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def bootstrap(generator: np.random.Generator, name: str) -> list[Row]:
     y, scores = POPULATIONS[name].draw(generator, POPULATIONS[name].n)
-    given = {"y_true": y, "y_score": scores[0], "method": "bootstrap", "n_draws": 200}
+    given = {"y_true": y, "y_score": scores[0], "method": dmfroc.Bootstrap(200)}
     return _evaluated(truths(name), DRAWN, **given)
 
 

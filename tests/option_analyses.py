@@ -467,7 +467,7 @@ OTHERS = [
             },
             "average": lambda c: {"average": "micro"},
             "labels (names)": lambda c: {"labels": ["u", "v", "w"]},
-            "margin": lambda c: {"alternative": "greater", "margin": 0.01},
+            "margin": lambda c: {"test": dmfroc.NonInferiority(0.01)},
         },
         dict.fromkeys(("measure", "y_pred", "average"), multilabel_by_hand)
         | {"labels (names)": unnamed},
@@ -479,16 +479,15 @@ OTHERS = [
         {"scores": RIGHT},
         SHARED,
         {
-            "judge": judged_items,
-            "label_probability": lambda c: (
-                judged_items(c) | {"label_probability": 0.5 + 0.3 * IS_B}
+            "judge": dmfroc.Judge(
+                judged_items,
+                probability=lambda c: judged_items(c) | {"label_probability": 0.5 + 0.3 * IS_B},
             ),
             "by": lambda c: {"by": SITE},
             "bounds": lambda c: {"bounds": (-1, 3)},
         },
         {
-            "judge": items_by_hand,
-            "label_probability": items_by_hand,
+            "judge": dmfroc.Judge(items_by_hand, probability=items_by_hand),
             "by": items_by,
             "bounds": items_bounds,
         },

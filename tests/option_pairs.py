@@ -24,7 +24,7 @@ from dmfroc.results.result import Result
 REMEDY = r"leave|use |pass|give|name |take|build|put |wait"
 MEASURE = "precision"  # depends on hard labels, the positive class, and the class shares
 TAILS = (0.025, 0.1, 0.9, 0.975)
-BOOTSTRAP = {"method": "bootstrap", "n_draws": 100}
+BOOTSTRAP = {"method": dmfroc.Bootstrap(100)}
 
 RNG = np.random.default_rng(3)
 N = 28
@@ -91,28 +91,32 @@ VALUES = {
     "frequency_weight": lambda c: {"frequency_weight": 1 + np.arange(N) // 2 % 3},
     "y_pred": lambda c: {"y_pred": same_kind(c, PREDICTED["one"], PREDICTED)},
     "pos_label": lambda c: {"pos_label": "b" if "labels" in c else "a"},
-    "folds": lambda c: {"folds": FOLDS},
-    "target": lambda c: {"folds": FOLDS, "target": "learner"},
-    "train_fraction": lambda c: {"folds": FOLDS, "target": "learner", "train_fraction": 0.8},
-    "judge": judged,
-    "label_probability": lambda c: judged(c) | {"label_probability": 0.5 + 0.3 * IS_B},
-    "label_strata": lambda c: judged(c) | {"label_strata": np.arange(N) % 2},
-    "target_prevalence": lambda c: {"target_prevalence": {"a": 0.7, "b": 0.3}},
-    "importance": lambda c: {"importance": 0.5 + np.arange(N) % 5},
+    "judge": dmfroc.Judge(
+        judged,
+        probability=lambda c: judged(c) | {"label_probability": 0.5 + 0.3 * IS_B},
+        strata=lambda c: judged(c) | {"label_strata": np.arange(N) % 2},
+    ),
+    "folds": dmfroc.Folds(
+        lambda c: {"folds": FOLDS},
+        target=lambda c: {"folds": dmfroc.Folds(FOLDS, target="learner")},
+        train_fraction=lambda c: {
+            "folds": dmfroc.Folds(FOLDS, target="learner", train_fraction=0.8)
+        },
+    ),
+    "test": dmfroc.Equivalence(lambda c: {"test": dmfroc.Equivalence(0.05)}),
+    "target_prevalence": lambda c: {"population": {"a": 0.7, "b": 0.3}},
+    "importance": lambda c: {"population": dmfroc.Importance(0.5 + np.arange(N) % 5)},
     "target_prevalence of scores": lambda c: {
-        "target_prevalence": SCORES["two"][::2, :: -1 if "labels" in c else 1]
+        "population": SCORES["two"][::2, :: -1 if "labels" in c else 1]
     },
-    "importance of features": lambda c: {"importance": (FEATURE, OF_TARGET)},
+    "importance of features": lambda c: {"population": dmfroc.Importance(FEATURE, OF_TARGET)},
     "stratify": lambda c: {"stratify": True},
     "method": lambda c: BOOTSTRAP,
     "level": lambda c: {"level": 0.8},
     "interval_type": lambda c: BOOTSTRAP | {"interval_type": "basic"},
-    "n_draws": lambda c: {"method": "bootstrap", "n_draws": 150},
+    "n_draws": lambda c: {"method": dmfroc.Bootstrap(150)},
     "random_state": lambda c: {"random_state": 7},
     "paired": lambda c: {"paired": False},
-    "alternative": lambda c: {"alternative": "greater"},
-    "margin": lambda c: {"alternative": "greater", "margin": 0.2},
-    "rope": lambda c: {"rope": 0.05},
     "simultaneous": lambda c: {"simultaneous": True},
     "groups": doubled,  # last, since it doubles all rows
 }
@@ -483,7 +487,9 @@ def rope_by_hand(run, call, found):
     plain = {path: x for path, x in plain.items() if "probability_equivalent" not in path}
     if {"method", "judge", "paired", "scores"} & set(call):  # which have other distributions
         return plain
-    beyond = [run(rest | {"alternative": x, "margin": call["rope"]}) for x in ("greater", "less")]
+    beyond = [
+        run(rest | {"test": dmfroc.NonInferiority(call["rope"])}) for x in ("greater", "less")
+    ]
     between = 1 - sum(x["differences/0/p_value"] for x in beyond)
     return plain | {"differences/0/probability_equivalent": between}
 
@@ -500,12 +506,9 @@ BY_HAND = {
     "frequency_weight": frequency_weight_by_hand,
     "y_pred": y_pred_by_hand,
     "pos_label": pos_label_by_hand,
-    "folds": folds_by_hand,
-    "target": learner_by_hand,
-    "train_fraction": learner_by_hand,
-    "judge": judge_by_hand,
-    "label_probability": judge_by_hand,
-    "label_strata": judge_by_hand,
+    "judge": dmfroc.Judge(judge_by_hand, probability=judge_by_hand, strata=judge_by_hand),
+    "folds": dmfroc.Folds(folds_by_hand, target=learner_by_hand, train_fraction=learner_by_hand),
+    "test": dmfroc.Equivalence(rope_by_hand),
     "target_prevalence": target_prevalence_by_hand,
     "importance": importance_by_hand,
     "target_prevalence of scores": population_by_hand,
@@ -517,9 +520,6 @@ BY_HAND = {
     "n_draws": n_draws_by_hand,
     "random_state": random_state_by_hand,
     "paired": paired_by_hand,
-    "alternative": alternative_by_hand,
-    "margin": margin_by_hand,
-    "rope": rope_by_hand,
     "simultaneous": simultaneous_by_hand,
     "groups": groups_by_hand,
 }

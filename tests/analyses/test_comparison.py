@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 from simulations import classifiers, normal_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, estimate, influences
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import units_of
@@ -283,10 +284,10 @@ def test_independent_samples_say_the_seed_of_their_own_replicates():
     classes, scores = classifiers(12)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     result = compare(
-        samples, measure="hand_till", paired=False, method="bootstrap", n_draws=100, random_state=4
+        samples, measure="hand_till", paired=False, method=dmfroc.Bootstrap(100), random_state=4
     )
     for seed, (name, sample) in enumerate(samples.items(), start=4):
-        alone = estimate("hand_till", sample, method="bootstrap", n_draws=100, random_state=seed)
+        alone = estimate("hand_till", sample, method=dmfroc.Bootstrap(100), random_state=seed)
         assert result.estimates[name] == alone
 
 
@@ -423,7 +424,9 @@ def test_p_values_are_adjusted_by_holm():
 def test_region_of_practical_equivalence(method):
     classes, scores = classifiers(14, shifts=(1.3, 1.25))
     plain, wide, all_of_it = (
-        compare(classes, scores, measure="hand_till", method=method, rope=rope).differences[0]
+        compare(
+            classes, scores, measure="hand_till", method=method, test=dmfroc.Equivalence(rope)
+        ).differences[0]
         for rope in (0.0, 0.02, 1.0)
     )
     assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
@@ -435,7 +438,7 @@ def test_region_of_practical_equivalence(method):
         expected = z.cdf(0.02) - z.cdf(-0.02)
         assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
     with pytest.raises(ValueError, match=r"rope must be >= 0, but it is -1\.0"):
-        compare(classes, scores, rope=-1.0)
+        compare(classes, scores, test=dmfroc.Equivalence(-1.0))
 
 
 def test_groups_are_the_units_of_a_comparison():
@@ -501,7 +504,7 @@ def test_a_difference_of_many_observations_is_tested_by_its_t_distribution(level
     of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
     scale, t = hand_made_t(of_difference)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
-    result = compare(samples, measure="hand_till", level=level, rope=0.03)
+    result = compare(samples, measure="hand_till", level=level, test=dmfroc.Equivalence(0.03))
     (found,) = result.differences
     ends = found.value + scale * np.array([-1, 1]) * t.ppf((1 + level) / 2)
     np.testing.assert_allclose(found.interval, ends, atol=0.1 * scale)
@@ -526,7 +529,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
         interval_type="percentile",
         paired=paired,
         level=level,
-        rope=0.02,
+        test=dmfroc.Equivalence(0.02),
         n_draws=400,
     )
     (found,) = result.differences
@@ -551,7 +554,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
 
 def test_table_holds_the_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.1))
-    result = compare(classes, scores, measure="hand_till", rope=0.01)
+    result = compare(classes, scores, measure="hand_till", test=dmfroc.Equivalence(0.01))
     table = result.to_pandas()
     for row, found in zip(table.itertuples(), result.differences, strict=True):
         assert (row.first, row.second) == (found.first, found.second)
@@ -580,10 +583,10 @@ INTERVAL_OPTIONS = [
     {"paired": False},
     {"groups": np.arange(60) // 2},
     {"folds": np.arange(60) % 3},
-    {"folds": np.arange(60) % 3, "target": "learner"},
-    {"method": "bootstrap", "n_draws": 200},
-    {"method": "bootstrap", "n_draws": 200, "interval_type": "basic"},
-    {"method": "bayesian_bootstrap", "n_draws": 200, "paired": False},
+    {"folds": dmfroc.Folds(np.arange(60) % 3, target="learner")},
+    {"method": dmfroc.Bootstrap(200)},
+    {"method": dmfroc.Bootstrap(200, interval="basic")},
+    {"method": dmfroc.BayesianBootstrap(200), "paired": False},
 ]
 
 
@@ -600,8 +603,7 @@ def test_one_sided_limits_belong_to_their_p_values(options, alternative):
         result = compare(
             predictions,
             measure="hand_till",
-            alternative=alternative,
-            margin=margin,
+            test=dmfroc.NonInferiority(margin),
             level=level,
             **options,
         )
@@ -617,7 +619,7 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
     classes, scores = classifiers(6)
     named = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     (both,), (greater,), (less,) = (
-        compare(named, measure="hand_till", paired=paired, alternative=side).differences
+        compare(named, measure="hand_till", paired=paired, test=side).differences
         for side in ("two-sided", "greater", "less")
     )
     assert both.value > 0
@@ -632,7 +634,9 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
 def test_smaller_errors_are_better_where_better_is_tested():
     classes, scores = classifiers(6, shifts=(2.0, 1.0))
     probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
-    result = compare(classes, probabilities, measure="brier_score", alternative="less", margin=0.05)
+    result = compare(
+        classes, probabilities, measure="brier_score", test=dmfroc.NonInferiority(0.05)
+    )
     (difference,) = result.differences
     assert difference.value < 0
     assert difference.p_value < 0.01
@@ -653,13 +657,15 @@ def test_limits_without_variation_are_those_of_one_unseen_row():
     assert limit == pytest.approx(np.quantile(drawn, 0.05), rel=0.04)
     assert difference.p_value == 0.5
     for closer, is_shown in ((1 + 1e-6, True), (1 - 1e-6, False)):
-        result = compare(classes, y_pred=predicted, margin=-limit * closer, **options)
+        result = compare(
+            classes, y_pred=predicted, test=dmfroc.NonInferiority(-limit * closer), **options
+        )
         assert (result.differences[0].p_value < 0.05) == is_shown
 
 
 def test_several_one_sided_tests_are_adjusted():
     classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
-    options = {"alternative": "greater", "margin": 0.02}
+    options = {"test": dmfroc.NonInferiority(0.02)}
     single = compare(classes, scores, measure="hand_till", **options)
     together = compare(classes, scores, measure="hand_till", simultaneous=True, **options)
     two_sided = compare(classes, scores, measure="hand_till", simultaneous=True)
@@ -680,7 +686,7 @@ def test_several_one_sided_tests_are_adjusted():
 
 def test_what_is_tested_is_said_everywhere():
     classes, scores = classifiers(6)
-    result = compare(classes, scores, measure="hand_till", alternative="greater", margin=0.05)
+    result = compare(classes, scores, measure="hand_till", test=dmfroc.NonInferiority(0.05))
     data = result.as_json()
     claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
     assert claim in data["tested"]
@@ -700,13 +706,13 @@ def test_what_is_tested_is_said_everywhere():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alternative": "larger"}, "alternative must be one of"),
+        ({"test": "larger"}, "alternative must be one of"),
         ({"margin": 0.1}, "margin needs a one-sided test"),
-        ({"alternative": "greater", "margin": -0.1}, "margin must be >= 0"),
-        ({"alternative": "greater", "margin": float("nan")}, "margin must be >= 0"),
-        ({"alternative": "greater", "margin": 1.0}, "margin must be less than 1, the largest"),
-        ({"alternative": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
-        ({"rope": -0.1}, "rope must be >= 0"),
+        ({"test": dmfroc.NonInferiority(-0.1)}, "margin must be >= 0"),
+        ({"test": dmfroc.NonInferiority(float("nan"))}, "margin must be >= 0"),
+        ({"test": dmfroc.NonInferiority(1.0)}, "margin must be less than 1, the largest"),
+        ({"test": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
+        ({"test": dmfroc.Equivalence(-0.1)}, "rope must be >= 0"),
     ],
 )
 def test_hypotheses_that_cannot_be_tested_are_refused(options, message):

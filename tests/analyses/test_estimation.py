@@ -10,6 +10,7 @@ import pytest
 from option_names import option_names
 from simulations import cyclic_scores, normal_scores
 
+import dmfroc
 from dmfroc import (
     Measure,
     Predictions,
@@ -97,11 +98,8 @@ OWN = {
     [
         {},
         {"groups": np.arange(60) // 2},
-        *(
-            {"method": "bootstrap", "n_draws": 200, "interval_type": kind}
-            for kind in ("bca", "studentized")
-        ),
-        {"method": "bayesian_bootstrap", "n_draws": 200},
+        *({"method": dmfroc.Bootstrap(200, interval=kind)} for kind in ("bca", "studentized")),
+        {"method": dmfroc.BayesianBootstrap(200)},
     ],
     ids=["jackknife", "groups", "bootstrap", "studentized", "bayesian"],
 )

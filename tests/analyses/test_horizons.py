@@ -28,7 +28,7 @@ KIND = np.where(FIRST.min(axis=1) > END, 0, FIRST.argmin(axis=1) + 1)
 RISKS = RATES / RATES.sum(axis=1, keepdims=True) * (1 - np.exp(-RATES.sum(axis=1) * T))[:, None]
 LAST_CENSORED = np.where(TIME.max() == TIME, 0, KIND)
 BACK = np.arange(N)[::-1]
-FOLLOWED = {"time": TIME, "horizon": T}
+FOLLOWED = {"follow_up": dmfroc.FollowUp(TIME, T)}
 SMOOTH = ["hand_till", "brier_score", "log_loss", "one_vs_rest_auc", "accuracy"]
 OF_TWO = ["calibration_slope", "calibration_intercept", "observed_expected_ratio", "net_benefit",
           "brier_skill_score", "recall", "precision", "negative_predictive_value"]  # fmt: skip
@@ -81,14 +81,15 @@ def test_time_roc(pbc):
 def test_ties_with_the_horizon(pbc):
     """One death on day 1,095."""
     for at, value in {"event": 0.8361, "event_free": 0.8319, "left_out": 0.8342}.items():
-        found = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, time=pbc.time,
-                                horizon=1095, at_horizon=at)  # fmt: skip
+        found = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, follow_up=dmfroc.FollowUp(pbc.time, 1095, ties=at))  # fmt: skip
         assert found.value == pytest.approx(value, abs=5e-5)
 
 
 def test_censored_at_the_horizon_is_event_free():
     time, died = np.array([1.0, 2, 3, 3, 3, 3]), np.array([1, 1, 0, 0, 0, 0])
-    found = dmfroc.estimate("hand_till", died, [6, 5, 4, 3, 2, 1], time=time, horizon=3)
+    found = dmfroc.estimate(
+        "hand_till", died, [6, 5, 4, 3, 2, 1], follow_up=dmfroc.FollowUp(time, 3)
+    )
     assert found.value == 1
 
 
@@ -109,7 +110,7 @@ def test_competing_events(data, request):
         own, other = (np.flatnonzero((classes == c) & (w > 0)) for c in (i, j))
         higher = np.sign(scores[own, i][:, None] - scores[other, i]) / 2 + 0.5
         areas.append(w[own] @ higher @ w[other] / (w[own].sum() * w[other].sum()))
-    given = {"time": time, "horizon": t}
+    given = {"follow_up": dmfroc.FollowUp(time, t)}
     found = dmfroc.evaluate(kind, risks, measures=["hand_till", "dmf_auc", "brier_score"], **given)
     assert found.estimates["hand_till"].value == pytest.approx(np.mean(areas), abs=1e-12)
     brier = w @ ((scores - np.eye(3)[classes]) ** 2).sum(axis=1) / w.sum()
@@ -127,7 +128,7 @@ def test_without_censoring_nothing_changes():
     scores = np.column_stack([1 - RISKS.sum(axis=1), RISKS])[is_event]
     for kinds, labels, risks in ((2, classes, scores), (1, classes > 0, RISKS.sum(1)[is_event])):
         plain = dmfroc.evaluate(labels, risks, measures="all", method="jackknife")
-        given = {"time": TIME[is_event], "horizon": T, "method": "jackknife", "censored": 0}
+        given = {"follow_up": dmfroc.FollowUp(TIME[is_event], T, censored=0), "method": "jackknife"}
         at = KIND[is_event] if kinds == 2 else np.ones(is_event.sum(), bool)
         found = dmfroc.evaluate(at, risks, measures="all", **given)
         assert list(found.estimates) == list(plain.estimates)
@@ -163,11 +164,11 @@ def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
 FOLDS = np.arange(N) % 2
 TOGETHER = {
     "folds": {"folds": FOLDS},
-    "shares": {"target_prevalence": {0: 0.6, 1: 0.3, 2: 0.1}},
+    "shares": {"population": {0: 0.6, 1: 0.3, 2: 0.1}},
     "groups": {"groups": np.arange(N) // 2},
     "fixed sizes": {"stratify": True},
     "one stratum": {"stratify": False},
-    "folds and shares": {"folds": FOLDS, "target_prevalence": {0: 0.6, 1: 0.3, 2: 0.1}},
+    "folds and shares": {"folds": FOLDS, "population": {0: 0.6, 1: 0.3, 2: 0.1}},
     "labels": {"labels": [0, 2, 1], "y_score": RISKS[:, ::-1]},
 }
 
@@ -207,8 +208,7 @@ def test_weights_are_repeated_rows_and_groups_of_copies_are_rows():
     times = 1 + np.arange(N) % 3
     repeated = np.repeat(np.arange(N), times)
     one = dmfroc.estimate("brier_score", KIND, RISKS, sample_weight=times, **FOLLOWED)
-    many = dmfroc.estimate("brier_score", KIND[repeated], RISKS[repeated], time=TIME[repeated],
-                           horizon=T, groups=repeated)  # fmt: skip
+    many = dmfroc.estimate("brier_score", KIND[repeated], RISKS[repeated], follow_up=dmfroc.FollowUp(TIME[repeated], T), groups=repeated)  # fmt: skip
     counted = dmfroc.estimate("brier_score", KIND, RISKS, frequency_weight=times, **FOLLOWED)
     assert one.value == pytest.approx(many.value, abs=1e-12)
     assert one.standard_error == pytest.approx(many.standard_error, rel=1e-10)
@@ -335,7 +335,7 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
     table, right = survival
     (none, event), is_known = CODINGS[coding]
     y = np.where(table.status == 2, np.array(event, object), np.array(none, object)).tolist()
-    followed = {"time": table.months, "horizon": 36}
+    followed = {"follow_up": dmfroc.FollowUp(table.months, 36)}
     risk = table.risk.to_numpy()
     two, by = np.column_stack([1 - risk, risk]), np.arange(len(y)) % 2
     calls = {
@@ -426,13 +426,12 @@ def test_several_horizons():
     shown = HorizonDisplay(found).plot(difference=True)
     assert list(shown.lines_["a - b"].get_xdata()) == horizons
     assert set(found.plot(band="pointwise").bands_) == {"a", "b"}
-    measures = dmfroc.evaluate(KIND, RISKS, measures=["brier_score", "hand_till"], time=TIME,
-                               horizon=horizons)  # fmt: skip
+    measures = dmfroc.evaluate(KIND, RISKS, measures=["brier_score", "hand_till"], follow_up=dmfroc.FollowUp(TIME, horizons))  # fmt: skip
     assert measures.points["brier_score"] == found.points["a"]
 
 
 def test_two_classes_have_one_area_in_the_picture():
-    followed = {"time": TIME, "horizon": [0.4, 0.7]}
+    followed = {"follow_up": dmfroc.FollowUp(TIME, [0.4, 0.7])}
     died = np.minimum(KIND, 1)
     found = dmfroc.evaluate(died, RISKS.sum(axis=1), **followed)
     shown = HorizonDisplay(found).plot()
@@ -454,7 +453,7 @@ def test_prediction_accuracy_is_about_the_aalen_johansen_prediction():
         is_now, at_risk = u == TIME, (u <= TIME).sum()
         incidence += survival * (died & is_now).sum() / at_risk
         survival *= 1 - (is_event & is_now).sum() / at_risk
-    given = {"time": TIME, "horizon": T, "pos_label": 1}
+    given = {"follow_up": dmfroc.FollowUp(TIME, T), "pos_label": 1}
     brier = dmfroc.estimate("brier_score", KIND, RISKS[:, 0], **given).value
     found = dmfroc.estimate("brier_skill_score", KIND, RISKS[:, 0], **given).value
     classes, w = by_hand(TIME, KIND, T)
@@ -473,7 +472,7 @@ def test_subgroups_share_the_censoring():
                                 sample_weight=w[own])  # fmt: skip
         assert one.value == pytest.approx(plain.value, abs=1e-12)
     with pytest.raises(ValueError, match=r"time has weights .* use method='jackknife'"):
-        dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method="bootstrap", n_draws=100,
+        dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method=dmfroc.Bootstrap(100),
                                  measure="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
 
 
@@ -517,10 +516,10 @@ def test_decisions_at_a_horizon():
         ({"y_score": RISKS * 9}, "the risk of each kind of event, and at most 1 in all"),
         ({"y_score": {1: RISKS}}, "scores at the horizons 1, but none at 0.7: give them for each"),
         ({"y_true": np.zeros(N, int)}, "y_true has no event: all rows are censored"),
-        ({"importance": np.ones(N)}, "time and importance.* leave one out"),
+        ({"population": dmfroc.Importance(np.ones(N))}, "time and importance.* leave one out"),
         ({"judge": KIND}, "time, horizon cannot be given together with judge="),
         ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
-        ({"method": "bootstrap", "interval_type": "studentized"}, "takes weights as known: use"),
+        ({"method": dmfroc.Bootstrap(interval="studentized")}, "takes weights as known: use"),
     ],
 )  # fmt: skip
 def test_what_is_refused(given, message):
@@ -542,7 +541,9 @@ def test_few_rows_with_much_weight_are_reported():
     time = np.append(np.linspace(0.1, 1, 400), np.full(10, 2.0))
     died = np.append(np.arange(400) % 8 == 0, np.zeros(10, bool))
     with pytest.warns(UserWarning, match="few rows carry the weight"):
-        dmfroc.estimate("brier_score", died, np.linspace(0.1, 0.9, 410), time=time, horizon=2)
+        dmfroc.estimate(
+            "brier_score", died, np.linspace(0.1, 0.9, 410), follow_up=dmfroc.FollowUp(time, 2)
+        )
 
 
 def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
@@ -554,7 +555,7 @@ def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
 
     odd = dmfroc.Measure(name="odd", bind=bind)
     with pytest.raises(ValueError, match="odd is nan for 'odd', which cannot be compared"):
-        dmfroc.estimate(odd, y, np.linspace(0, 1, 60), time=time, horizon=[5, 25])
+        dmfroc.estimate(odd, y, np.linspace(0, 1, 60), follow_up=dmfroc.FollowUp(time, [5, 25]))
 
 
 def test_net_benefit_with_strata_is_that_of_dcurves(survival):
@@ -569,6 +570,6 @@ def test_net_benefit_with_strata_is_that_of_dcurves(survival):
         expected = treated.mean() * (1 - survives - survives * threshold / (1 - threshold))
         found = dmfroc.estimate(
             *(dmfroc.measures.net_benefit(threshold), event.astype(int), risk),
-            **{"time": time, "horizon": 36, "censoring": "strata", "censoring_by": treated},
+            **{"follow_up": dmfroc.FollowUp(time, 36, censoring="strata", by=treated)},
         )
         assert found.value == pytest.approx(expected)

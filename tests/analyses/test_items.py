@@ -174,7 +174,9 @@ def test_drawn_with_unequal_probabilities():
     hidden = np.where(rng.random(n) < probability, y, np.nan)
     with pytest.warns(UserWarning, match="label_probability"):
         biased = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
-    found = dmfroc.items({"a": hidden}, judge=f, label_probability=probability).estimates["a"]
+    found = dmfroc.items({"a": hidden}, judge=dmfroc.Judge(f, probability=probability)).estimates[
+        "a"
+    ]
     assert found.interval[0] < y.mean() < found.interval[1]
     assert abs(biased.judge.verified_value - y.mean()) > 5 * biased.judge.verified_error
     assert abs(found.value - y.mean()) < 3 * found.standard_error
@@ -241,7 +243,7 @@ def test_differences_are_antisymmetric_and_nearly_mcnemar():
     discordant = ((a > b).sum(), (a < b).sum())
     exact = stats.binomtest(int(discordant[0]), int(sum(discordant))).pvalue
     assert forward.p_value == pytest.approx(exact, rel=0.7)
-    greater = dmfroc.items({"a": a, "b": b}, alternative="greater").differences[0]
+    greater = dmfroc.items({"a": a, "b": b}, test="greater").differences[0]
     assert greater.interval[1] == math.inf
 
 
@@ -328,7 +330,7 @@ def test_result_is_whole(tmp_path):
         ({"a": [1, None, 0]}, {"judge": [1, None, 0]}, "a judge must score all items"),
         ({"a": [1, None, None]}, {"judge": [1, 0, 0]}, "at least 2"),
         ({"a": [1, 0, 2]}, {"bounds": (0, 1)}, "scores are from 0 to 2"),
-        ({"a": [1, 0]}, {"judge": [1, 0], "label_probability": [0.5, 0]}, "row 1"),
+        ({"a": [1, 0]}, {"judge": dmfroc.Judge([1, 0], probability=[0.5, 0])}, "row 1"),
         ({"a": [1, 0]}, {"judge": {"b": [1, 0]}}, "same names"),
         (
             {"a": [1, 0, None, None], "b": [None, None, 1, 0]},

@@ -84,10 +84,10 @@ def of_kappa(d):
 
 def of_population(d):
     return [
-        *d.estimate("accuracy", target_prevalence=d.rows(SHARES)),
-        *d.estimate("precision", target_prevalence=d.rows(SHARES), folds=FOLDS),
-        *d.estimate("accuracy", target_prevalence=d.new),
-        *d.compare("average_precision", target_prevalence=d.rows(SHARES)),
+        *d.estimate("accuracy", population=d.rows(SHARES)),
+        *d.estimate("precision", population=d.rows(SHARES), folds=FOLDS),
+        *d.estimate("accuracy", population=d.new),
+        *d.compare("average_precision", population=d.rows(SHARES)),
     ]
 
 
@@ -114,7 +114,7 @@ def of_pair_weights(d):
 
 
 def of_choice(d):
-    options = {"by": "f1", "target_prevalence": d.rows(SHARES), "n_draws": 100}
+    options = {"by": "f1", "population": d.rows(SHARES), "n_draws": 100}
     found = decisions.choose_threshold(d.y, d.scores, **options, **d.given)
     return [found.threshold.value, found.value.value, *np.ravel(found.curve)]
 
@@ -126,7 +126,9 @@ IN_ORDER = {
     "measures.auc_mu partition": lambda d: d.estimate(measures.auc_mu(d.matrix([[0, 2], [5, 1]]))),
     "multiclass_roc pair_weights": of_pair_weights,
     "estimate target_prevalence": of_population,
-    "estimate importance": lambda d: d.estimate("precision", importance=(X, X_OF_TARGET)),
+    "estimate importance": lambda d: d.estimate(
+        "precision", population=dmfroc.Importance(X, X_OF_TARGET)
+    ),
     "decisions.choose_threshold target_prevalence": of_choice,
     "curves.decision_curve costs": of_curve,
     "decisions.select_class_weights cost_matrix": (
@@ -214,8 +216,8 @@ def test_rows_of_the_target_have_the_order_of_the_labels():
         assert weights.labels == (0, 1)
         np.testing.assert_array_equal(weights.predict(new), weights.predict(both(NEW)))
     new = 1 - NEW[:, None]  # of the positive class
-    single = estimate("accuracy", Y, both(P), target_prevalence=new, pos_label=0)
-    two = estimate("accuracy", Y, both(P), target_prevalence=both(NEW), pos_label=0)
+    single = estimate("accuracy", Y, both(P), population=new, pos_label=0)
+    two = estimate("accuracy", Y, both(P), population=both(NEW), pos_label=0)
     assert single.value == pytest.approx(two.value, abs=1e-12)
 
 

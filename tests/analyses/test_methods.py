@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from simulations import classifiers, cyclic_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.analyses.evidence import METHODS, choose_methods
 from dmfroc.inference.options import Method, Options
@@ -21,7 +22,7 @@ def test_measures_with_kinks_are_resampled_unless_they_are_cross_fitted():
     cross_fitted = estimate("convex_hull_auc", predictions)
     assert cross_fitted.method == "jackknife"
     bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
-    found = estimate(bent, predictions, n_draws=200)
+    found = estimate(bent, predictions, method=dmfroc.Bootstrap(200))
     assert found.method == "bootstrap"
     by_derivative = estimate(bent, predictions, method="jackknife")
     assert any("bent has kinks" in warning for warning in by_derivative.warnings)
@@ -85,14 +86,16 @@ def test_posteriors_are_evaluated_where_there_are_some():
 def test_one_of_several_measures_may_use_an_option():
     classes, scores = classifiers(17)
     bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
-    found = evaluate(classes, scores["a"], measures=["hand_till", bent], n_draws=100).estimates
+    found = evaluate(
+        classes, scores["a"], measures=["hand_till", bent], method=dmfroc.Bootstrap(100)
+    ).estimates
     assert [found[name].n_draws for name in ("hand_till", "bent")] == [None, 100]
 
 
 def test_an_option_that_no_measures_method_uses_is_refused():
     classes, scores = classifiers(17)
     with pytest.raises(ValueError, match="n_draws is no option of method='jackknife'"):
-        evaluate(classes, scores["a"], n_draws=2000)
+        evaluate(classes, scores["a"], method=dmfroc.Bootstrap(2000))
 
 
 def test_methods_are_known_by_name():

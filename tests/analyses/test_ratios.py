@@ -80,8 +80,8 @@ def test_one_sided_limit():
         ({"method": "bootstrap"}, "a method other than 'jackknife'"),
         ({"paired": False}, "paired=False"),
         ({"simultaneous": True}, "simultaneous"),
-        ({"alternative": "greater", "margin": 0.1}, "margin"),
-        ({"rope": 0.1}, "rope"),
+        ({"test": dmfroc.NonInferiority(0.1)}, "margin"),
+        ({"test": dmfroc.Equivalence(0.1)}, "rope"),
     ],
 )
 def test_what_does_not_go_with_ratios(options, message):

@@ -176,7 +176,7 @@ def test_outcomes_at_a_horizon(tmp_path, command, more):
         "threshold": dmfroc.decisions.choose_threshold,
     }
     read = dmfroc.Predictions.from_arrays(Y, P)
-    expected = analysis[command](read, time=followed["t"], horizon=5)
+    expected = analysis[command](read, follow_up=dmfroc.FollowUp(followed["t"], 5))
     assert found | expected.as_json() == found
 
 

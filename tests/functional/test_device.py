@@ -49,7 +49,7 @@ def test_scores_stay_where_they_are():
     predictions = dmfroc.Predictions.from_arrays(y, there)
     assert isinstance(predictions.scores, OnDevice)
     dmfroc.estimate("hand_till", predictions)
-    dmfroc.estimate("dmf_auc", predictions, method="bootstrap", n_draws=100)
+    dmfroc.estimate("dmf_auc", predictions, method=dmfroc.Bootstrap(100))
     assert "host" not in vars(predictions.scores)
     np.testing.assert_array_equal(predictions.scores, scores)
     assert "host" in vars(predictions.scores)
@@ -112,7 +112,7 @@ CALLS = {
         y % 2, {"a": x[:, :2], "b": x[:, 2:]}, measure="hand_till"
     ),
     "draws": lambda y, x: dmfroc.compare(
-        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method="bootstrap", n_draws=100
+        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method=dmfroc.Bootstrap(100)
     ),
     "subgroups": lambda y, x: dmfroc.compare_subgroups(y, x, np.arange(len(y)) // K % 2),
     "influences": lambda y, x: dmfroc.influences("dmf_auc", y, x),

@@ -84,7 +84,7 @@ def test_rates_are_drawn_about_the_fitted_curve():
         assert abs(area - dmfroc.dmf_auc_score(Y, SCORES, n_thresholds=9)) < 0.02
     measure = dmfroc.measures.dmf_auc(n_thresholds=9)
     jackknife = dmfroc.estimate(measure, Y, SCORES).standard_error
-    paper = dmfroc.estimate(measure, Y, SCORES, method="paper_bootstrap", n_draws=300)
+    paper = dmfroc.estimate(measure, Y, SCORES, method=dmfroc.papers.PaperBootstrap(300))
     assert 0.7 * jackknife < spread["ordinal", 1.0] < 1.1 * jackknife
     assert spread["ordinal", 1.0] < spread["ordinal", 0.5]
     np.testing.assert_allclose(spread["binomial", 1.0], paper.standard_error, rtol=0.2)

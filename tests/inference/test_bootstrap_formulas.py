@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit
 
+import dmfroc
 from dmfroc import estimate, influences
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import moments_of
@@ -64,9 +65,7 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
     found = estimate(
         measure,
         predictions,
-        method="bootstrap",
-        interval_type="studentized",
-        n_draws=300,
+        method=dmfroc.Bootstrap(300, interval="studentized"),
         random_state=4,
         level=level,
         stratify=True,

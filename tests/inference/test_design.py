@@ -22,7 +22,7 @@ N = 120
 Y = np.arange(N) % 2
 P = np.clip(0.3 + 0.4 * Y + RNG.normal(size=N) / 4, 0.02, 0.98)
 TIME = pd.Series(RNG.exponential(2 - P), name="months")
-AT = {"time": TIME, "horizon": 1.5}
+AT = {"follow_up": dmfroc.FollowUp(TIME, 1.5)}
 KNOWN = (TIME >= 1.5) | (Y == 1)
 OF_HORIZON = {
     "at": 1.5, "time": "months", "rows": N, "known": int(KNOWN.sum()),
@@ -35,7 +35,7 @@ JUDGED = {
     "y_true": np.where(IS_VERIFIED, Y, None),
     "judge": np.where(RNG.random(N) < 0.9, Y, 1 - Y),
 }
-DRAWN = {"method": "bootstrap", "n_draws": 100}
+DRAWN = {"method": dmfroc.Bootstrap(100)}
 
 # Each option, in a call of it, with the facts that it adds to the list; None: no option of its own
 OPTIONS = {
@@ -48,40 +48,52 @@ OPTIONS = {
     "y_pred": ({"y_pred": (P > 0.4).astype(int)}, {"hard_labels": "as given"}),
     "pos_label": ({"pos_label": 0}, {"positive_class": 0}),
     "direction": ({"direction": "<="}, {"direction": "<="}),
-    "folds": ({"folds": FOLDS}, {"folds": 3}),
-    "target": ({"folds": FOLDS, "target": "learner"}, {"folds": 3, "target": "learner"}),
-    "train_fraction": (
-        {"folds": FOLDS, "target": "learner", "train_fraction": 0.5},
-        {"folds": 3, "target": "learner", "train_fraction": 0.5},
+    "follow_up": dmfroc.FollowUp(
+        (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
+        (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
+        censored=(
+            AT | {"y_true": Y + 1, "censored": 1},
+            {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}},
+        ),
+        censoring=(
+            AT | {"censoring": np.full(N, 0.9)},
+            {"horizon": OF_HORIZON | {"censoring": "given"}},
+        ),
+        by=(
+            AT | {"censoring": "strata", "censoring_by": Y},
+            {"horizon": OF_HORIZON | {"censoring": "strata"}},
+        ),
+        ties=(
+            AT | {"at_horizon": "left_out"},
+            {"horizon": OF_HORIZON | {"ties": "left_out", "censoring": "kaplan-meier"}},
+        ),
     ),
-    "judge": (JUDGED, {"judge": OF_JUDGE | {"drawn": "alike"}}),
-    "label_probability": (
-        JUDGED | {"label_probability": np.full(N, 0.6)},
-        {"judge": OF_JUDGE | {"drawn": "as given"}},
+    "judge": dmfroc.Judge(
+        (JUDGED, {"judge": OF_JUDGE | {"drawn": "alike"}}),
+        probability=(
+            JUDGED | {"label_probability": np.full(N, 0.6)},
+            {"judge": OF_JUDGE | {"drawn": "as given"}},
+        ),
+        strata=(
+            JUDGED | {"label_strata": Y},
+            {"judge": OF_JUDGE | {"drawn": "as given"}},
+        ),
     ),
-    "label_strata": (
-        JUDGED | {"label_strata": Y},
-        {"judge": OF_JUDGE | {"drawn": "as given"}},
+    "folds": dmfroc.Folds(
+        ({"folds": FOLDS}, {"folds": 3}),
+        target=(
+            {"folds": dmfroc.Folds(FOLDS, target="learner")},
+            {"folds": dmfroc.Folds(3, target="learner")},
+        ),
+        train_fraction=(
+            {"folds": dmfroc.Folds(FOLDS, target="learner", train_fraction=0.5)},
+            {"folds": dmfroc.Folds(3, target="learner", train_fraction=0.5)},
+        ),
     ),
-    "target_prevalence": ({"target_prevalence": 0.1}, {"class_shares": {"0": 0.9, "1": 0.1}}),
-    "importance": ({"importance": WEIGHTS}, {"importance": "as given"}),
-    "time": (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
-    "horizon": (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
-    "censored": (
-        AT | {"y_true": Y + 1, "censored": 1},
-        {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}},
-    ),
-    "censoring": (
-        AT | {"censoring": np.full(N, 0.9)},
-        {"horizon": OF_HORIZON | {"censoring": "given"}},
-    ),
-    "censoring_by": (
-        AT | {"censoring": "strata", "censoring_by": Y},
-        {"horizon": OF_HORIZON | {"censoring": "strata"}},
-    ),
-    "at_horizon": (
-        AT | {"at_horizon": "left_out"},
-        {"horizon": OF_HORIZON | {"ties": "left_out", "censoring": "kaplan-meier"}},
+    "target_prevalence": ({"population": 0.1}, {"class_shares": {"0": 0.9, "1": 0.1}}),
+    "importance": (
+        {"population": dmfroc.Importance(WEIGHTS)},
+        {"population": dmfroc.Importance("as given")},
     ),
     "groups": ({"groups": GROUPS}, {"independent_units": N // 4}),
     "stratify": ({"stratify": True}, {"class_sizes": "fixed"}),
@@ -152,7 +164,7 @@ def test_reports_of_many_options(function):
 def test_known_rows_are_told_from_all_rows(cases_directory):
     """The report says that of 220 rows 42 are censored before 36 months."""
     table = pd.read_csv(cases_directory / "third" / "survival12.csv")
-    given = {"time": table.months, "horizon": 36, "censored": 1}
+    given = {"follow_up": dmfroc.FollowUp(table.months, 36, censored=1)}
     found = dmfroc.evaluate(table.status, table.risk.to_numpy(), **given)
     n_censored = ((table.status == 1) & (table.months < 36)).sum()
     of_horizon = {"at": 36, "time": "months", "rows": len(table), "censored": n_censored}
@@ -207,7 +219,7 @@ def of_other_analyses():
         ),
         "threshold": (
             lambda: choose_threshold(Y, P, n_draws=100, by="cost", cost_fp=2,
-                                     target_prevalence=shares),
+                                     population=shares),
             {"class_shares": {"0": 0.8, "1": 0.2}, "cost_fp": 2, "cost_fn": 1},
         ),
         "thresholds of three classes": (
@@ -229,8 +241,8 @@ def of_other_analyses():
             {"rows": N, "labels": 2, "average": "micro"},
         ),
         "importance by features": (
-            lambda: dmfroc.estimate("hand_till", Y, P, importance=(P[:, None], P[:60, None])),
-            {"importance": "estimated from 60 rows of the target"},
+            lambda: dmfroc.estimate("hand_till", Y, P, population=dmfroc.Importance(P[:, None], P[:60, None])),
+            {"population": dmfroc.Importance("estimated from 60 rows of the target")},
         ),
         "curve weights": (
             lambda: dmfroc.evaluate(y3, scores, pair_weights="prevalence"),
