@@ -70,6 +70,11 @@ BOXES = {
     "paper_bootstrap": "draws of the paper's bootstrap of its DMF-AUC",
     "bootstrap": "of the bootstrap of ours",
 }
+KINDS = {
+    "jackknife": "jackknife",
+    "bootstrap": dmfroc.Bootstrap(N_DRAWS),
+    "paper_bootstrap": dmfroc.papers.PaperBootstrap(N_DRAWS),
+}
 METHODS = {"jackknife": "jackknife", "bootstrap": "bootstrap", "paper_bootstrap": "the paper's"}
 UNCERTAIN = ("iris", "glass")  # the sets for which the paper finds many possible orders
 
@@ -321,10 +326,7 @@ def by_paper(name: str) -> Comparison:
 def by_all_methods(name: str) -> dict[str, Comparison]:
     """Compare the classifiers of one split by each method."""
     found = predictions_of(name, SEED)
-    return {
-        method: compare(found, method=method, n_draws=None if method == "jackknife" else N_DRAWS)
-        for method in METHODS
-    }
+    return {method: compare(found, method=KINDS[method]) for method in METHODS}
 
 
 def width_rows(names: tuple[str, ...]) -> list[list[str]]:

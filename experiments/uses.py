@@ -176,15 +176,17 @@ def judge(
     elif drawn == "probability":
         chance = 0.02 + 1 - certain
         chance = np.minimum(chance * population.n / chance.sum(), 1)
-        verified, given = generator.random(n) < chance, {"label_probability": chance}
+        verified, given = generator.random(n) < chance, {"probability": chance}
     else:
         strata = np.searchsorted(np.quantile(certain, [0.25, 0.5, 0.75]), certain)
         rank = pd.Series(generator.random(n)).groupby(strata).rank().to_numpy()
-        verified, given = rank <= population.n / 4, {"label_strata": strata}
+        verified, given = rank <= population.n / 4, {"strata": strata}
     hidden = np.where(verified, y.astype(float), np.nan)
     if len(np.unique(y[verified])) < k:
         return []
-    return _evaluated(truths(name), MEASURES, y_true=hidden, y_score=scores[0], judge=said, **given)
+    return _evaluated(
+        truths(name), MEASURES, y_true=hidden, y_score=scores[0], judge=dmfroc.Judge(said, **given)
+    )
 
 
 def labels(generator: np.random.Generator, name: str) -> list[Row]:

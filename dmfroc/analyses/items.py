@@ -23,6 +23,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.arrays import Rows
 from dmfroc.inputs.item_scores import ScoredItems, check_scored, scored_items
+from dmfroc.inputs.judge import Judge
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.results.difference import Difference, differences_by
 from dmfroc.results.estimate import Estimate, agreement_table
@@ -246,7 +247,6 @@ def items(
     scores: Any,
     *,
     judge: Any = None,
-    label_probability: Any = None,
     groups: Any = None,
     by: Any = None,
     id: Any = None,
@@ -263,13 +263,11 @@ def items(
     scores : dict of str to array-like, or table with a column for each model
         Each model's score of every item, shape (n,) or (n, repeats). Repeats belong to their item:
         their mean counts. The value is the mean over the items.
-    judge : dict of str to array-like, or array-like, optional
+    judge : dict of str to array-like, array-like, or Judge, optional
         Scores of all items by a judge, such as another model, of the same shapes. Then ``scores``
         may be missing (NaN or None) where nobody verified; see the page on few labels. One array
-        is for a single model.
-    label_probability : array-like of shape (n,), optional
-        With a judge: the probability with which each item was drawn to be verified; by default
-        the same for all.
+        is for a single model. ``Judge(scores, probability=...)`` has the probability with which
+        each item was drawn to be verified; by default the same for all.
     groups : array-like of shape (n,), optional
         Items that belong together, such as questions about one text.
     by : array-like of shape (n,), dict or table of such, optional
@@ -324,7 +322,7 @@ def items(
     check_level(level)
     hypothesis = Hypothesis.of(test)
     seed = seed_of(random_state)
-    given = scored_items(scores, judge, label_probability, groups, bounds, id)
+    given = scored_items(scores, Judge.of(judge), groups, bounds, id)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
     joint = _joint(given, level, seed)
     subgroups, sizes, differences = _in_subgroups(given, by, level)

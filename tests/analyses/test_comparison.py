@@ -11,6 +11,7 @@ from simulations import classifiers, normal_scores
 
 import dmfroc
 from dmfroc import Predictions, compare, estimate, influences
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import units_of
 from dmfroc.measures import informedness
@@ -365,7 +366,7 @@ def test_wrong_forms_are_told():
 def test_bootstrap_agrees_with_the_jackknife(measure, method):
     classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
     expected = compare(classes, scores, measure=measure)
-    found = compare(classes, scores, measure=measure, method=method, n_draws=1000)
+    found = compare(classes, scores, measure=measure, method=METHODS[method](1000))
     for a, b in zip(found.differences, expected.differences, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
@@ -525,8 +526,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
     result = compare(
         samples,
         measure="hand_till",
-        method=method,
-        interval_type="percentile",
+        method=METHODS[method](300, "percentile"),
         paired=paired,
         level=level,
         test=dmfroc.Equivalence(0.02),

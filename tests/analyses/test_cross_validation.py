@@ -135,10 +135,8 @@ def test_conservative_z_is_nadeau_and_bengios():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "learner", "method": "bootstrap"}, "has a method of its own"),
-        ({"target": "learner", "n_draws": 100}, "n_draws is no option of .*learner"),
-        ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be between"),
-        ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
+        ({"method": "bootstrap"}, "has a method of its own"),
+        ({"method": dmfroc.Bootstrap(100)}, "has a method of its own"),
         ({"folds": dmfroc.Folds(None, target="learner")}, "target='learner' needs folds="),
     ],
 )

@@ -80,13 +80,13 @@ def test_a_fold_without_weight_of_a_class_is_refused():
     importance = np.where((FOLDS == 0) & (Y == 1), 0, 1)
     for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measure=m, **o)):
         # Shares need all classes, and so does one of the measures
-        for measure, shares in (
+        for measure, population in (
             ("accuracy", SHARES),
             ("informedness", SHARES),
-            ("informedness", None),
+            ("informedness", importance),
         ):
             with pytest.raises(ValueError, match="fold 0 lacks class 1"):
-                call(measure, Y, A, folds=FOLDS, target_prevalence=shares, importance=importance)
+                call(measure, Y, A, folds=FOLDS, population=population)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 import dmfroc
-from dmfroc.analyses.evidence import evidence_of
+from dmfroc.analyses.evidence import METHODS, evidence_of
 from dmfroc.curves import decision_curve
 from dmfroc.decisions.threshold_choice import choose_threshold
 from dmfroc.inference.evidence import facts_of
@@ -28,7 +28,13 @@ KIND = np.where(FIRST.min(axis=1) > END, 0, FIRST.argmin(axis=1) + 1)
 RISKS = RATES / RATES.sum(axis=1, keepdims=True) * (1 - np.exp(-RATES.sum(axis=1) * T))[:, None]
 LAST_CENSORED = np.where(TIME.max() == TIME, 0, KIND)
 BACK = np.arange(N)[::-1]
-FOLLOWED = {"follow_up": dmfroc.FollowUp(TIME, T)}
+
+
+def followed(**given):
+    return {"follow_up": dmfroc.FollowUp(given.pop("time", TIME), given.pop("horizon", T), **given)}
+
+
+FOLLOWED = followed()
 SMOOTH = ["hand_till", "brier_score", "log_loss", "one_vs_rest_auc", "accuracy"]
 OF_TWO = ["calibration_slope", "calibration_intercept", "observed_expected_ratio", "net_benefit",
           "brier_skill_score", "recall", "precision", "negative_predictive_value"]  # fmt: skip
@@ -52,7 +58,8 @@ def by_hand(time, kind, t):
 
 def influences(measure, y, scores, **given):
     """Return the facts of a measure, with influences through the censoring."""
-    evidence = evidence_of(y, scores, Options(), needs="scores", **given)
+    of_rows = {x: given.pop(x) for x in ("sample_weight", "y_pred") if x in given}
+    evidence = evidence_of(y, scores, Options(**given), of_rows, needs="scores")
     found = MEASURES[measure]
     [facts] = facts_of([found], evidence.sample)
     return facts
@@ -65,23 +72,30 @@ def pbc(external_directory):
 
 def test_time_roc(pbc):
     """What timeROC 0.4.1 prints of bilirubin and death; its constant is of 2,000 draws."""
-    given = {"time": pbc.time, "at_horizon": "left_out"}
+    given = {"time": pbc.time, "ties": "left_out"}
     printed = {365: (0.8230, 0.0364), 1095: (0.8342, 0.0248), 1825: (0.8623, 0.0215)}
     for t, (value, error) in printed.items():
-        facts = influences("hand_till", pbc.status == 2, pbc.bili, horizon=t, **given)
+        facts = influences("hand_till", pbc.status == 2, pbc.bili, **followed(horizon=t, **given))
         by_squares = np.sqrt((facts.influences.influences**2).sum())
         assert (facts.value, by_squares) == pytest.approx((value, error), abs=5e-5)
         if t == 365:
             ends = facts.value + np.array([-1.96, 1.96]) * by_squares
             assert ends == pytest.approx([0.7516, 0.8944], abs=1.1e-4)
-    several = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, horizon=[*printed], **given)
+    several = dmfroc.estimate(
+        "hand_till", pbc.status == 2, pbc.bili, **followed(horizon=[*printed], **given)
+    )
     assert several.critical_values["hand_till"] == pytest.approx(2.286, abs=0.09)
 
 
 def test_ties_with_the_horizon(pbc):
     """One death on day 1,095."""
     for at, value in {"event": 0.8361, "event_free": 0.8319, "left_out": 0.8342}.items():
-        found = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, follow_up=dmfroc.FollowUp(pbc.time, 1095, ties=at))  # fmt: skip
+        found = dmfroc.estimate(
+            "hand_till",
+            pbc.status == 2,
+            pbc.bili,
+            follow_up=dmfroc.FollowUp(pbc.time, 1095, ties=at),
+        )
         assert found.value == pytest.approx(value, abs=5e-5)
 
 
@@ -144,9 +158,7 @@ def test_without_censoring_nothing_changes():
 def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
     """A row's weight also counts in the chance to stay uncensored."""
     kind, risks = (KIND, RISKS) if measure in SMOOTH else (KIND > 0, RISKS.sum(axis=1))
-    given = FOLLOWED | {"censoring": censoring}
-    if censoring == "strata":
-        given["censoring_by"] = X[:, 0] > 0
+    given = followed(censoring=censoring, by=X[:, 0] > 0 if censoring == "strata" else None)
     if measure in ("accuracy", "recall", "precision", "negative_predictive_value"):
         hard = RISKS.sum(axis=1) > 0.5
         given["y_pred"] = hard if measure in OF_TWO else RISKS.argmax(axis=1) + hard
@@ -184,9 +196,10 @@ def test_other_options_together_with_a_horizon(kind):
     one = given | {"sample_weight": None}
     value = dmfroc.estimate("brier_score", KIND, **one, **FOLLOWED).value
     assert value == pytest.approx(dmfroc.estimate("brier_score", classes, **by_weights).value)
-    options = {x: y for x, y in given.items() if x in ("groups", "stratify")}
-    others = {x: y for x, y in given.items() if x not in options} | FOLLOWED
-    evidence = evidence_of(KIND, options=Options(**options), needs="scores", **others)
+    names = {"labels", "sample_weight"} & {*given}
+    of_rows = {x: given[x] for x in names}
+    options = {x: y for x, y in given.items() if x not in {*names, "y_score"}} | FOLLOWED
+    evidence = evidence_of(KIND, given["y_score"], Options(**options), of_rows, needs="scores")
     measure, units = MEASURES["brier_score"], evidence.sample.units
     [facts] = facts_of([measure], evidence.sample)
     for row in range(0, N, 11):
@@ -208,7 +221,13 @@ def test_weights_are_repeated_rows_and_groups_of_copies_are_rows():
     times = 1 + np.arange(N) % 3
     repeated = np.repeat(np.arange(N), times)
     one = dmfroc.estimate("brier_score", KIND, RISKS, sample_weight=times, **FOLLOWED)
-    many = dmfroc.estimate("brier_score", KIND[repeated], RISKS[repeated], follow_up=dmfroc.FollowUp(TIME[repeated], T), groups=repeated)  # fmt: skip
+    many = dmfroc.estimate(
+        "brier_score",
+        KIND[repeated],
+        RISKS[repeated],
+        follow_up=dmfroc.FollowUp(TIME[repeated], T),
+        groups=repeated,
+    )
     counted = dmfroc.estimate("brier_score", KIND, RISKS, frequency_weight=times, **FOLLOWED)
     assert one.value == pytest.approx(many.value, abs=1e-12)
     assert one.standard_error == pytest.approx(many.standard_error, rel=1e-10)
@@ -223,9 +242,9 @@ def test_strata_and_given_chances():
         own = stratum == s
         until = np.minimum(TIME, T)[own]
         chances[own] = [chance_before(x, TIME[own], KIND[own] > 0) for x in until]
-    strata = dmfroc.estimate("brier_score", KIND, RISKS, censoring="strata", censoring_by=stratum,
-                             **FOLLOWED)  # fmt: skip
-    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    strata = dmfroc.estimate("brier_score", KIND, RISKS, 
+                             **followed(censoring="strata", by=stratum))  # fmt: skip
+    given = dmfroc.estimate("brier_score", KIND, RISKS, **followed(censoring=chances))
     assert strata.value == pytest.approx(given.value, abs=1e-12)
     assert strata.standard_error != given.standard_error
 
@@ -254,26 +273,24 @@ def test_chances_by_a_cox_regression():
     ]
     before = [sum(j for j, u in zip(jumps, at, strict=True) if u < min(t, T)) for t in TIME]
     chances = np.exp(-np.array(before) * np.exp(beta * covariate))
-    options = FOLLOWED | {"censoring": "cox"}
-    found = dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=covariate)
-    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    options = {"censoring": "cox"}
+    found = dmfroc.estimate("brier_score", KIND, RISKS, **followed(**options, by=covariate))
+    given = dmfroc.estimate("brier_score", KIND, RISKS, **followed(censoring=chances))
     assert found.value == pytest.approx(given.value, abs=1e-7)
     assert found.standard_error == pytest.approx(given.standard_error, rel=1e-6)
     moved = dmfroc.estimate(
-        "brier_score", KIND, RISKS, **options, censoring_by=7 - 3 * covariate[:, None]
+        "brier_score", KIND, RISKS, **followed(**options, by=7 - 3 * covariate[:, None])
     )
     assert moved.value == pytest.approx(found.value, abs=1e-7)
     index = pd.Series(covariate, [f"r{i}" for i in range(N)])
     y = pd.Series(KIND[BACK], index.index[BACK])
     scores = pd.DataFrame(RISKS[BACK], y.index)
     time = pd.Series(TIME[BACK], y.index)
-    turned = dmfroc.estimate(
-        "brier_score", y, scores, **options | {"time": time}, censoring_by=index
-    )
+    turned = dmfroc.estimate("brier_score", y, scores, **followed(**options, time=time, by=index))
     assert turned.value == pytest.approx(found.value, abs=1e-12)
     for wrong, message in ((np.full(N, np.nan), "finite numbers"), (X[:, [0, 0]], "linearly")):
         with pytest.raises(ValueError, match=message):
-            dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=wrong)
+            dmfroc.estimate("brier_score", KIND, RISKS, **followed(**options, by=wrong))
 
 
 def test_a_marker_for_one_kind_of_event():
@@ -290,10 +307,10 @@ def test_how_censored_rows_are_named():
     for given in (
         {"y_true": [None if k == 0 else int(k) for k in KIND]},
         {"y_true": np.where(KIND == 0, np.nan, KIND)},
-        {"y_true": words, "censored": "lost"},
+        {"y_true": words} | followed(censored="lost"),
         {"y_true": words, "labels": ["lost", "relapse", "zombie"]},
         {"y_true": np.where(KIND == 0, None, words), "labels": ["fine", "relapse", "zombie"]},
-        {"y_true": pd.Series(KIND, BACK), "time": pd.Series(TIME, BACK)},
+        {"y_true": pd.Series(KIND, BACK)} | followed(time=pd.Series(TIME, BACK)),
         {"y_true": dmfroc.Predictions.from_arrays(
             KIND, np.column_stack([1 - RISKS.sum(axis=1), RISKS])), "y_score": None},
     ):  # fmt: skip
@@ -335,7 +352,8 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
     table, right = survival
     (none, event), is_known = CODINGS[coding]
     y = np.where(table.status == 2, np.array(event, object), np.array(none, object)).tolist()
-    followed = {"follow_up": dmfroc.FollowUp(table.months, 36)}
+    at = {"follow_up": dmfroc.FollowUp(table.months, 36)}
+    named = {"follow_up": dmfroc.FollowUp(table.months, 36, censored=none)}
     risk = table.risk.to_numpy()
     two, by = np.column_stack([1 - risk, risk]), np.arange(len(y)) % 2
     calls = {
@@ -355,27 +373,26 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
     }  # fmt: skip
     for name, call in calls.items():
         for scores in (risk, two):
-            found = call(y, scores, censored=none, **followed)
+            found = call(y, scores, **named)
             assert found in (None, pytest.approx(right["hand_till"], abs=1e-12)), name
             if is_known:
-                assert call(y, scores, **followed) == found, name
+                assert call(y, scores, **at) == found, name
                 continue
             for given in ({}, {"pos_label": event} if name != "subgroups" else {}):
                 with pytest.raises(ValueError, match=f"rows whose time .* such as censored={none!r}"
                                                      .replace("1.0", "1")):  # fmt: skip
-                    call(y, scores, **given, **followed)
+                    call(y, scores, **given, **at)
     if coding == "mixed":
         return  # which predictions refuse
     sample = dmfroc.Predictions.from_arrays(y, risk, labels=[none, event])
-    given = {} if is_known else {"censored": none}
-    found = dmfroc.estimate("brier_score", sample, **given, **followed)
+    found = dmfroc.estimate("brier_score", sample, **(at if is_known else named))
     assert found.value == pytest.approx(right["brier_score"], abs=1e-12)
     if not is_known:
         with pytest.raises(ValueError, match="name the value of rows whose time ends"):
-            dmfroc.estimate("brier_score", sample, **followed)
+            dmfroc.estimate("brier_score", sample, **at)
     turned = dmfroc.Predictions.from_arrays(y, -risk, labels=[event, none])
     with pytest.raises(ValueError, match="is taken for no event, but that is"):
-        dmfroc.estimate("hand_till", turned, censored=none, **followed)
+        dmfroc.estimate("hand_till", turned, **named)
 
 
 def test_a_status_that_is_missing_does_not_make_the_living_an_event():
@@ -384,18 +401,18 @@ def test_a_status_that_is_missing_does_not_make_the_living_an_event():
     with pytest.raises(ValueError, match="such as censored='alive'"):
         dmfroc.estimate("hand_till", y, X[:, 0], **FOLLOWED)
     with pytest.raises(ValueError, match="such as censored='alive'"):
-        dmfroc.estimate("hand_till", y, X[:, 0], censored="Alive", **FOLLOWED)
-    found = dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", **FOLLOWED)
+        dmfroc.estimate("hand_till", y, X[:, 0], **followed(censored="Alive"))
+    found = dmfroc.estimate("hand_till", y, X[:, 0], **followed(censored="alive"))
     kinds = np.where(y == "dead", 1, 0)
     assert found.value == dmfroc.estimate("hand_till", kinds, X[:, 0], **FOLLOWED).value
     with pytest.raises(ValueError, match=r"order the classes, labels=\['alive', 'dead'\]"):
-        dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", labels=["dead", "alive"],
-                        **FOLLOWED)  # fmt: skip
+        dmfroc.estimate("hand_till", y, X[:, 0], labels=["dead", "alive"],
+                        **followed(censored="alive"))  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_bootstraps_estimate_the_censoring_again(method):
-    found = dmfroc.estimate("brier_score", KIND, RISKS, method=method, n_draws=1000, **FOLLOWED)
+    found = dmfroc.estimate("brier_score", KIND, RISKS, method=METHODS[method](1000), **FOLLOWED)
     jackknife = dmfroc.estimate("brier_score", KIND, RISKS, **FOLLOWED)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
 
@@ -403,10 +420,10 @@ def test_bootstraps_estimate_the_censoring_again(method):
 def test_several_horizons():
     horizons = [0.3, 0.5, 0.9]
     scores = {"a": RISKS, "b": {t: RISKS * t for t in horizons}}
-    given = {"measure": "brier_score", "time": TIME}
-    found = dmfroc.compare(KIND, scores, horizon=horizons, **given)
+    given = {"measure": "brier_score"}
+    found = dmfroc.compare(KIND, scores, **followed(horizon=horizons), **given)
     for place, t in enumerate(horizons):
-        alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, horizon=t, **given)
+        alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, **followed(horizon=t), **given)
         assert found.points["a"][place] == alone.estimates["a"]
         [difference] = alone.differences
         assert found.points["a - b"][place] == difference
@@ -426,7 +443,12 @@ def test_several_horizons():
     shown = HorizonDisplay(found).plot(difference=True)
     assert list(shown.lines_["a - b"].get_xdata()) == horizons
     assert set(found.plot(band="pointwise").bands_) == {"a", "b"}
-    measures = dmfroc.evaluate(KIND, RISKS, measures=["brier_score", "hand_till"], follow_up=dmfroc.FollowUp(TIME, horizons))  # fmt: skip
+    measures = dmfroc.evaluate(
+        KIND,
+        RISKS,
+        measures=["brier_score", "hand_till"],
+        follow_up=dmfroc.FollowUp(TIME, horizons),
+    )
     assert measures.points["brier_score"] == found.points["a"]
 
 
@@ -493,15 +515,16 @@ def test_decisions_at_a_horizon():
     known = (TIME >= T) | (KIND > 0)
     with pytest.raises(ValueError, match="use the intervals of calibration_intercept"):
         dmfroc.calibration_tests(KIND > 0, p, **FOLLOWED)
-    tests = dmfroc.calibration_tests((KIND > 0)[known], p[known], time=TIME[known], horizon=T)
+    tests = dmfroc.calibration_tests(
+        (KIND > 0)[known], p[known], follow_up=dmfroc.FollowUp(TIME[known], T)
+    )
     assert tests.tests == dmfroc.calibration_tests(classes[known] > 0, p[known]).tests
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"horizon": None}, "time=, the follow-up, and horizon= go together"),
-        ({"time": None}, "horizon: time=, the follow-up, and horizon= go together"),
+        ({"follow_up": TIME}, "follow_up must be of type FollowUp"),
         ({"horizon": -1}, "horizon must be above 0 and finite"),
         ({"horizon": [2, 1]}, "several in rising order"),
         ({"horizon": [1, 2], "method": "bootstrap"}, "or give one horizon"),
@@ -509,23 +532,29 @@ def test_decisions_at_a_horizon():
         ({"time": TIME + 1}, "not of two classes or more: take another horizon"),
         ({"time": -TIME}, "time is -.* must be finite and >= 0"),
         ({"time": TIME[1:]}, "time has 59"),
-        ({"at_horizon": "lost"}, "at_horizon must be one of"),
-        ({"censoring": "strata"}, "censoring_by has the strata of censoring='strata'"),
+        ({"ties": "lost"}, "ties must be one of"),
+        ({"censoring": "strata"}, "by has the strata of censoring='strata'"),
         ({"censoring": np.zeros(N)}, "censoring must be above 0 and at most 1"),
         ({"y_score": RISKS[:, 0]}, "a marker for one kind of event: name it by pos_label="),
         ({"y_score": RISKS * 9}, "the risk of each kind of event, and at most 1 in all"),
         ({"y_score": {1: RISKS}}, "scores at the horizons 1, but none at 0.7: give them for each"),
         ({"y_true": np.zeros(N, int)}, "y_true has no event: all rows are censored"),
-        ({"population": dmfroc.Importance(np.ones(N))}, "time and importance.* leave one out"),
-        ({"judge": KIND}, "time, horizon cannot be given together with judge="),
+        ({"population": dmfroc.Importance(np.ones(N))}, "follow_up and a population.* leave one out"),
+        ({"judge": KIND}, "follow_up cannot be given together with judge="),
         ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
         ({"method": dmfroc.Bootstrap(interval="studentized")}, "takes weights as known: use"),
     ],
 )  # fmt: skip
 def test_what_is_refused(given, message):
-    call = {"y_true": KIND, "y_score": RISKS} | FOLLOWED | given
+    changed = {x: given[x] for x in ("time", "horizon", "ties", "censoring") if x in given}
+    others = {x: given[x] for x in given if x not in changed}
+
+    def call():
+        both = {"y_true": KIND, "y_score": RISKS} | followed(**changed) | others
+        return dmfroc.estimate("brier_score", **both)
+
     with pytest.raises((TypeError, ValueError), match=message):
-        dmfroc.estimate("brier_score", **call)
+        call()
 
 
 def test_first_class_of_predictions_and_independent_samples_are_refused():

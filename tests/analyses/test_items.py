@@ -353,7 +353,6 @@ def test_errors(scores, options, message):
         ([1, 0], {}, "dict of scores by name"),
         ({1: [1, 0]}, {}, "must be strings"),
         ({"a": ["x", "y"]}, {}, "convert"),
-        ({"a": [1, 0]}, {"label_probability": [1, 1]}, "goes with judge="),
         ({"a": [1, 0], "b": [1, 0]}, {"judge": [1, 0]}, "judge must be a dict"),
     ],
 )

@@ -232,7 +232,9 @@ def test_one_probability_does_for_both_classes(tmp_path):
     pd.DataFrame({"y": np.array(["ill", "well"])[Y], "p_ill": 1 - P}).to_csv(file, index=False)
     of_file = Predictions.from_file(file, label="y")
     for single in (
-        evaluate(Y, P, measures="all", pos_label=0, direction="<=").estimates,
+        evaluate(
+            Predictions.from_arrays(Y, P, pos_label=0, direction="<="), measures="all"
+        ).estimates,
         evaluate(Y, 1 - P, measures="all", pos_label=0).estimates,
         evaluate(of_file, measures="all", pos_label="ill").estimates,
     ):

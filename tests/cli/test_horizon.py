@@ -41,7 +41,12 @@ def test_one_horizon_and_several(files, tmp_path):
     found = run("compare", *files, *COLUMNS, *several, "--measure", "brier_score", "--json")
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)["horizons"]
-    direct = dmfroc.compare(DIED, {"old": RISK, "new": RISK**2}, measure="brier_score", follow_up=dmfroc.FollowUp(TIME, [0.5, 1]))  # fmt: skip
+    direct = dmfroc.compare(
+        DIED,
+        {"old": RISK, "new": RISK**2},
+        measure="brier_score",
+        follow_up=dmfroc.FollowUp(TIME, [0.5, 1]),
+    )
     assert [row["name"] for row in rows] == ["old", "old", "new", "new", *["old - new"] * 2]
     assert rows[-1]["value"] == pytest.approx(direct.points["old - new"][1].value)
     page = tmp_path / "report.html"

@@ -7,6 +7,7 @@ import pytest
 
 import dmfroc
 from dmfroc import functional
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.analyses.joint_evidence import _same_scores_message
 from dmfroc.inputs import arrays
 from dmfroc.inputs.arrays import OnDevice
@@ -58,7 +59,7 @@ def test_scores_stay_where_they_are():
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_bootstraps_are_those_of_resample(method):
     y, scores, there, _ = data()
-    found = dmfroc.estimate("hand_till", y, there, method=method, n_draws=100, random_state=5)
+    found = dmfroc.estimate("hand_till", y, there, method=METHODS[method](100), random_state=5)
     model = functional.bootstrap_model(hand_till(), y, scores, kind=method)
     tree = functional.resample(model, n_draws=100, random_state=5)
     np.testing.assert_allclose(found.standard_error, np.std(tree["posterior/value"], ddof=1))

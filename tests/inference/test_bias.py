@@ -8,6 +8,7 @@ from simulations import normal_scores
 import dmfroc
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.inference.bias import _bias_of_halves, _halves, bias_of
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.units import sample_of
@@ -163,7 +164,7 @@ def test_intervals_about_cross_fitted_values_contain_the_value(name, n, n_classe
 def test_intervals_of_replicates_allow_for_the_same_bias(method):
     """All replicates of the information in a table of noise are above what is true, 0."""
     classes, scores = normal_scores(3, 300, 10, 0.0)
-    found = estimate("mutual_information", classes, scores, method=method, n_draws=300)
+    found = estimate("mutual_information", classes, scores, method=METHODS[method](300))
     assert found.draws.min() > 0.05
     assert found.interval[0] == pytest.approx(0, abs=1e-12)
     assert found.bias_corrected < found.value

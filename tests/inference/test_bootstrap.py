@@ -8,7 +8,8 @@ from simulations import cyclic_scores, normal_scores
 
 import dmfroc
 from dmfroc import Predictions, estimate, evaluate
-from dmfroc.inference.options import INTERVAL_TYPES
+from dmfroc.analyses.evidence import METHODS
+from dmfroc.inference.replicates import INTERVAL_TYPES
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
 
@@ -33,7 +34,7 @@ def test_seeds(predictions):
 def test_standard_errors_agree_with_the_jackknife(measure, method):
     predictions = Predictions.from_arrays(*cyclic_scores(n=900))
     expected = estimate(measure, predictions).standard_error
-    found = estimate(measure, predictions, method=method, n_draws=1000).standard_error
+    found = estimate(measure, predictions, method=METHODS[method](1000)).standard_error
     assert abs(found / expected - 1) < 0.1
 
 
@@ -56,7 +57,7 @@ def test_intervals_agree_in_large_samples(measure, interval_type):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_gets_an_honest_interval(measure, method):
     classes = np.repeat([0, 1, 2], 20)
-    found = estimate(measure, classes, np.eye(3)[classes], method=method, n_draws=100)
+    found = estimate(measure, classes, np.eye(3)[classes], method=METHODS[method](100))
     low, high = found.interval
     assert found.standard_error == 0
     assert high == pytest.approx(1)

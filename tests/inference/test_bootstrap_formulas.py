@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import expit, logit
 
 import dmfroc
-from dmfroc import estimate, influences
+from dmfroc import BayesianBootstrap, Bootstrap, estimate, influences
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.replicates import replicate_values
@@ -86,9 +86,7 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
         return estimate(
             measure,
             predictions,
-            method="bayesian_bootstrap" if bayesian else "bootstrap",
-            interval_type=interval_type,
-            n_draws=300,
+            method=(BayesianBootstrap if bayesian else Bootstrap)(300, interval_type),
             level=level,
             stratify=True,
         )
