@@ -99,7 +99,7 @@ class EvidenceInMemory:
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return the area under the curve with the jackknife's interval."""
         [area] = estimates_of(
-            [dmf_auc(options.pair_weights)], [Jackknife(level=level)], self.sample
+            [dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample
         )
         return replace(area, design=self.predictions.design)
 
@@ -154,7 +154,7 @@ class JudgedEvidence(EvidenceInMemory):
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
-        return [Jackknife(level=self.options.level, seed=self.options.seed)] * len(measures)
+        return [Jackknife().at(self.options.level, self.options.seed)] * len(measures)
 
     def parts(self, measure: Measure) -> list[FactsInMemory]:
         """Return what verified rows say, and the judge's labels of all and of verified rows.
@@ -497,7 +497,7 @@ def choose_methods(
             raise ValueError(
                 f"{option} is no option of method={chosen[0].name!r}: {chosen[0].remedies[option]}"
             )
-    return [replace(method, level=options.level, seed=options.seed) for method in chosen]
+    return [method.at(options.level, options.seed) for method in chosen]
 
 
 def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:

@@ -132,7 +132,7 @@ def over_horizons(
     horizons = np.array([x.follow_up.horizon for x in at_each if x.follow_up is not None])
     over_time = [facts_at(x) for x in at_each]
     first, gaps = over_time[0], np.diff(horizons)
-    method = Jackknife(level=options.level, seed=options.seed)
+    method = Jackknife().at(options.level, options.seed)
     shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())
     units = next(iter(first.values())).units.in_one_stratum
     points: dict[str, tuple[Any, ...]] = {}

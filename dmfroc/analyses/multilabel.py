@@ -297,7 +297,7 @@ def multilabel(
             f"{measure.name} needs predicted labels: pass y_pred, such as y_pred=y_score >= 0.5"
         )
     facts, left_out = _facts_of_labels(rows, measure)
-    method = Jackknife(level=level, seed=seed)
+    method = Jackknife().at(level, seed)
     if average == "micro":
         pooled = joint_facts(_pooled(rows, measure, left_out))
         joint = method.paired_estimates(pooled, hypothesis)

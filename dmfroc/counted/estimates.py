@@ -85,7 +85,7 @@ def jackknife_for(options: Options) -> Jackknife:
         )
     if options.groups is not None:
         raise ValueError("groups must be given to the scan, as the name of a column or in batches")
-    return Jackknife(level=options.level, seed=options.seed)
+    return Jackknife().at(options.level, options.seed)
 
 
 def stated_counts(sample: Counted, classifier: str, options: Options) -> Predictions:

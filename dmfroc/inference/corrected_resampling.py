@@ -109,7 +109,7 @@ class CorrectedResampling(IntervalMethod):
                 contrasts[pair] = contrast_of_t(float(gaps.mean()), error, n_folds - 1)
             else:
                 some = {name: samples[name] for name in pair}
-                fits = Jackknife(level=self.level, seed=self.seed).joint_estimates(
+                fits = Jackknife().at(self.level, self.seed).joint_estimates(
                     measure, some, hypothesis
                 )
                 contrasts |= fits.contrasts

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -83,8 +84,14 @@ class IntervalMethod(ABC):
     warns_itself: ClassVar[bool] = False
     binds_together: ClassVar[bool] = True
 
-    level: float = field(default=DEFAULT_LEVEL, kw_only=True, repr=False)
-    seed: int = field(default=0, kw_only=True, repr=False)
+    level: float = field(default=DEFAULT_LEVEL, init=False, repr=False)
+    seed: int = field(default=0, init=False, repr=False)
+
+    def at(self, level: float, seed: int = 0) -> Self:
+        """Return the method at a level, with a seed of whatever is drawn."""
+        found = copy(self)
+        vars(found).update(level=level, seed=seed)
+        return found
 
     @property
     def design(self) -> dict[str, Any]:

@@ -425,10 +425,8 @@ def test_p_values_are_adjusted_by_holm():
 def test_region_of_practical_equivalence(method):
     classes, scores = classifiers(14, shifts=(1.3, 1.25))
     plain, wide, all_of_it = (
-        compare(
-            classes, scores, measure="hand_till", method=method, test=dmfroc.Equivalence(rope)
-        ).differences[0]
-        for rope in (0.0, 0.02, 1.0)
+        compare(classes, scores, measure="hand_till", method=method, test=test).differences[0]
+        for test in ("two-sided", dmfroc.Equivalence(0.02), dmfroc.Equivalence(1))
     )
     assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
     assert 0.1 < wide.probability_equivalent < 1
@@ -438,8 +436,8 @@ def test_region_of_practical_equivalence(method):
         z = stats.norm(wide.value, wide.standard_error)
         expected = z.cdf(0.02) - z.cdf(-0.02)
         assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
-    with pytest.raises(ValueError, match=r"rope must be >= 0, but it is -1\.0"):
-        compare(classes, scores, test=dmfroc.Equivalence(-1.0))
+    with pytest.raises(ValueError, match=r"half_width must be positive and finite, but it is -1"):
+        dmfroc.Equivalence(-1.0)
 
 
 def test_groups_are_the_units_of_a_comparison():
@@ -526,11 +524,10 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
     result = compare(
         samples,
         measure="hand_till",
-        method=METHODS[method](300, "percentile"),
+        method=METHODS[method](400, "percentile"),
         paired=paired,
         level=level,
         test=dmfroc.Equivalence(0.02),
-        n_draws=400,
     )
     (found,) = result.differences
     draws = result.estimates["a"].draws - result.estimates["b"].draws
@@ -599,14 +596,10 @@ def test_one_sided_limits_belong_to_their_p_values(options, alternative):
     scores |= {"perfect": np.eye(3)[classes], "copy": np.eye(3)[classes]}
     predictions = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     shown = set()
-    for margin, level in [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]:
-        result = compare(
-            predictions,
-            measure="hand_till",
-            test=dmfroc.NonInferiority(margin),
-            level=level,
-            **options,
-        )
+    of_margins = [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]
+    for margin, level in of_margins if alternative == "greater" else of_margins[:1]:
+        test = dmfroc.NonInferiority(margin) if margin else alternative
+        result = compare(predictions, measure="hand_till", test=test, level=level, **options)
         for difference in result.differences:
             is_shown = shows_alternative(difference, alternative, margin)
             assert is_shown == (difference.p_value < 1 - level)
@@ -649,9 +642,9 @@ def test_smaller_errors_are_better_where_better_is_tested():
 def test_limits_without_variation_are_those_of_one_unseen_row():
     """Of Dirichlet weights of n rows, one half an error of either classifier."""
     classes = np.arange(60) % 3
-    options = {"measure": "accuracy", "alternative": "greater"}
+    options = {"measure": "accuracy"}
     predicted = dict.fromkeys("ab", classes)
-    (difference,) = compare(classes, y_pred=predicted, **options).differences
+    (difference,) = compare(classes, y_pred=predicted, test="greater", **options).differences
     drawn = np.random.default_rng(0).dirichlet([60, 0.5, 0.5], 400_000) @ [0, -1, 1]
     limit = difference.interval[0]
     assert limit == pytest.approx(np.quantile(drawn, 0.05), rel=0.04)
@@ -706,16 +699,15 @@ def test_what_is_tested_is_said_everywhere():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"test": "larger"}, "alternative must be one of"),
-        ({"margin": 0.1}, "margin needs a one-sided test"),
-        ({"test": dmfroc.NonInferiority(-0.1)}, "margin must be >= 0"),
-        ({"test": dmfroc.NonInferiority(float("nan"))}, "margin must be >= 0"),
+        ({"test": "larger"}, "test must be one of"),
         ({"test": dmfroc.NonInferiority(1.0)}, "margin must be less than 1, the largest"),
         ({"test": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
-        ({"test": dmfroc.Equivalence(-0.1)}, "rope must be >= 0"),
     ],
 )
 def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
+    for margin in (-0.1, 0.0, float("nan")):
+        with pytest.raises(ValueError, match="margin must be positive and finite"):
+            dmfroc.NonInferiority(margin)
     classes, scores = classifiers()
     with pytest.raises(ValueError, match=message):
         compare(classes, scores, measure="hand_till", **options)

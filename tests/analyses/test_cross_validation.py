@@ -137,14 +137,27 @@ def test_conservative_z_is_nadeau_and_bengios():
     [
         ({"method": "bootstrap"}, "has a method of its own"),
         ({"method": dmfroc.Bootstrap(100)}, "has a method of its own"),
-        ({"folds": dmfroc.Folds(None, target="learner")}, "target='learner' needs folds="),
+        ({"folds": dmfroc.Folds(target="learner")}, "target='learner' needs folds"),
     ],
 )
 def test_bad_targets_are_refused(options, message):
-    folds = np.arange(len(Y)) % 4
+    folds = dmfroc.Folds(np.arange(len(Y)) % 4, "learner")
     scores = np.eye(3)[Y]
     with pytest.raises(ValueError, match=message):
         estimate("hand_till", Y, scores, **({"folds": folds} | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "fit"}, "target must be one of"),
+        ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be in"),
+        ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
+    ],
+)
+def test_bad_folds_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.Folds([1, 2], **options)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def two_classes():
 def test_each_measure_has_its_own_method():
     predictions = two_classes()
     chosen = [measures.MEASURES[name] for name in NAMES]
-    jackknife, bootstrap = Jackknife(level=0.9), Bootstrap(100, level=0.8)
+    jackknife, bootstrap = Jackknife().at(0.9), Bootstrap(100).at(0.8)
     methods = [bootstrap if name in NAMES[::2] else jackknife for name in NAMES]
     found = estimates_of(chosen, methods, Sample(predictions, units_of(predictions)))
     for name, method, one in zip(NAMES, methods, found, strict=True):

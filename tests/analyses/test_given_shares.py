@@ -43,11 +43,10 @@ def by_hand(measure, scores, *, kept=True, folds=FOLDS, weights=None):
 def test_every_fold_has_the_shares(measure):
     options = {"folds": FOLDS, "population": SHARES}
     expected = by_hand(measure, A)
-    for method in ("jackknife", "bootstrap"):
-        more = {"n_draws": 100} if method == "bootstrap" else {}
-        found = estimate(measure, Y, A, method=method, **more, **options)
+    for method in ("jackknife", dmfroc.Bootstrap(100)):
+        found = estimate(measure, Y, A, method=method, **options)
         assert found.value == pytest.approx(expected, abs=1e-12)
-    learner = estimate(measure, Y, A, folds=dmfroc.Folds(target="learner"), **options)
+    learner = estimate(measure, Y, A, **options | {"folds": dmfroc.Folds(FOLDS, "learner")})
     assert learner.value == pytest.approx(expected, abs=1e-12)
     both = [fold_value(measure, A, fold == FOLDS, np.ones(N)) for fold in (0, 1)]
     assert learner.standard_error == pytest.approx(np.std(both, ddof=1) * np.sqrt(1 / 2 + 1))
@@ -80,13 +79,13 @@ def test_a_fold_without_weight_of_a_class_is_refused():
     importance = np.where((FOLDS == 0) & (Y == 1), 0, 1)
     for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measure=m, **o)):
         # Shares need all classes, and so does one of the measures
-        for measure, population in (
-            ("accuracy", SHARES),
-            ("informedness", SHARES),
-            ("informedness", importance),
+        for measure, given in (
+            ("accuracy", {"population": SHARES, "sample_weight": importance}),
+            ("informedness", {"population": SHARES, "sample_weight": importance}),
+            ("informedness", {"population": dmfroc.Importance(importance)}),
         ):
             with pytest.raises(ValueError, match="fold 0 lacks class 1"):
-                call(measure, Y, A, folds=FOLDS, population=population)
+                call(measure, Y, A, folds=FOLDS, **given)
 
 
 @pytest.mark.slow

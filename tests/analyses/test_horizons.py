@@ -493,7 +493,7 @@ def test_subgroups_share_the_censoring():
         plain = dmfroc.estimate("brier_score", classes[own] > 0, RISKS.sum(axis=1)[own],
                                 sample_weight=w[own])  # fmt: skip
         assert one.value == pytest.approx(plain.value, abs=1e-12)
-    with pytest.raises(ValueError, match=r"time has weights .* use method='jackknife'"):
+    with pytest.raises(ValueError, match=r"follow_up has weights .* use method='jackknife'"):
         dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method=dmfroc.Bootstrap(100),
                                  measure="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
 
@@ -561,8 +561,8 @@ def test_first_class_of_predictions_and_independent_samples_are_refused():
     words = np.array(["gone", "dead"])[KIND % 2]
     sample = dmfroc.Predictions.from_arrays(words, X[:, 0])
     with pytest.raises(ValueError, match=r"first class, 'dead', .* labels=\['gone', 'dead'\]"):
-        dmfroc.estimate("hand_till", sample, censored="gone", **FOLLOWED)
-    with pytest.raises(ValueError, match="time is that of one sample: leave paired=True"):
+        dmfroc.estimate("hand_till", sample, **followed(censored="gone"))
+    with pytest.raises(ValueError, match="follow_up is that of one sample: leave paired=True"):
         dmfroc.compare(KIND > 0, {"a": X[:, 0], "b": X[:, 1]}, paired=False, **FOLLOWED)
 
 

@@ -337,7 +337,10 @@ def test_strata_have_the_variance_of_stratified_sampling():
     assert found.standard_error == pytest.approx(error, rel=0.02)
     assert found.judge.verified_error == pytest.approx(error, rel=0.01)
     alike = dmfroc.estimate(
-        "accuracy", hidden, y_pred=predicted, judge=dmfroc.Judge(judge, probability=(verified / sizes)[stratum]),
+        "accuracy",
+        hidden,
+        y_pred=predicted,
+        judge=dmfroc.Judge(judge, probability=(verified / sizes)[stratum]),
     )
     assert alike.value == pytest.approx(found.value, abs=0.01)
     assert found.standard_error < 0.92 * alike.standard_error
@@ -654,9 +657,7 @@ def test_independent_samples_have_weights_of_their_own():
     samples["b"] = dmfroc.Predictions.from_arrays(TWO[:500], P[:500] ** 2)
     weights = {"b": 0.5 + P[:500], "a": 1.5 - P}
     importance = {name: dmfroc.Importance(w) for name, w in weights.items()}
-    found = dmfroc.compare(
-        samples, measure="hand_till", paired=False, population=importance
-    )
+    found = dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
     for name, sample in samples.items():
         alone = dmfroc.estimate("hand_till", sample, population=dmfroc.Importance(weights[name]))
         assert found.estimates[name].value == alone.value
@@ -671,15 +672,16 @@ def test_independent_samples_have_weights_of_their_own():
         (dmfroc.Importance(np.ones(800)), "by name of the classifier, 'a', 'b'"),
         ({"a": dmfroc.Importance(np.ones(800))}, "by name of the classifier, 'a', 'b'"),
         (dict.fromkeys("ab", dmfroc.Importance(P[:, None], P[::2, None])), "samples dependent"),
-        (dict.fromkeys("ab", dmfroc.Importance(-np.ones(800))), "importance is -1.0 at row 0 .* finite and >= 0"),
+        (
+            dict.fromkeys("ab", dmfroc.Importance(-np.ones(800))),
+            "importance is -1.0 at row 0 .* finite and >= 0",
+        ),
     ],
 )
 def test_importance_of_independent_samples_is_refused(importance, message):
     samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
     with pytest.raises(ValueError, match=message):
-        dmfroc.compare(
-            samples, measure="hand_till", paired=False, population=importance
-        )
+        dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
 
 
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "one_vs_rest_auc"])
