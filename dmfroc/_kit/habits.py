@@ -81,11 +81,7 @@ def check_options(
             f"{function.__name__}() has {len(surplus)} too many arguments without a name, first "
             f"one {first}: {remedy}"
         )
-    known = [
-        name
-        for name, x in signature(function).parameters.items()
-        if x.kind not in (x.VAR_KEYWORD, x.VAR_POSITIONAL)
-    ]
+    known = [x for x in signature(function).parameters if x not in ("surplus", "others")]
     if unknown := [name for name in given if name not in known]:
         call = f": {remedy}" * (len(unknown) > 1 and bool(remedy))
         raise TypeError(unknown_option(function.__name__, unknown[0], known) + call)

@@ -12,7 +12,7 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
-from dmfroc.analyses.evaluation import evaluation_over_horizons
+from dmfroc.analyses.evaluation import evaluated
 from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
@@ -149,7 +149,8 @@ def estimate(
     of_design = groups, stratify, folds, judge, follow_up, population
     options = Options(*of_design, method, level, random_state)
     if options.at_horizons:
-        return evaluation_over_horizons(y_true, y_score, options, given, [measure])
+        several: Any = evaluated(y_true, y_score, options, given, [measure])
+        return several
     evidence = evidence_of(y_true, y_score, options, given, needs=measure.needs, copy=False)
     [result] = remarked_estimates(evidence, [measure])
     warn(result.caveats)

@@ -295,44 +295,36 @@ def evaluate(
     given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
     of_design = groups, stratify, folds, judge, follow_up, population
     options = Options(*of_design, method, level, random_state)
-    if options.at_horizons:
-        return evaluation_over_horizons(y_true, y_score, options, given, measures, pair_weights)
-    measures = listed_measures(measures)  # what may be read once is read now
-    has_scores, needs = _needs(y_true, y_score, y_pred, measures)
-    evidence = evidence_of(y_true, y_score, options, given, needs=needs)
-    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
+    return evaluated(y_true, y_score, options, given, measures, pair_weights)
 
 
-def _needs(y_true: Any, y_score: Any, y_pred: Any, measures: Measures) -> tuple[bool, Needs]:
-    """Return whether there are scores, and what the measures need."""
-    is_scored = y_pred is None and getattr(y_true, "has_scores", True)
-    has_scores = y_score is not None or is_scored
-    needs: Needs = "scores" if has_scores else "labels"
-    if isinstance(measures, list):
-        of_each = {get_measure(measure).needs for measure in measures}
-        ordered: tuple[Needs, ...] = ("scores", "probabilities")
-        needs = next((x for x in ordered if x in of_each), "labels")
-    return has_scores, needs
-
-
-def evaluation_over_horizons(
+def evaluated(
     y_true: Any,
     y_score: Any,
     options: Options,
     given: Mapping[str, Any],
     measures: Measures,
     pair_weights: PairWeights = "equal",
-) -> HorizonCurves:
-    """Evaluate a classifier at each horizon."""
-    measures = listed_measures(measures)
-    has_scores, needs = _needs(y_true, y_score, given["y_pred"], measures)
+) -> Evaluation | HorizonCurves:
+    """Evaluate a classifier, at each horizon if there are several."""
+    is_scored = given["y_pred"] is None and getattr(y_true, "has_scores", True)
+    has_scores = y_score is not None or is_scored
+    measures = listed_measures(measures)  # what may be read once is read now
+    needs: Needs = "scores" if has_scores else "labels"
+    if isinstance(measures, list):
+        of_each = {get_measure(measure).needs for measure in measures}
+        ordered: tuple[Needs, ...] = ("scores", "probabilities")
+        needs = next((x for x in ordered if x in of_each), "labels")
 
     def facts_at(one: Options) -> dict[str, FactsInMemory]:
         at = evidence_of(y_true, y_score, one, given, needs=needs)
         chosen = _choose(measures, at.predictions, pair_weights, has_scores)
         return {m.name: facts_in(at.sample, m) for m in chosen}
 
-    return over_horizons(facts_at, options)
+    if options.at_horizons:
+        return over_horizons(facts_at, options)
+    evidence = evidence_of(y_true, y_score, options, given, needs=needs)
+    return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 
 def listed_measures(measures: Measures) -> list[str | Measure] | str | None:

@@ -98,9 +98,7 @@ class EvidenceInMemory:
 
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return the area under the curve with the jackknife's interval."""
-        [area] = estimates_of(
-            [dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample
-        )
+        [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample)
         return replace(area, design=self.predictions.design)
 
     def band(

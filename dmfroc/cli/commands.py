@@ -23,15 +23,12 @@ from dmfroc.cli.inputs import (
     check_either,
     classifier_names,
     compile_quickly,
-    horizon_of,
-    method_of,
     options_of_items,
     read_all,
     read_pair_weights,
     read_shares,
     split_all,
     stem,
-    test_of,
 )
 from dmfroc.cli.options import (
     BASELINE,
@@ -117,16 +114,11 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     compile_quickly([file])
     columns = Columns.taken_from(options)
-    horizon, options["method"] = horizon_of(options), method_of(options)
     if plot and (columns.judge or columns.time):
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            units: dict[str, Any] = {}
-            if not scan:
-                units = columns.read_units(file, horizon=horizon)
-            elif horizon is not None:
-                raise ValueError("--horizon needs all scores in memory: leave --scan out")
+            units: dict[str, Any] = {} if scan else columns.read_units(file)
             sample: Any
             read: Any
             if columns.judge and not scan:
@@ -175,7 +167,6 @@ def compare(
     """
     if plot and (options["judge"] or options["time"]):
         raise ValueError(NO_PLOT)
-    options |= {"method": method_of(options), "test": test_of(options)}
     with open_picture(plot) as picture, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
@@ -217,7 +208,6 @@ def report(
     for name, default in defaults.items():
         if options[name] != default and len(files) == 1 and not options["models"]:
             raise ValueError(f"--{name} concerns several classifiers, but there is one file")
-    options |= {"method": method_of(options), "test": test_of(options)}
     with open_report(output) as write, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
         is_one = len(files) == 1 and not columns.models
@@ -281,8 +271,7 @@ def subgroups(file: Path, **options: Any) -> None:
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        units = columns.read_units(file, horizon=horizon_of(options))
-        options["method"] = method_of(options)
+        units = columns.read_units(file)
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -312,16 +301,15 @@ def gate(
     if file.suffix.lower() == ".toml" != rules.suffix.lower():
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
     by = [rule.worst_of for rule in read_rules(rules)[0] if rule.worst_of is not None]
-    columns = Columns.taken_from(options | {"by": by})
-    horizon = horizon_of(options)
-    options = {"method": method_of(options), "random_state": options["random_state"]}
+    options["by"] = by
+    columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
     compile_quickly(list(files.values()))
     with open_text(junit, "--junit") as write, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
-            units = columns.read_units(*files.values(), horizon=horizon)
+            units = columns.read_units(*files.values())
             sample: Any
             if answers:
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
@@ -363,7 +351,6 @@ def leaderboard(
     """
     from dmfroc.inputs.rows import matched
 
-    options["method"] = method_of(options)
     columns = Columns.taken_from(options)
     columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
     check_either(columns.label, answers)
@@ -483,8 +470,7 @@ def _show_of_one(
     columns = Columns.taken_from(options)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
-            units = columns.read_units(file, horizon=horizon_of(options))
-            predictions = columns.read(file)
+            predictions, units = columns.read(file), columns.read_units(file)
         options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)

@@ -30,6 +30,7 @@ _OF_FILES = (*_COLUMNS, "truth", "pos_label", "direction", "separator", "decimal
 
 _IN_MEMORY = (
     *("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time", "censored"),
+    "horizon",
     *("truth", "drop_label", "where", "drop_missing", "threshold", "direction"),
 )
 
@@ -62,13 +63,21 @@ class Columns:
     judge: str | None = None
     time: str | None = None
     censored: str | None = None
+    horizon: Sequence[float] = ()
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Columns:
-        """Take the options of columns out of all that a command was given."""
+        """Take the options of columns out of all that a command was given; build objects of others.
+
+        ``--n-draws`` becomes a part of the method, ``--margin`` and ``--rope`` become a test.
+        """
+        if options.keys() >= {"method", "n_draws"}:
+            options["method"] = _method_of(options["method"], options.pop("n_draws"))
+        if "rope" in options:
+            options["test"] = _test_of(*(options.pop(x) for x in ("alternative", "margin", "rope")))
         names = [x.name for x in fields(cls) if x.name in options]
         taken = {name: options.pop(name) for name in names}
         return cls(**taken | {"label": taken["label"] or ""})
@@ -235,7 +244,7 @@ class Columns:
         }
         return {name: predictions for name, (predictions, _) in read.items()}, first | of_each
 
-    def read_units(self, *files: Path, horizon: Any = None) -> dict[str, Any]:
+    def read_units(self, *files: Path) -> dict[str, Any]:
         """Read the fold, the group and the follow-up of each row, if there are columns of them.
 
         They are those of the first file. Others of the same rows have the same ones.
@@ -262,10 +271,10 @@ class Columns:
         units = {option: first[name] if name else None for option, name in named.items()}
         units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
         time = units.pop("time")
-        if (time is None) != (horizon is None) or (self.censored and time is None):
+        if bool(self.time) != bool(self.horizon) or (self.censored and not self.time):
             raise ValueError("--time, --horizon and --censored go together")
-        units["follow_up"] = None
-        if time is not None:
+        if self.time:
+            horizon: Any = self.horizon if len(self.horizon) > 1 else self.horizon[0]
             censored = self.censored or (self._labels[0] if self._labels else None)
             units["follow_up"] = FollowUp(pd.Series(time, name=self.time), horizon, censored)
         return units
@@ -312,12 +321,6 @@ class Columns:
             raise ValueError(f"{file}: {error}") from error
 
 
-def horizon_of(options: dict[str, Any]) -> Any:
-    """Take one horizon, several, or none out of the options."""
-    several = options.pop("horizon")
-    return several if len(several) > 1 else next(iter(several), None)
-
-
 def read_all(
     columns: Columns,
     each: Mapping[str, tuple[Columns, Path]],
@@ -332,7 +335,7 @@ def read_all(
     ):
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
-        units = columns.read_units(*files, horizon=horizon_of(options))
+        units = columns.read_units(*files)
         judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(each)
@@ -345,9 +348,8 @@ def read_all(
         return predictions, weights, units
 
 
-def method_of(options: dict[str, Any]) -> Any:
-    """Take the method out of the options, with its number of draws if that is given."""
-    name, n_draws = options.pop("method"), options.pop("n_draws")
+def _method_of(name: str | None, n_draws: int | None) -> Any:
+    """Return the method, with its number of draws if that is given."""
     if n_draws is None:
         return name
     methods = {x.name: x for x in (dmfroc.Bootstrap, dmfroc.BayesianBootstrap)}
@@ -356,9 +358,8 @@ def method_of(options: dict[str, Any]) -> Any:
     return methods[name](n_draws)
 
 
-def test_of(options: dict[str, Any]) -> Any:
-    """Take what is tested of differences out of the options."""
-    side, margin, rope = (options.pop(x) for x in ("alternative", "margin", "rope"))
+def _test_of(side: str, margin: float | None, rope: float) -> Any:
+    """Return what is tested of differences."""
     if rope and (margin or side != "two-sided"):
         raise ValueError("--rope goes with --alternative two-sided, and without --margin")
     if rope:

@@ -9,7 +9,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri
@@ -75,11 +75,6 @@ class Resampling(IntervalMethod):
     def __post_init__(self) -> None:
         choice("interval", self.interval, INTERVAL_TYPES)
         integer("n_draws", self.n_draws, _FEWEST_DRAWS)
-
-    @property
-    def design(self) -> dict[str, Any]:
-        """The kind of interval, if it is not the default one."""
-        return {} if self.interval == "bca" else {"interval_type": self.interval}
 
     @property
     def binds_together(self) -> bool:  # type: ignore[override]

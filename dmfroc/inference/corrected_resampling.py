@@ -109,8 +109,8 @@ class CorrectedResampling(IntervalMethod):
                 contrasts[pair] = contrast_of_t(float(gaps.mean()), error, n_folds - 1)
             else:
                 some = {name: samples[name] for name in pair}
-                fits = Jackknife().at(self.level, self.seed).joint_estimates(
-                    measure, some, hypothesis
+                fits = (
+                    Jackknife().at(self.level, self.seed).joint_estimates(measure, some, hypothesis)
                 )
                 contrasts |= fits.contrasts
 

@@ -26,5 +26,6 @@ def stated(
     if options.is_of_learner:
         of_learner = {x: getattr(options.folds, x) for x in ("target", "train_fraction")}
         facts |= {name: x for name, x in of_learner.items() if x is not None}
-    facts |= getattr(options.method, "design", {})
+    if (interval := getattr(options.method, "interval", "bca")) != "bca":
+        facts["interval_type"] = interval
     return predictions.reweighted(predictions.sample_weight, **facts) if facts else predictions

@@ -93,11 +93,6 @@ class IntervalMethod(ABC):
         vars(found).update(level=level, seed=seed)
         return found
 
-    @property
-    def design(self) -> dict[str, Any]:
-        """What of the method changes the meaning of intervals, by name."""
-        return {}
-
     @abstractmethod
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
