@@ -12,7 +12,6 @@ from typing import Any, get_args
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, choice, flag, listed
 from dmfroc._kit.remarks import collected_remarks, warn
@@ -24,7 +23,7 @@ from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, Test, contrast_of_t
 from dmfroc.inference.method import IntervalMethod, JointEstimates, Method
-from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
@@ -160,22 +159,19 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
+    call = locals()
     remedy = 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})'
-    check_options(compare, others, surplus, remedy)
-    given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
-    of_design = groups, stratify, folds, judge, follow_up, population
-    options = Options(*of_design, method, level, random_state)
+    options, given = Options.taken(compare, call, remedy)
     if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
         measure = [*names]
     if isinstance(measure, list | tuple):
-        same: Any = {"paired": paired, "scale": scale, "test": test, "simultaneous": simultaneous}
-        same |= given | {x: getattr(options, x) for x in (*options.given, "level")}
+        of_all: Any = {x: call[x] for x in call if x not in ("surplus", "others")}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
         found: dict[Hashable, Any] = {}
         told: dict[str, list[str]] = {}
         for name, m in each.items():
             with collected_remarks() as told[name]:
-                found[name] = compare(y_true, y_score, measure=m, random_state=options.seed, **same)
+                found[name] = compare(**of_all | {"measure": m, "random_state": options.seed})
         warn(attributed(told))
         return ResultsByName(found, "measure")
     if measure is None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState
 from dmfroc._kit.remarks import warn
@@ -17,7 +16,7 @@ from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.method import IntervalMethod, Method
-from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.class_shares import Importance, Shares
 from dmfroc.inputs.horizon import FollowUp
@@ -143,11 +142,9 @@ def estimate(
     >>> print(estimate("hand_till", y[1::2], model.predict_proba(X[1::2, :2])))
     hand_till 0.9315 (95 % jackknife interval 0.8703 to 0.9657)
     """
-    check_options(estimate, others, surplus, 'put the measure first, estimate("hand_till", y, s)')
+    remedy = 'put the measure first, estimate("hand_till", y_true, y_score)'
+    options, given = Options.taken(estimate, locals(), remedy)
     measure = get_measure(measure)
-    given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
-    of_design = groups, stratify, folds, judge, follow_up, population
-    options = Options(*of_design, method, level, random_state)
     if options.at_horizons:
         several: Any = evaluated(y_true, y_score, options, given, [measure])
         return several

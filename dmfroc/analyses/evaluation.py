@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, is_one_of, listed
 from dmfroc._kit.remarks import warn
@@ -27,7 +26,7 @@ from dmfroc.analyses.evidence import (
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.method import IntervalMethod, Method
-from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
@@ -291,10 +290,7 @@ def evaluate(
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
     remedy = "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))"
-    check_options(evaluate, others, surplus, remedy)
-    given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
-    of_design = groups, stratify, folds, judge, follow_up, population
-    options = Options(*of_design, method, level, random_state)
+    options, given = Options.taken(evaluate, locals(), remedy)
     return evaluated(y_true, y_score, options, given, measures, pair_weights)
 
 

@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag
 from dmfroc._kit.remarks import collected_remarks, warn
@@ -27,7 +26,7 @@ from dmfroc.analyses.planning import plan
 from dmfroc.inference.item_mean import mean_of
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.method import IntervalMethod, Method
-from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.class_shares import Importance, Shares
@@ -246,10 +245,7 @@ def gate(
     >>> found.verdict, found.exit_code
     ('pass', 0)
     """
-    check_options(gate, others)
-    given = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
-    of_design = groups, stratify, folds, judge, follow_up, population
-    intervals = Options(*of_design, method, level, random_state)
+    intervals, given = Options.taken(gate, locals())
     book, level, adjust = read_rules(rules, intervals.level)
     paired = flag("paired", paired)
     if intervals.at_horizons:

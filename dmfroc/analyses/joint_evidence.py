@@ -163,9 +163,7 @@ def _in_memory(
         raise type(error)(f"{error}; {remedy}") from error
     if paired:
         predictions = checked_same_observations(matched(predictions))
-    of_each = dict.fromkeys(predictions, options.population)
-    if isinstance(options.population, Mapping | Importance):
-        of_each = _importance_of_each(options.population, list(predictions), paired=paired)
+    of_each = _of_each_sample(options.population, list(predictions), paired=paired)
     with_population = options
     for name, one in predictions.items():
         if paired or options.groups is None:
@@ -276,21 +274,25 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
     warn(attributed({name: [x for x in p.remarks if x in told] for name, p in named.items()}))
 
 
-def _importance_of_each(given: Any, names: Sequence[str], *, paired: bool) -> dict[str, Any]:
-    """Return the importance of each classifier's rows; of independent samples by its name."""
-    if paired and isinstance(given, Importance):
-        return dict.fromkeys(names, given)
-    if paired or not isinstance(given, Mapping) or set(given) != set(names):
+def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
+    """Return the population of each classifier; of independent samples importance by name."""
+    is_by_name = isinstance(population, Mapping)
+    if (
+        (paired == is_by_name
+        and isinstance(population, Mapping | Importance))
+        or (is_by_name and set(population) != set(names))
+    ):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "
             f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"
         )
-    if any(x.target is not None for x in given.values()):
+    of_each = population if is_by_name else dict.fromkeys(names, population)
+    if is_by_name and any(x.target is not None for x in of_each.values()):
         raise ValueError(
             "importance estimated from features of one target makes samples dependent: give "
             "known weights of each sample, or compare classifiers on the same rows"
         )
-    return dict(given)
+    return of_each
 
 
 def _check_names(named: Mapping[Any, Any], what: str) -> None:

@@ -15,7 +15,6 @@ from scipy.linalg import orth
 from scipy.special import stdtrit
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow
-from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
@@ -35,7 +34,7 @@ from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Part, limits_of_sum
 from dmfroc.inference.method import IntervalMethod, Method, check_comparable, check_finite
-from dmfroc.inference.options import DEFAULT_LEVEL, Given, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
@@ -254,10 +253,8 @@ def compare_subgroups(
     >>> difference.first, difference.second, difference.interval[0] > 0
     ('north', 'south', True)
     """
-    check_options(compare_subgroups, others)
+    intervals, given = Options.taken(compare_subgroups, locals())
     measure = get_measure(measure)
-    given: Any = Given(labels, pos_label, y_pred, sample_weight, frequency_weight)._asdict()
-    intervals = Options(groups, stratify, method=method, level=level, seed=random_state)
     given |= {"needs": measure.needs, "by_fold": True}
     predictions, weights = predictions_at(y_true, y_score, follow_up, given)
     predictions = stated(predictions, intervals)

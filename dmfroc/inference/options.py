@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
+from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import check_level, flag, instance, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
@@ -17,17 +18,8 @@ from dmfroc.inputs.predictions import Predictions
 
 DEFAULT_LEVEL = 0.95
 OF_ALGORITHM = "corrected_resampling"  # the method of folds whose target is the learner
+_OF_ROWS = ("labels", "pos_label", "y_pred", "sample_weight", "frequency_weight")
 _OF_DESIGN = ("groups", "stratify", "folds", "judge", "follow_up", "population", "method")
-
-
-class Given(NamedTuple):
-    """What comes with the classes and scores of all rows, see `Predictions.from_arrays`."""
-
-    labels: Any = None
-    pos_label: Any = None
-    y_pred: Any = None
-    sample_weight: Any = None
-    frequency_weight: Any = None
 
 
 @dataclass(frozen=True)
@@ -69,6 +61,18 @@ class Options:
     seed: Any = 0
     weights: Weights | None = None
     has_shares: bool = False
+
+    @classmethod
+    def taken(
+        cls, function: Callable[..., Any], call: dict[str, Any], remedy: str = ""
+    ) -> tuple[Options, dict[str, Any]]:
+        """Return the options, and what comes with the rows, of all arguments of a function.
+
+        ``remedy`` is the call to make if there are arguments that it does not know.
+        """
+        check_options(function, call["others"], call.get("surplus", ()), remedy)
+        own = {name: call[name] for name in (*_OF_DESIGN, "level") if name in call}
+        return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
 
     def __post_init__(self) -> None:
         population = self.population

@@ -65,7 +65,7 @@ class Importance(OfRows):
     Examples
     --------
     >>> Importance([1, 2, 1])
-    Importance(weights=array of shape (3,))
+    Importance(weights=(3,))
     """
 
     per_row: ClassVar[tuple[str, ...]] = ("weights",)

@@ -62,7 +62,7 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
     Examples
     --------
     >>> FollowUp([2.5, 7.0, 4.1], horizon=5)
-    FollowUp(time=array of shape (3,), horizon=5.0)
+    FollowUp(time=(3,), horizon=5.0, censoring='kaplan-meier', ties='event')
     """
 
     per_row: ClassVar[tuple[str, ...]] = ("time", "censoring", "by")

@@ -37,7 +37,7 @@ class Judge(OfRows):
     Examples
     --------
     >>> Judge(["a", "b", "a"], strata=[1, 1, 2])
-    Judge(labels=array of shape (3,), strata=array of shape (3,))
+    Judge(labels=(3,), strata=(3,))
     """
 
     per_row: ClassVar[tuple[str, ...]] = ("labels", "probability", "strata")

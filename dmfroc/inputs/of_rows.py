@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -33,20 +33,14 @@ class OfRows:
     def __getitem__(self, rows: Any) -> Self:
         """Return the same of some of the rows."""
         given = {name: getattr(self, name) for name in self.per_row}
-        arrays = {name: x for name, x in given.items() if np.ndim(x) > 0}
-        return replace(
-            self, **{x: getattr(v, "iloc", np.asarray(v))[rows] for x, v in arrays.items()}
-        )
+        return replace(self, **{x: np.asarray(v)[rows] for x, v in given.items() if np.ndim(v)})
 
     def __repr__(self) -> str:
         """Return the call that makes it, with the shapes of arrays."""
-        given = [(x.name, getattr(self, x.name), x.default) for x in fields(self)]
-        texts = [
-            f"{name}={f'array of shape {np.shape(x)}' if np.ndim(x) > 0 else repr(x)}"
-            for name, x, default in given
-            if x is not default
-        ]
-        return f"{type(self).__name__}({', '.join(texts)})"
+        given = [(x, v) for x, v in vars(self).items() if v is not None]
+        return (
+            f"{type(self).__name__}({', '.join(f'{x}={np.shape(v) or repr(v)}' for x, v in given)})"
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +64,7 @@ class Folds(OfRows):
     Examples
     --------
     >>> Folds([1, 1, 2, 2], target="learner")
-    Folds(fold=array of shape (4,), target='learner')
+    Folds(fold=(4,), target='learner')
     """
 
     per_row: ClassVar[tuple[str, ...]] = ("fold",)
