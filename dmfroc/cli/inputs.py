@@ -175,13 +175,10 @@ class Columns:
         known = [None if is_missing(x) or x == "" else x for x in verified.tolist()]
         given = predictions.as_given
         names, scores = given.labels, given.scores
-        if given.direction == "<=":
-            raise ValueError(
-                "--judge needs scores whose large values speak for the positive class: leave "
-                "--direction out, or name the other class by --pos-label"
-            )
         if given.single is not None:
             scores = scores[:, given.single]
+            if predictions.direction == "<=":  # turned, probabilities to those of the other class
+                scores = bool((abs(2 * scores - 1) <= 1).all()) - scores
         hard = None if given.predicted is None else [names[c] for c in given.predicted]
         return predictions, {
             "y_true": known,

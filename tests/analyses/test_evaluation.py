@@ -425,7 +425,7 @@ print(json.dumps(told))
         "weighting": "weighting must be one of ('bias', 'prevalence', 'macro'), but it is 'micro'",
         "score": "weighting must be one of ('bias', 'prevalence', 'macro'), but it is 'micro'",
         "rows": "rows must be one of ('predicted', 'true'), but it is 'columns'",
-        "test": "alternative must be one of ('two-sided', 'greater', 'less'), but it is",
+        "alternative": "alternative must be one of ('two-sided', 'greater', 'less'), but it is",
         "thresholds": "n_thresholds must be an integer >= 9, but it is 1.5",
         "flag": "shrinkage must be a finite number >= 0, but it is -1",
         "pair": "pair_weights: the cost matrix has the key 'a', which is not a pair of classes",

@@ -21,7 +21,7 @@ RATES = np.arange(0.02, 0.981, 0.02)
 
 
 def limits_of(x, bounds=None):
-    given = scored_items({"m": np.asarray(x, float)}, None, None, None, bounds, None)
+    given = scored_items({"m": np.asarray(x, float)}, None, None, bounds, None)
     return mean_of(given, "m").limits
 
 

@@ -125,11 +125,11 @@ IN_ORDER = {
     "measures.weighted_kappa weights": of_kappa,
     "measures.auc_mu partition": lambda d: d.estimate(measures.auc_mu(d.matrix([[0, 2], [5, 1]]))),
     "multiclass_roc pair_weights": of_pair_weights,
-    "estimate target_prevalence": of_population,
-    "estimate importance": lambda d: d.estimate(
+    "Shares shares": of_population,
+    "Importance weights": lambda d: d.estimate(
         "precision", population=dmfroc.Importance(X, X_OF_TARGET)
     ),
-    "decisions.choose_threshold target_prevalence": of_choice,
+    "decisions.choose_threshold population": of_choice,
     "curves.decision_curve costs": of_curve,
     "decisions.select_class_weights cost_matrix": (
         lambda d: of_weights(d, cost_matrix=d.matrix(COSTS))
@@ -173,7 +173,7 @@ def test_one_share_is_that_of_the_positive_class():
     for at in (0, 1):
         options, choice = {"pos_label": at}, {"by": "accuracy", "n_draws": 100}
         for share in (0.2, {at: 0.2, 1 - at: 0.8}, [0.2, 0.8] if at == 0 else [0.8, 0.2]):
-            options["target_prevalence"] = share
+            options["population"] = share
             found = estimate("accuracy", Y, both(P), **options).value
             chosen = decisions.choose_threshold(Y, P, **choice, **options)
             if share == 0.2:
@@ -249,6 +249,10 @@ def first(p):
     return {"pos_label": 0} | ({"direction": "<="} if p.ndim == 1 else {})
 
 
+def read(p):
+    return Predictions.from_arrays(Y, p, **first(p))
+
+
 def on_scale(p, thresholds):
     return np.where(np.isinf(thresholds), np.inf, 1 - thresholds if p.ndim == 1 else thresholds)
 
@@ -258,9 +262,8 @@ def on_scale(p, thresholds):
 def test_one_probability_in_all_functions():
     for call in (
         lambda p, q: compare(
-            Y, {"a": p, "b": q}, measure=measures.net_benefit(0.4), **first(p)
+            {"a": read(p), "b": read(q)}, measure=measures.net_benefit(0.4)
         ).to_pandas(),
-        lambda p, q: estimate("log_loss", Y, p, judge=Y, **first(p)).interval,
         lambda p, q: on_scale(
             p, decisions.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
         ),
@@ -336,8 +339,7 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
     assert "the class of small scores" in str(finished)
     for name in ("hand_till", "average_precision", "max_informedness", "sensitivity_at"):
         expected = estimate(name, *by_hand)
-        for found in (estimate(name, Y, small, **given), estimate(name, finished)):
-            np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-9)
+        np.testing.assert_allclose(estimate(name, finished).interval, expected.interval, rtol=1e-9)
     for by in ("youden", "specificity"):
         options = {"by": by, "n_draws": 100}
         found = decisions.choose_threshold(Y, small, **options, **given)
@@ -383,9 +385,9 @@ def test_probabilities_of_the_other_class_have_one_scale():
     np.testing.assert_allclose(found.benefit.value[::-1], expected.benefit.value, atol=1e-12)
     assert "if the score is at most the threshold" in str(found)
     assert json.loads(found.to_json())["direction"] == "<="
-    assert estimate("log_loss", Y, small, **AT_MOST).value == pytest.approx(
-        estimate("log_loss", Y, P).value
-    )
+    read_small = Predictions.from_arrays(Y, small, **AT_MOST)
+    expected = estimate("log_loss", Y, P).value
+    assert estimate("log_loss", read_small).value == pytest.approx(expected)
     curve = curves.calibration_curve(Y, small, **AT_MOST)
     np.testing.assert_allclose(curve.y, curves.calibration_curve(Y, P).y)
 
@@ -398,21 +400,20 @@ def test_probabilities_of_the_other_class_have_one_scale():
         ((Y, P), {"pos_label": 7}, "pos_label= must be one of the classes 0, 1, but it is 7"),
         ((Y, P), {"pos_label": "yes"}, "must be one of the classes 0, 1, but it is 'yes'"),
         ((Y, pd.Series(P, name="p_0")), {"pos_label": 1}, "'p_0'.* pass direction='<=' if"),
-        ((Y, None), {"y_pred": Y, **AT_MOST}, "concerns a single score, but there are hard"),
     ],
 )
 def test_a_direction_is_one_of_a_single_score(arguments, options, message):
     with pytest.raises(ValueError, match=message):
-        estimate("accuracy", *arguments, **options)
+        Predictions.from_arrays(*arguments, **options)
 
 
 def test_finished_predictions_keep_whose_score_they_have():
     given = Predictions.from_arrays(Y, P)
     with pytest.warns(UserWarning, match="is that of class 1, so that small values speak for"):
         found = estimate("average_precision", given, pos_label=0)
-    expected = estimate("average_precision", Y, P, pos_label=0, **AT_MOST)
-    assert found.value == expected.value
-    with pytest.raises(TypeError, match="direction cannot be given together with a Predictions"):
+    expected = Predictions.from_arrays(Y, P, pos_label=0, **AT_MOST)
+    assert found.value == estimate("average_precision", expected).value
+    with pytest.raises(TypeError, match=r"pass dmfroc.Predictions.from_arrays, which takes it"):
         estimate("average_precision", given, direction="<=")
 
 
@@ -487,8 +488,8 @@ def test_one_probability_in_the_command(tmp_path):
     judged = ["--label", "shown", *first[2:], "--judge", "judge", "--measures", "net_benefit"]
     found = run("evaluate", file, *judged)["estimates"]["net_benefit"]["value"]
     verified = np.where(shown == "", None, shown)
-    options = {"judge": Y, "pos_label": 0, "direction": "<="}
-    assert found == pytest.approx(estimate("net_benefit", verified, P, **options).value)
+    options = {"judge": Y, "pos_label": 0}
+    assert found == pytest.approx(estimate("net_benefit", verified, 1 - P, **options).value)
     refused = CliRunner().invoke(app, ["evaluate", str(file), *judged[:-1], "accuracy"])
     assert "needs hard labels" in refused.output
 

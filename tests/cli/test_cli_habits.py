@@ -15,7 +15,7 @@ import dmfroc
 from dmfroc.cli import commands as cli
 from dmfroc.cli.outputs import with_options
 from dmfroc.inference.hypothesis import Alternative
-from dmfroc.inference.options import Method
+from dmfroc.inference.method import Method
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 2
