@@ -244,7 +244,6 @@ def margins(generator: np.random.Generator, name: str) -> list[Row]:
     rows = []
     for measure in CHEAP:
         lost = _lost(name)[measure]
-        is_error = not get_measure(measure).greater_is_better
         found = dmfroc.compare(
             y,
             {"new": spoilt, "old": scores[1]},

@@ -64,23 +64,11 @@ def unclear(name: str) -> str:
 _MOST_SHOWN = 8  # arguments
 
 
-def check_options(
-    function: Callable[..., Any],
-    given: Iterable[str],
-    surplus: tuple[Any, ...] = (),
-    remedy: str = "",
-) -> None:
+def check_options(function: Callable[..., Any], given: Iterable[str], remedy: str = "") -> None:
     """Refuse what is no option of a public function, before anything is computed.
 
-    ``surplus`` are arguments without a name that it has no place for, ``remedy`` the call to make
-    if there are several unknown ones.
+    ``remedy`` is the call to make if there are several unknown ones.
     """
-    if surplus:
-        first = f"of type {type(surplus[0]).__name__}"
-        raise TypeError(
-            f"{function.__name__}() has {len(surplus)} too many arguments without a name, first "
-            f"one {first}: {remedy}"
-        )
     known = [x for x in signature(function).parameters if x not in ("surplus", "others")]
     if unknown := [name for name in given if name not in known]:
         call = f": {remedy}" * (len(unknown) > 1 and bool(remedy))

@@ -277,10 +277,8 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
 def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
     """Return the population of each classifier; of independent samples importance by name."""
     is_by_name = isinstance(population, Mapping)
-    if (
-        (paired == is_by_name
-        and isinstance(population, Mapping | Importance))
-        or (is_by_name and set(population) != set(names))
+    if (paired == is_by_name and isinstance(population, Mapping | Importance)) or (
+        is_by_name and set(population) != set(names)
     ):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "

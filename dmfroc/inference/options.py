@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dmfroc._kit.habits import check_options
-from dmfroc._kit.options import check_level, flag, instance, seed_of
+from dmfroc._kit.options import check_level, flag, found, instance, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Importance, Shares, shares_in_cells
@@ -70,7 +70,12 @@ class Options:
 
         ``remedy`` is the call to make if there are arguments that it does not know.
         """
-        check_options(function, call["others"], call.get("surplus", ()), remedy)
+        if surplus := call.get("surplus"):
+            raise TypeError(
+                f"{function.__name__}() has {len(surplus)} too many arguments without a name, "
+                f"first {found(surplus[0])}: {remedy}"
+            )
+        check_options(function, call["others"], remedy)
         own = {name: call[name] for name in (*_OF_DESIGN, "level") if name in call}
         return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
 

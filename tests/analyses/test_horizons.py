@@ -539,7 +539,7 @@ def test_decisions_at_a_horizon():
         ({"y_score": RISKS * 9}, "the risk of each kind of event, and at most 1 in all"),
         ({"y_score": {1: RISKS}}, "scores at the horizons 1, but none at 0.7: give them for each"),
         ({"y_true": np.zeros(N, int)}, "y_true has no event: all rows are censored"),
-        ({"population": dmfroc.Importance(np.ones(N))}, "follow_up and a population.* leave one out"),
+        ({"population": dmfroc.Importance(np.ones(N))}, "population.* leave one out"),
         ({"judge": KIND}, "follow_up cannot be given together with judge="),
         ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
         ({"method": dmfroc.Bootstrap(interval="studentized")}, "takes weights as known: use"),

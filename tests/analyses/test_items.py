@@ -172,7 +172,7 @@ def test_drawn_with_unequal_probabilities():
     f = np.where(rng.random(n) < 0.85, y, 1 - y)
     probability = np.where(hard, 0.2, 0.05)
     hidden = np.where(rng.random(n) < probability, y, np.nan)
-    with pytest.warns(UserWarning, match="label_probability"):
+    with pytest.warns(UserWarning, match="probability"):
         biased = dmfroc.items({"a": hidden}, judge=f).estimates["a"]
     found = dmfroc.items({"a": hidden}, judge=dmfroc.Judge(f, probability=probability)).estimates[
         "a"

@@ -125,7 +125,7 @@ IN_ORDER = {
     "measures.weighted_kappa weights": of_kappa,
     "measures.auc_mu partition": lambda d: d.estimate(measures.auc_mu(d.matrix([[0, 2], [5, 1]]))),
     "multiclass_roc pair_weights": of_pair_weights,
-    "Shares shares": of_population,
+    "estimate population": of_population,
     "Importance weights": lambda d: d.estimate(
         "precision", population=dmfroc.Importance(X, X_OF_TARGET)
     ),

@@ -48,10 +48,12 @@ def test_a_difference_is_students_in_both_directions():
         assert found.p_value == pytest.approx(p_value, rel=1e-9)
         better = stats.t.cdf(value / error, 3)
         assert found.probability_better == pytest.approx(better, rel=1e-9)
-        for sign, alternative in ((1, "greater"), (-1, "less")):
-            one_sided = {"test": dmfroc.NonInferiority(0.02), **OPTIONS}
+        for test, tail in (
+            (dmfroc.NonInferiority(0.02), stats.t.sf((value + 0.02) / error, 3)),
+            ("less", stats.t.sf(-value / error, 3)),
+        ):
+            one_sided = {"test": test, **OPTIONS}
             [found_so] = compare(CLASSES, scores, measure="hand_till", **one_sided).differences
-            tail = stats.t.sf((sign * value + 0.02) / error, 3)
             assert found_so.p_value == pytest.approx(tail, rel=1e-9)
         of_rope = np.diff(stats.t.cdf((np.array([-0.01, 0.01]) - value) / error, 3))
         assert found.probability_equivalent == pytest.approx(of_rope[0], rel=1e-9)

@@ -69,7 +69,7 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     both = {"a": probabilities, "perfect": np.eye(2)[y]}
     single = estimate(measure, y, probabilities, level=0.9)
     perfect, is_loss = estimate(measure, y, both["perfect"]).value, measure == "brier_score"
-    side, end = ("less", 1) if is_loss else ("greater", 0)
+    end = 1 if is_loss else 0
     [found] = compare(y, both, measure=measure, test=dmfroc.NonInferiority(0.01)).differences
     limit = found.interval[end]
     seen = facts_in(sample_of(Predictions.from_arrays(y, probabilities)), get_measure(measure))
