@@ -159,6 +159,8 @@ class Columns:
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""
+        import numpy as np
+
         from dmfroc.inputs.arrays import is_missing
 
         if self.drop_label or self.drop_missing or self.truth or self.threshold is not None:
@@ -178,7 +180,7 @@ class Columns:
         if given.single is not None:
             scores = scores[:, given.single]
             if predictions.direction == "<=":  # turned, probabilities to those of the other class
-                scores = bool((abs(2 * scores - 1) <= 1).all()) - scores
+                scores = float(np.all(np.abs(2 * scores - 1) <= 1)) - scores
         hard = None if given.predicted is None else [names[c] for c in given.predicted]
         return predictions, {
             "y_true": known,
