@@ -99,9 +99,6 @@ from .inference.hypothesis import (
 from .inputs.class_shares import (
     Importance as Importance,
 )
-from .inputs.class_shares import (
-    Shares as Shares,
-)
 from .inputs.horizon import (
     FollowUp as FollowUp,
 )

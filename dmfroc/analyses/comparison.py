@@ -28,7 +28,7 @@ from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arrays import columns_of
-from dmfroc.inputs.class_shares import Importance, Shares
+from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge
 from dmfroc.inputs.of_rows import Folds
@@ -61,7 +61,7 @@ def compare(
     folds: Folds | Any = None,
     judge: Judge | Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Shares | Importance | Any = None,
+    population: Importance | Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,

@@ -18,7 +18,7 @@ from dmfroc.inference.influences import influences_on
 from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.class_shares import Importance, Shares
+from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge
 from dmfroc.inputs.of_rows import Folds
@@ -42,7 +42,7 @@ def estimate(
     folds: Folds | Any = None,
     judge: Judge | Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Shares | Importance | Any = None,
+    population: Importance | Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -80,11 +80,12 @@ def estimate(
     follow_up : FollowUp, optional
         How long rows were followed, ``FollowUp(time, horizon)``. Then ``y_true`` is the kind of
         event that ended this time; see the page on horizons.
-    population : dict of label to float, float, Shares or Importance, optional
+    population : dict of label to float, float, array-like of shape (m, K), or Importance, optional
         The population that is asked about, if it is not that of the sample: the share of each
-        class, of two classes that of the positive one, or scores of rows of that population whose
-        classes are not known, shape (m, K); see `Shares`. Or how much more often a row like this
-        occurs in it, see `Importance`.
+        class, or of two classes that of the positive one. Class sizes are taken as fixed; in every
+        fold each class has its share. Or scores of rows of that population whose classes are not
+        known: the shares are estimated from them, with their error. Or how much more often a row
+        like this occurs in it, see `Importance`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.

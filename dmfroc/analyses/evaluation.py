@@ -30,7 +30,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
-from dmfroc.inputs.class_shares import Importance, Shares
+from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge
 from dmfroc.inputs.of_rows import Folds
@@ -228,7 +228,7 @@ def evaluate(
     folds: Folds | Any = None,
     judge: Judge | Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Shares | Importance | Any = None,
+    population: Importance | Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,

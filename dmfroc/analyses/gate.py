@@ -29,7 +29,7 @@ from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.arrays import Rows, row_names
-from dmfroc.inputs.class_shares import Importance, Shares
+from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.item_scores import ScoredItems, check_scored
 from dmfroc.inputs.judge import Judge
@@ -174,7 +174,7 @@ def gate(
     folds: Folds | Any = None,
     judge: Judge | Any = None,
     follow_up: FollowUp[float] | None = None,
-    population: Shares | Importance | Any = None,
+    population: Importance | Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,

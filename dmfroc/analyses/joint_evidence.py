@@ -144,7 +144,7 @@ def _in_memory(
     if options.follow_up is not None:
         events = options.follow_up.classes_of_events(y_true, y_score, given, paired=paired)
         y_true, y_score, ended = events
-    if getattr(options.population, "are_estimated", False):
+    if np.ndim(options.population) == 2:
         raise ValueError(
             "population of a comparison must be shares, which are the same for all "
             "classifiers: give the shares instead of scores"
@@ -276,16 +276,17 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
 
 def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
     """Return the population of each classifier; of independent samples importance by name."""
-    is_by_name = isinstance(population, Mapping)
-    if (paired == is_by_name and isinstance(population, Mapping | Importance)) or (
-        is_by_name and set(population) != set(names)
-    ):
+    by_name = isinstance(population, Mapping) and any(
+        isinstance(x, Importance) for x in population.values()
+    )
+    of_each = population if by_name else dict.fromkeys(names, population)
+    is_one = isinstance(population, Importance)
+    if (by_name if paired else is_one) or set(of_each) != set(names):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "
             f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"
         )
-    of_each = population if is_by_name else dict.fromkeys(names, population)
-    if is_by_name and any(x.target is not None for x in of_each.values()):
+    if by_name and any(x.target is not None for x in of_each.values()):
         raise ValueError(
             "importance estimated from features of one target makes samples dependent: give "
             "known weights of each sample, or compare classifiers on the same rows"

@@ -43,7 +43,7 @@ def in_population(
     population, folds = options.population, None if options.folds is None else options.folds.fold
     is_importance = isinstance(population, Importance)
     if options.follow_up is not None:
-        if is_importance or (population is not None and population.are_estimated):
+        if is_importance or np.ndim(population) == 2:
             raise ValueError(
                 "follow_up and a population of Importance, or of scores, estimate other weights: "
                 "leave one out"
@@ -51,7 +51,19 @@ def in_population(
         predictions, estimated = options.follow_up.at(predictions, ended)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if is_importance:
-        predictions, estimated = _with_importance(predictions, population)
+        rows, origin = predictions.given_rows, "as given"
+        if population.target is None:
+            weights = real_weights(
+                population.weights, predictions.n_given, Source(weight="importance"), rows
+            )
+            if not weights.any():
+                raise ValueError("importance is zero in every row: some observations must count")
+            weights /= weights.mean()
+        else:
+            weights, estimated = _estimated_importance(population, predictions, rows)
+            origin = f"estimated from {len(population.target):,} rows of the target"
+        weights = predictions.sample_weight * weights
+        predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -64,33 +76,15 @@ def in_population(
         return predictions, with_estimated(options, estimated)
     if options.stratify is False:
         raise ValueError("population fixes the class shares: leave stratify=False out")
-    if population.are_estimated:
-        shares, estimated, doubt = _estimated_shares(population.shares, predictions)
+    if np.ndim(population) == 2:
+        shares, estimated, doubt = _estimated_shares(population, predictions)
         predictions = predictions.warned(doubt)
-        facts["target_rows"] = len(population.shares)
+        facts["target_rows"] = len(population)
         options = replace(options, stratify=True if options.groups is None else None)
     else:
-        shares = class_shares(population.shares, predictions)
+        shares = class_shares(population, predictions)
         options = replace(options, has_shares=True)
     return in_class_shares(predictions, shares, **facts), with_estimated(options, estimated)
-
-
-def _with_importance(
-    predictions: Predictions, given: Importance
-) -> tuple[Predictions, EstimatedWeights | None]:
-    """Return predictions weighted by importance, and how these weights are estimated."""
-    rows, estimated = predictions.given_rows, None
-    if given.target is not None:
-        weights, estimated = _estimated_importance(given.weights, given.target, predictions, rows)
-        origin = f"estimated from {len(given.target):,} rows of the target"
-    else:
-        source = Source(weight="importance")
-        weights = real_weights(given.weights, predictions.n_given, source, rows)
-        if not weights.any():
-            raise ValueError("importance is zero in every row: some observations must count")
-        weights, origin = weights / weights.mean(), "as given"
-    weighted = predictions.reweighted(predictions.sample_weight * weights, importance=origin)
-    return replace(weighted, index=rows.index), estimated
 
 
 def with_estimated(options: Options, weights: Weights | None) -> Options:
@@ -174,14 +168,15 @@ def _estimated_shares(
 
 
 def _estimated_importance(
-    source: Any, target: Any, predictions: Predictions, rows: Rows
+    given: Importance, predictions: Predictions, rows: Rows
 ) -> tuple[PerRow, EstimatedWeights]:
     """Return how much more often rows like these occur in the target, by their features.
 
     The logarithm of the ratio is that of the odds in a logistic regression which tells rows of the
     target from those of the sample (Bickel, Brückner and Scheffer 2009).
     """
-    both = [numbers("importance", x) for x in _with_the_same_columns(source, target)]
+    source = given.weights
+    both = [numbers("importance", x) for x in _with_the_same_columns(source, given.target)]
     n = predictions.n_given
     shapes = [x.shape for x in both]
     if any(x.ndim != 2 for x in both) or len(both[0]) != n or shapes[0][1] != shapes[1][1]:

@@ -28,7 +28,7 @@ from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.limits import Interval
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units, kish_sizes
-from dmfroc.inputs.class_shares import Shares, class_shares, in_class_shares
+from dmfroc.inputs.class_shares import class_shares, in_class_shares
 from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.horizon import FollowUp, predictions_at
 from dmfroc.inputs.labels import place_of_class
@@ -208,7 +208,7 @@ def choose_threshold(
         default 0.95.
     cost_fp, cost_fn : float, optional
         For ``"cost"``: costs of a false positive and of a false negative, by default 1.
-    population : dict of label to float, float, or Shares, optional
+    population : dict of label to float, or float, optional
         Share of each class where the threshold will be used, if it is not that of the sample, as
         for `dmfroc.estimate`: one number is the share of the positive class. Rates do not depend on
         it; F1, accuracy and costs do.
@@ -277,8 +277,8 @@ def choose_threshold(
     given_options: dict[str, Any] = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     if by != "cost":
         given_options = {} if by not in ("specificity", "sensitivity") else {"at_least": at_least}
-    if (of_use := Shares.of(population)) is not None:
-        shares = class_shares(of_use.shares, predictions)
+    if population is not None:
+        shares = class_shares(population, predictions)
         predictions = in_class_shares(predictions, shares)
     whole, predictions = predictions, predictions.counted
     known = predictions.labels

@@ -239,7 +239,6 @@ class Bootstrap(Resampling):
     """Replicates under multinomial weights; it uses every option."""
 
     name: ClassVar[str] = "bootstrap"
-    remedies: ClassVar[Mapping[str, str]] = {}
 
     def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the values under resampled units, with standard errors for studentizing."""

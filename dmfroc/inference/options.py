@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import check_level, flag, found, instance, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
-from dmfroc.inputs.class_shares import Importance, Shares, shares_in_cells
+from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge
 from dmfroc.inputs.of_rows import Folds
@@ -36,8 +38,8 @@ class Options:
         Labels of all rows where few are verified.
     follow_up : FollowUp or None
         How long rows were followed.
-    population : Shares, Importance, dict of str to Importance, or None
-        The population that is asked about; for independent samples that of each.
+    population : shares of classes, scores of rows, Importance, or None
+        The population that is asked about; for independent samples importance by name.
     method : str, IntervalMethod or None
         How standard errors and intervals are obtained.
     level : float
@@ -80,10 +82,6 @@ class Options:
         return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
 
     def __post_init__(self) -> None:
-        population = self.population
-        of_each = isinstance(population, Mapping) and [*population.values()]
-        if not (of_each and all(isinstance(x, Importance) for x in of_each)):
-            population = population if isinstance(population, Importance) else Shares.of(population)
         if self.follow_up is not None:
             instance("follow_up", self.follow_up, FollowUp)
         vars(self).update(
@@ -91,7 +89,6 @@ class Options:
             stratify=None if self.stratify is None else flag("stratify", self.stratify),
             folds=Folds.of(self.folds),
             judge=Judge.of(self.judge),
-            population=population,
             seed=seed_of(self.seed),
         )
 
@@ -113,8 +110,10 @@ class Options:
     @property
     def at_horizons(self) -> list[Options]:
         """The same options at each horizon, if there are several."""
-        several = () if self.follow_up is None else self.follow_up.several
-        return [replace(self, follow_up=x) for x in several]
+        follow_up: Any = self.follow_up
+        if follow_up is None or np.ndim(follow_up.horizon) == 0:
+            return []
+        return [replace(self, follow_up=replace(follow_up, horizon=t)) for t in follow_up.horizon]
 
     def sample_of(self, whole: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""

@@ -24,33 +24,6 @@ type Cells = tuple[IntPerRow, PerRow]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shares(OfRows):
-    """A population by the shares of its classes, which need not be those of the sample.
-
-    Class sizes are taken as fixed, and in every fold each class has its share.
-
-    Attributes
-    ----------
-    shares : dict of label to float, float, or array-like
-        Share of each class; of two classes that of the positive one is enough. Or scores of rows
-        of the population whose classes are not known, shape (m, K): the shares are estimated from
-        them, with their error.
-
-    Examples
-    --------
-    >>> Shares({"ill": 0.01, "well": 0.99})
-    Shares(shares={'ill': 0.01, 'well': 0.99})
-    """
-
-    shares: Any
-
-    @property
-    def are_estimated(self) -> bool:
-        """Whether they are scores of rows, from which shares are estimated."""
-        return np.ndim(self.shares) == 2
-
-
-@dataclass(frozen=True, eq=False, repr=False)
 class Importance(OfRows):
     """A population by how much more often a row like each of the sample occurs in it.
 

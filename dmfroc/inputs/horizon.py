@@ -94,14 +94,6 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
                 "or neither"
             )
 
-    @property
-    def several(self) -> list[FollowUp[float]]:
-        """The same at each horizon, if there are several."""
-        if np.ndim(self.horizon) == 0:
-            return []
-        own: Any = self
-        return [replace(own, horizon=t) for t in numbers("horizon", self.horizon).tolist()]
-
     def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, paired: bool = True
     ) -> tuple[Any, Any, Any]:
@@ -257,7 +249,7 @@ def predictions_at(
     if follow_up is None:
         return as_predictions(y_true, y_score, **given), None
     instance("follow_up", follow_up, FollowUp)
-    if follow_up.several:
+    if np.ndim(follow_up.horizon):
         raise ValueError("follow_up must have one horizon here: call this for each horizon")
     y_true, y_score, ended = follow_up.classes_of_events(y_true, y_score, given)
     return follow_up.at(as_predictions(y_true, y_score, **given), ended)
