@@ -28,10 +28,7 @@ from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arrays import columns_of
-from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
-from dmfroc.inputs.judge import Judge
-from dmfroc.inputs.of_rows import Folds
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import ContrastScale, Difference
@@ -58,10 +55,10 @@ def compare(
     frequency_weight: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
-    folds: Folds | Any = None,
-    judge: Judge | Any = None,
+    folds: Any = None,
+    judge: Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Importance | Any = None,
+    population: Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,

@@ -18,10 +18,7 @@ from dmfroc.inference.influences import influences_on
 from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
-from dmfroc.inputs.judge import Judge
-from dmfroc.inputs.of_rows import Folds
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 
@@ -39,10 +36,10 @@ def estimate(
     frequency_weight: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
-    folds: Folds | Any = None,
-    judge: Judge | Any = None,
+    folds: Any = None,
+    judge: Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Importance | Any = None,
+    population: Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -147,8 +144,7 @@ def estimate(
     options, given = Options.taken(estimate, locals(), remedy)
     measure = get_measure(measure)
     if options.at_horizons:
-        several: Any = evaluated(y_true, y_score, options, given, [measure])
-        return several
+        return evaluated(y_true, y_score, options, given, [measure])
     evidence = evidence_of(y_true, y_score, options, given, needs=measure.needs, copy=False)
     [result] = remarked_estimates(evidence, [measure])
     warn(result.caveats)

@@ -30,10 +30,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
-from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
-from dmfroc.inputs.judge import Judge
-from dmfroc.inputs.of_rows import Folds
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -225,10 +222,10 @@ def evaluate(
     frequency_weight: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
-    folds: Folds | Any = None,
-    judge: Judge | Any = None,
+    folds: Any = None,
+    judge: Any = None,
     follow_up: FollowUp[Any] | None = None,
-    population: Importance | Any = None,
+    population: Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -301,7 +298,7 @@ def evaluated(
     given: Mapping[str, Any],
     measures: Measures,
     pair_weights: PairWeights = "equal",
-) -> Evaluation | HorizonCurves:
+) -> Any:
     """Evaluate a classifier, at each horizon if there are several."""
     is_scored = given["y_pred"] is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored

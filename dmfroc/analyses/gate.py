@@ -29,11 +29,8 @@ from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.arrays import Rows, row_names
-from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.item_scores import ScoredItems, check_scored
-from dmfroc.inputs.judge import Judge
-from dmfroc.inputs.of_rows import Folds
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import crossed
 from dmfroc.measures.measure import Measure
@@ -171,10 +168,10 @@ def gate(
     frequency_weight: Any = None,
     groups: Any = None,
     stratify: bool | None = None,
-    folds: Folds | Any = None,
-    judge: Judge | Any = None,
+    folds: Any = None,
+    judge: Any = None,
     follow_up: FollowUp[float] | None = None,
-    population: Importance | Any = None,
+    population: Any = None,
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,

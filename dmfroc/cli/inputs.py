@@ -351,7 +351,7 @@ def _method_of(name: str | None, n_draws: int | None) -> Any:
     """Return the method, with its number of draws if that is given."""
     if n_draws is None:
         return name
-    methods = {x.name: x for x in (dmfroc.Bootstrap, dmfroc.BayesianBootstrap)}
+    methods = {"bootstrap": dmfroc.Bootstrap, "bayesian_bootstrap": dmfroc.BayesianBootstrap}
     if name not in methods:
         raise ValueError(f"--n-draws goes with --method {' or '.join(methods)}")
     return methods[name](n_draws)
