@@ -71,9 +71,9 @@ def test_a_learner_is_no_more_certain_than_its_fits(measure):
     scores = {"a": perfect, "b": perfect**1.001}
     named = {"measure": measure}
     [difference] = compare(
-        classes, scores, folds=dmfroc.Folds(target="learner"), **named
+        classes, scores, folds=dmfroc.Folds(folds, "learner"), **named
     ).differences
-    [of_fits] = compare(classes, scores, **named).differences
+    [of_fits] = compare(classes, scores, folds=folds, **named).differences
     assert difference.interval == pytest.approx(of_fits.interval)
     assert difference.interval[0] < 0 < difference.interval[1]
     assert difference.p_value > 0.99

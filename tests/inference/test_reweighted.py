@@ -36,8 +36,8 @@ MEASURES = ["accuracy", "hand_till", "macro_f1", "average_precision", "brier_sco
 
 def sample_in(design, scores=P, classes=CLASSES):
     given = dict(DESIGNS[design])
-    options = Options(groups=given.pop("groups", None), stratify=given.pop("stratify", None))
-    return evidence_of(classes, scores, options, needs="scores", **given).sample
+    of_rows = {x: given.pop(x) for x in ("sample_weight", "frequency_weight") if x in given}
+    return evidence_of(classes, scores, Options(**given), of_rows, needs="scores").sample
 
 
 def limits_in(design, name, scores=P):
@@ -126,7 +126,9 @@ def test_an_unseen_row_has_the_weight_of_an_average_one():
     """So that a sample with weights has the limits of one with eight times the weights."""
     found, expected = (
         facts_in(
-            evidence_of(CLASSES, P, Options(), needs="scores", sample_weight=x * WEIGHTS).sample,
+            evidence_of(
+                CLASSES, P, Options(), {"sample_weight": x * WEIGHTS}, needs="scores"
+            ).sample,
             get_measure("hand_till"),
         ).limits
         for x in (8, 1)
@@ -145,7 +147,7 @@ def followed(n_censored=20, n=80, seed=6):
     gone = generator.permutation(n)[:n_censored]
     time[gone], kind[gone] = generator.uniform(0.05, 0.95, n_censored), 0
     return evidence_of(
-        kind, risk, Options(), needs="scores", follow_up=dmfroc.FollowUp(time, 1.0)
+        kind, risk, Options(follow_up=dmfroc.FollowUp(time, 1.0)), {}, needs="scores"
     ).sample
 
 
@@ -166,7 +168,7 @@ def test_weights_by_a_model_change_by_their_derivatives():
     generator = np.random.default_rng(7)
     x, target = generator.normal(size=(N, 2)), generator.normal(0.3, size=(50, 2))
     sample = evidence_of(
-        CLASSES, P, Options(), needs="scores", population=dmfroc.Importance(x, target)
+        CLASSES, P, Options(population=dmfroc.Importance(x, target)), {}, needs="scores"
     ).sample
     limits = facts_in(sample, get_measure("hand_till"), allows_for_parts=True).limits
     ones, none = np.ones(N + 50), np.zeros(len(limits.of_unseen))
@@ -260,7 +262,7 @@ def test_few_censored_rows_hardly_change_an_interval(n_censored):
         plain, found = (
             facts_in(
                 evidence_of(
-                    y, p, Options(), needs="scores", follow_up=dmfroc.FollowUp(t, 1.0)
+                    y, p, Options(follow_up=dmfroc.FollowUp(t, 1.0)), {}, needs="scores"
                 ).sample,
                 get_measure(name),
             )
