@@ -89,11 +89,11 @@ def task(name: str, y: np.ndarray, scores: np.ndarray) -> Callable[[], float]:
             return float(metric.compute()["std"])
 
         return resample
-    from dmfroc import estimate
+    from dmfroc import Bootstrap, estimate
 
     if name.startswith("bootstrap "):
         measure = name.removeprefix("bootstrap ")
-        options = {"method": "bootstrap", "n_draws": N_REPLICATES}
+        options = {"method": Bootstrap(N_REPLICATES)}
         return lambda: estimate(measure, y, scores, **options).standard_error
     if name == "all":
         from dmfroc import evaluate

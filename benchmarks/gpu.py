@@ -73,7 +73,7 @@ def tasks(y: np.ndarray, scores: np.ndarray) -> dict[str, Callable[[], Any]]:
 
 
 def _of_draws(name: str, y: Any, scores: Any, n_draws: int) -> Any:
-    return dmfroc.estimate(name, y, scores, method="bootstrap", n_draws=n_draws)
+    return dmfroc.estimate(name, y, scores, method=dmfroc.Bootstrap(n_draws))
 
 
 def _of_torchmetrics(y: np.ndarray, scores: np.ndarray) -> Callable[[], Any] | None:

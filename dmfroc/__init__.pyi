@@ -25,6 +25,30 @@ from .analyses.training_runs import (
 from .counted.scan import (
     scan as scan,
 )
+from .inference.bootstrap import (
+    BayesianBootstrap as BayesianBootstrap,
+)
+from .inference.bootstrap import (
+    Bootstrap as Bootstrap,
+)
+from .inference.hypothesis import (
+    Equivalence as Equivalence,
+)
+from .inference.hypothesis import (
+    NonInferiority as NonInferiority,
+)
+from .inputs.class_shares import (
+    Importance as Importance,
+)
+from .inputs.horizon import (
+    FollowUp as FollowUp,
+)
+from .inputs.judge import (
+    Judge as Judge,
+)
+from .inputs.of_rows import (
+    Folds as Folds,
+)
 from .inputs.predictions import (
     Predictions as Predictions,
 )

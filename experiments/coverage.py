@@ -21,6 +21,7 @@ from _study import (
 from matplotlib.figure import Figure
 
 from dmfroc import Predictions, compare, estimate
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.bayes import bayesian_roc
 from dmfroc.inference import replicates
 from dmfroc.measures import MEASURES
@@ -162,7 +163,7 @@ def resampled(
     for name, true_value in true_values.items():
         for method in ("bootstrap", "bayesian_bootstrap"):
             with mock.patch.object(replicates, "_MOST_BY_NUMPY", 0):  # JAX is faster in the end
-                found = estimate(name, predictions, method=method, n_draws=1000, random_state=seed)
+                found = estimate(name, predictions, method=METHODS[method](1000), random_state=seed)
             percentiles = np.quantile(found.draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
             for interval_type, (low, high) in (
                 ("bca", found.interval),

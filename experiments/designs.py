@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
+import dmfroc
 from dmfroc import Predictions, compare, compare_runs, compare_subgroups, estimate
 from dmfroc.applications import nested_cross_validation, plan
 from dmfroc.measures import MEASURES
@@ -107,7 +108,10 @@ def algorithm(generator: np.random.Generator, learner: str, n: int, n_folds: int
     inside = performance(learner, n - n // n_folds)
     found = {
         "nested": (nested.estimate, performance(learner, n)),
-        "corrected": (estimate("hand_till", y, scores, folds=fold, target="learner"), inside),
+        "corrected": (
+            estimate("hand_till", y, scores, folds=dmfroc.Folds(fold, target="learner")),
+            inside,
+        ),
         "fits": (estimate("hand_till", y, scores, folds=fold), inside),
     }
     row = {}

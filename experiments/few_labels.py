@@ -8,6 +8,7 @@ import numpy as np
 from _study import arguments, markdown_table, write_page
 from scipy.special import expit
 
+import dmfroc
 from dmfroc import estimate, evaluate
 from dmfroc.measures import MEASURES
 
@@ -66,7 +67,7 @@ def of_prevalence(generator: np.random.Generator) -> list[list[object]]:
         covers = []
         for _ in range(N_SAMPLES_OF_PREVALENCE):
             sample, scores, said = binary(generator, N_OF_SAMPLE, 0.5)
-            found = estimate(name, sample, scores, y_pred=said, target_prevalence=PREVALENCE)
+            found = estimate(name, sample, scores, y_pred=said, population=PREVALENCE)
             covers.append(found.interval[0] <= truth <= found.interval[1])
         rows.append([MEASURES[name].title, f"{truth:.4f}", f"{100 * np.mean(covers):.1f}"])
     return rows
@@ -88,8 +89,8 @@ def of_estimated(generator: np.random.Generator) -> list[list[object]]:
         for _ in range(N_SAMPLES_OF_PREVALENCE):
             x, y, p = features_and_classes(generator, 500, 0.0, 0.5 if shift == "classes" else None)
             other, _, scores = target(600)
-            given = {"importance": (x, other)} if shift == "features" else {}
-            given |= {"target_prevalence": scores} if shift == "classes" else {}
+            given = {"population": dmfroc.Importance(x, other)} if shift == "features" else {}
+            given |= {"population": scores} if shift == "classes" else {}
             found = evaluate(y, p, measures=names, **given).estimates
             for name in names:
                 low, high = found[name].interval

@@ -11,6 +11,7 @@ from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_studies, simulate, write_page
 from scipy.stats import t
 
+import dmfroc
 from dmfroc import estimate
 from dmfroc.analyses.ranks import ranks_of
 from dmfroc.applications import gate, gates, items
@@ -147,7 +148,7 @@ def passes(
     y, scores = simulate(generator, n, means(2, strength))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        options = {"method": "bootstrap", "interval_type": "percentile", "n_draws": N_BOOT}
+        options = {"method": dmfroc.Bootstrap(N_BOOT, interval="percentile")}
         found = estimate(measure, y, scores, **options)
     verdict = verdict_of({"measure": measure, "at_least": limit}, y, scores)
     return {

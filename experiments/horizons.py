@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from _study import arguments, markdown_table, write_page
 
+import dmfroc
 from dmfroc import compare, estimate, evaluate
 from dmfroc.measures import MEASURES, net_benefit
 
@@ -49,9 +50,8 @@ def values(rows: Followed, how: str = "horizon") -> dict[str, Any]:
     """Return estimates of all measures, by the package or by what one should not do."""
     risks, any_event = rows["risks"], rows["kind"] > 0
     if how in ("horizon", "strata"):
-        given: dict[str, Any] = {"time": rows["time"], "horizon": HORIZON}
-        if how == "strata":
-            given |= {"censoring": "strata", "censoring_by": rows["stratum"]}
+        by = {"censoring": "strata", "by": rows["stratum"]} if how == "strata" else {}
+        given: dict[str, Any] = {"follow_up": dmfroc.FollowUp(rows["time"], HORIZON, **by)}
         of_kinds = evaluate(rows["kind"], risks, measures=OF_KINDS, **given)
         of_any = evaluate(any_event, risks.sum(axis=1), measures=OF_ANY, **given)
         return of_kinds.estimates | of_any.estimates
@@ -95,7 +95,7 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
         y, scores = rows["kind"], rows["risks"]
         if name in SMOOTH_OF_ANY:
             y, scores = y > 0, scores.sum(axis=1)
-        given = {"time": rows["time"], "horizon": HORIZON}
+        given = {"follow_up": dmfroc.FollowUp(rows["time"], HORIZON)}
         sample = evidence_of(y, scores, Options(), needs="scores", **given).sample
         measure, predictions, weights = MEASURES[name], sample.predictions, sample.units.weights
         bound = bind(measure, predictions)
@@ -109,8 +109,12 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
             fixed[row] = facts.value - estimate(measure, rest).value
         for row in range(n):
             rest = np.arange(n) != row
-            without = estimate(measure, y[rest], scores[rest], time=rows["time"][rest],
-                               horizon=HORIZON)  # fmt: skip
+            without = estimate(
+                measure,
+                y[rest],
+                scores[rest],
+                follow_up=dmfroc.FollowUp(rows["time"][rest], HORIZON),
+            )
             changes[row] = facts.value - without.value
         error = np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum())
         table.append(
@@ -131,8 +135,12 @@ def timings(generator: np.random.Generator) -> list[list[str]]:
             rows = draw(generator, N_ROWS, rate)
             scores = {x: rows["risks"] ** power for x, power in (("a", 1), ("b", 1.2), ("c", 1.5))}
             start = time.perf_counter()
-            compare(rows["kind"], scores, measure=name, time=rows["time"],
-                    horizon=[0.1, 0.2, 0.3, 0.4, 0.5])  # fmt: skip
+            compare(
+                rows["kind"],
+                scores,
+                measure=name,
+                follow_up=dmfroc.FollowUp(rows["time"], [0.1, 0.2, 0.3, 0.4, 0.5]),
+            )
             seconds.append(time.perf_counter() - start)
         ratio = f"{seconds[1] / seconds[0]:.2f}"
         table.append([MEASURES[name].title, *(f"{x:.1f}" for x in seconds), ratio])

@@ -22,6 +22,7 @@ from _study import (
 from matplotlib.figure import Figure
 from scipy.stats import binomtest, norm
 
+import dmfroc
 from dmfroc import Predictions, compare
 from dmfroc.measures import MEASURES, dmf_auc
 
@@ -136,9 +137,8 @@ def power_paper(generator: np.random.Generator, contrast: str, gap: float) -> di
         [difference] = compare(
             pair,
             measure="dmf_auc",
-            method="paper_bootstrap",
-            paired=False,  # each has draws of its own
-            n_draws=PAPER_DRAWS,
+            method=dmfroc.papers.PaperBootstrap(PAPER_DRAWS),
+            paired=False,  # each has draws of its own,
             random_state=int(generator.integers(2**31)),
         ).differences
     return {"paper_p": difference.p_value}

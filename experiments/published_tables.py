@@ -19,9 +19,10 @@ from sklearn.linear_model import LogisticRegression, lasso_path
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
+import dmfroc
 from dmfroc import Predictions, compare, compare_runs, estimate, measures
 from dmfroc.applications import judged_shares, nested_cross_validation, plan
-from dmfroc.applications.shares_by_judge import inverted_shares
+from dmfroc.inference.judge import inverted_shares
 from dmfroc.multiclass.band import curve_band
 from dmfroc.simulation import PublishedFigures
 
@@ -245,7 +246,9 @@ def generalization(generator: np.random.Generator, n: int) -> list[dict]:
         said[test], fold[test] = clone(LEARNER).fit(x[train], y[train]).predict(x[test]), number
     options = {"y_pred": said, "folds": fold}
     intervals = {
-        "corrected t (10 folds)": estimate("accuracy", y, target="learner", **options).interval,
+        "corrected t (10 folds)": estimate(
+            "accuracy", y, folds=dmfroc.Folds(target="learner"), **options
+        ).interval,
         "10 folds": estimate("accuracy", y, **options).interval,
     }
     plain = estimate("accuracy", y, **options).value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from _study import arguments, markdown_table, write_page
 
+import dmfroc
 from dmfroc import Predictions, estimate
 from dmfroc.measures import MEASURES
 
@@ -32,8 +33,8 @@ def rows(n: int, n_samples: int) -> list[list[str]]:
             if ("vus" in measure.name) != (n_classes == 3):
                 continue
             by_jackknife, by_bootstrap = (
-                estimate(measure, predictions, method=method, n_draws=n_draws)
-                for method, n_draws in (("jackknife", None), ("bootstrap", n_samples))
+                estimate(measure, predictions, method=method)
+                for method in ("jackknife", dmfroc.Bootstrap(n_samples))
             )
             errors = by_jackknife.standard_error, by_bootstrap.standard_error
             cells = f"{by_jackknife.value:.4f}", *(f"{error:.5f}" for error in errors)

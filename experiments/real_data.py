@@ -30,6 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+import dmfroc
 from dmfroc import Predictions, compare, hand_till_score, multiclass_roc
 from dmfroc.measures import dmf_auc
 from dmfroc.plots import MulticlassROCDisplay
@@ -69,6 +70,11 @@ LOW_FPR = 0.1
 BOXES = {
     "paper_bootstrap": "draws of the paper's bootstrap of its DMF-AUC",
     "bootstrap": "of the bootstrap of ours",
+}
+KINDS = {
+    "jackknife": "jackknife",
+    "bootstrap": dmfroc.Bootstrap(N_DRAWS),
+    "paper_bootstrap": dmfroc.papers.PaperBootstrap(N_DRAWS),
 }
 METHODS = {"jackknife": "jackknife", "bootstrap": "bootstrap", "paper_bootstrap": "the paper's"}
 UNCERTAIN = ("iris", "glass")  # the sets for which the paper finds many possible orders
@@ -311,17 +317,14 @@ nearest neighbours have like areas, but not like curves:
 def by_paper(name: str) -> Comparison:
     """Compare the classifiers of one split by the paper's estimator and its bootstrap."""
     found = predictions_of(name, SEED)
-    return compare(found, measure=PAPER, method="paper_bootstrap", n_draws=N_DRAWS)
+    return compare(found, measure=PAPER, method=dmfroc.papers.PaperBootstrap(N_DRAWS))
 
 
 @lru_cache
 def by_all_methods(name: str) -> dict[str, Comparison]:
     """Compare the classifiers of one split by each method."""
     found = predictions_of(name, SEED)
-    return {
-        method: compare(found, method=method, n_draws=None if method == "jackknife" else N_DRAWS)
-        for method in METHODS
-    }
+    return {method: compare(found, method=KINDS[method]) for method in METHODS}
 
 
 def width_rows(names: tuple[str, ...]) -> list[list[str]]:
@@ -330,7 +333,7 @@ def width_rows(names: tuple[str, ...]) -> list[list[str]]:
     for name in names:
         ours = by_all_methods(name)
         found = predictions_of(name, SEED)
-        papers = compare(found, measure=PAPER, method="bootstrap", n_draws=N_DRAWS)
+        papers = compare(found, measure=PAPER, method=dmfroc.Bootstrap(N_DRAWS))
         pairs = ((ours["paper_bootstrap"], ours["bootstrap"]), (by_paper(name), papers))
         shares = [
             np.mean([a.estimates[x].standard_error / b.estimates[x].standard_error for x in found])

@@ -176,15 +176,17 @@ def judge(
     elif drawn == "probability":
         chance = 0.02 + 1 - certain
         chance = np.minimum(chance * population.n / chance.sum(), 1)
-        verified, given = generator.random(n) < chance, {"label_probability": chance}
+        verified, given = generator.random(n) < chance, {"probability": chance}
     else:
         strata = np.searchsorted(np.quantile(certain, [0.25, 0.5, 0.75]), certain)
         rank = pd.Series(generator.random(n)).groupby(strata).rank().to_numpy()
-        verified, given = rank <= population.n / 4, {"label_strata": strata}
+        verified, given = rank <= population.n / 4, {"strata": strata}
     hidden = np.where(verified, y.astype(float), np.nan)
     if len(np.unique(y[verified])) < k:
         return []
-    return _evaluated(truths(name), MEASURES, y_true=hidden, y_score=scores[0], judge=said, **given)
+    return _evaluated(
+        truths(name), MEASURES, y_true=hidden, y_score=scores[0], judge=dmfroc.Judge(said, **given)
+    )
 
 
 def labels(generator: np.random.Generator, name: str) -> list[Row]:
@@ -215,7 +217,7 @@ def target(generator: np.random.Generator, name: str) -> list[Row]:
     k = len(POPULATIONS[name].shares)
     shares = tuple((np.arange(k, 0, -1) / np.arange(k + 1).sum()).tolist())
     y, scores = POPULATIONS[name].draw(generator, POPULATIONS[name].n)
-    given = {"y_true": y, "y_score": scores[0], "target_prevalence": list(shares)}
+    given = {"y_true": y, "y_score": scores[0], "population": list(shares)}
     return _evaluated(truths_at(name, shares), MEASURES, **given)
 
 
@@ -244,13 +246,11 @@ def margins(generator: np.random.Generator, name: str) -> list[Row]:
     rows = []
     for measure in CHEAP:
         lost = _lost(name)[measure]
-        is_error = not get_measure(measure).greater_is_better
         found = dmfroc.compare(
             y,
             {"new": spoilt, "old": scores[1]},
             measure=measure,
-            alternative="less" if is_error else "greater",
-            margin=abs(lost),
+            test=dmfroc.NonInferiority(abs(lost)),
         )
         rows.append(_tested(measure, found.differences[0].p_value, bool(found.warnings)))
     return rows
@@ -335,7 +335,7 @@ def _population_of_last(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 def bootstrap(generator: np.random.Generator, name: str) -> list[Row]:
     y, scores = POPULATIONS[name].draw(generator, POPULATIONS[name].n)
-    given = {"y_true": y, "y_score": scores[0], "method": "bootstrap", "n_draws": 200}
+    given = {"y_true": y, "y_score": scores[0], "method": dmfroc.Bootstrap(200)}
     return _evaluated(truths(name), DRAWN, **given)
 
 

@@ -135,7 +135,7 @@ DECISIONS = {
             "weights": {"sample_weight": WEIGHTS},
             "sensitivity": {"by": "sensitivity", "at_least": 0.8},
             "specificity": {"by": "specificity", "at_least": 0.7, "random_state": 3},
-            "costs": {"target_prevalence": 0.1, "by": "cost", "cost_fp": 2.0, "cost_fn": 5.0},
+            "costs": {"population": 0.1, "by": "cost", "cost_fp": 2.0, "cost_fn": 5.0},
             "accuracy": {"by": "accuracy"},
         }.items()
     },
@@ -484,7 +484,7 @@ ANALYSES = {
     },
     **{
         f"estimate/{measure}/{kind}/bootstrap": lambda measure=measure, sample=sample: (
-            dmfroc.estimate(measure, *sample, method="bootstrap", n_draws=100)
+            dmfroc.estimate(measure, *sample, method=dmfroc.Bootstrap(100))
         )
         for measure in ("accuracy", "hand_till")
         for kind, sample in SAMPLES.items()
@@ -497,10 +497,10 @@ ANALYSES = {
             "right": (RIGHT, {}),
             "one": ({"a": RIGHT["a"]}, {"level": 0.8}),
             "graded": (GRADES, {"bounds": (-5, 6), "groups": GROUPS}),
-            "unbounded": (GRADES, {"bounds": (-np.inf, np.inf), "rope": 0.1}),
+            "unbounded": (GRADES, {"bounds": (-np.inf, np.inf), "test": dmfroc.Equivalence(0.1)}),
             "by": (RIGHT, {"by": {"site": SITE, "third": np.arange(N) % 3}}),
             "judge": (VERIFIED, {"judge": {n: np.round(x * 0.8) for n, x in RIGHT.items()}}),
-            "greater": (RIGHT, {"alternative": "greater", "margin": 0.05, "simultaneous": True}),
+            "greater": (RIGHT, {"test": dmfroc.NonInferiority(0.05), "simultaneous": True}),
         }.items()
     },
     **{

@@ -58,7 +58,7 @@ SCORES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
 LABELS = SCORES.argmax(axis=1)
 TWO, P = (Y > 0).astype(int), SCORES[:, 1:].sum(axis=1)
 TABLE = dmfroc.measures.ContingencyTable.from_labels(Y, LABELS)
-BOOTSTRAP = {"method": "bootstrap", "n_draws": 100}
+BOOTSTRAP = {"method": dmfroc.Bootstrap(100)}
 STUDIES = {"tp": [9, 8, 7, 9], "fn": [1, 2, 3, 1], "fp": [2, 3, 1, 4], "tn": [8, 7, 9, 6]}
 OTHER = {"a": SCORES, "b": SCORES[:, [1, 0, 2]]}
 
@@ -123,7 +123,7 @@ CALLS = {
     "choose_threshold": lambda f: [
         f(TWO, P, n_draws=100),
         f(Y, SCORES, by="f1", n_draws=100),
-        f(TWO, P, by="f1", target_prevalence=0.1, n_draws=100),
+        f(TWO, P, by="f1", population=0.1, n_draws=100),
     ],
     "compare": lambda f: [
         f(Y, OTHER, measure="dmf_auc"),
@@ -309,7 +309,7 @@ UNEVEN = {"sample_weight": WEIGHTS, "groups": GROUPS}
 KINDS = {
     "rows": ((TRUE, GOOD), {}),
     "folds": ((TRUE, GOOD), {"folds": FOLDS}),
-    "learner": ((TRUE, GOOD), {"folds": FOLDS, "target": "learner"}),
+    "learner": ((TRUE, GOOD), {"folds": dmfroc.Folds(FOLDS, target="learner")}),
     "weights": ((TRUE, GOOD), {"sample_weight": WEIGHTS}),
     "groups": ((TRUE, GOOD), UNEVEN),
     "groups-folds": ((TRUE, GOOD), {"sample_weight": WEIGHTS, "groups": CLASS, "folds": FOLDS}),
@@ -382,7 +382,7 @@ def runs(*places):
 
 
 TWO_RUNS = {name: scores[:2] for name, scores in runs(0, 2).items()}
-DRAWS = {"method": "bootstrap", "n_draws": 100}
+DRAWS = {"method": dmfroc.Bootstrap(100)}
 IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 9}
 METHODS = {
     name: {} if "n_draws" in method.remedies else {"n_draws": 100}
@@ -415,17 +415,16 @@ CASES = {
     "evaluate/judge-strata": lambda: dmfroc.evaluate(
         np.where(np.arange(ROWS) % 2, None, TRUE),
         GOOD,
-        judge=HARD,
-        label_strata=np.arange(ROWS) % 3,
+        judge=dmfroc.Judge(HARD, strata=np.arange(ROWS) % 3),
     ),
     "evaluate/prevalence": lambda: dmfroc.evaluate(
-        TRUE, GOOD, measures=["accuracy"], target_prevalence=[0.2, 0.3, 0.5]
+        TRUE, GOOD, measures=["accuracy"], population=[0.2, 0.3, 0.5]
     ),
     "evaluate/target": lambda: dmfroc.evaluate(
-        TRUE, GOOD, measures=["accuracy"], target_prevalence=GOOD[::2]
+        TRUE, GOOD, measures=["accuracy"], population=GOOD[::2]
     ),
     "evaluate/importance": lambda: dmfroc.evaluate(
-        TRUE, GOOD, measures=["accuracy"], importance=(GOOD[:, :1], GOOD[::3, :1])
+        TRUE, GOOD, measures=["accuracy"], population=dmfroc.Importance(GOOD[:, :1], GOOD[::3, :1])
     ),
     "evaluate/accumulator": merged,
     "evaluate/accumulator-options": lambda: merged(
@@ -443,7 +442,7 @@ CASES = {
     **{
         f"estimate/{kind}": (
             lambda kind=kind: dmfroc.estimate(
-                "hand_till", TRUE, GOOD, interval_type=kind, level=0.9, **DRAWS
+                "hand_till", TRUE, GOOD, method=dmfroc.Bootstrap(interval=kind), level=0.9, **DRAWS
             )
         )
         for kind in TYPES
@@ -463,16 +462,18 @@ CASES = {
         for kind, options in {
             "rows": {},
             "folds": {"folds": FOLDS},
-            "learner": {"folds": FOLDS, "target": "learner"},
+            "learner": {"folds": dmfroc.Folds(FOLDS, target="learner")},
             "groups": UNEVEN,
-            "groups-bootstrap": UNEVEN | DRAWS | {"rope": 0.03},
+            "groups-bootstrap": UNEVEN | DRAWS | {"test": dmfroc.Equivalence(0.03)},
             "simultaneous": {"simultaneous": True, "level": 0.9, "random_state": 3},
             "simultaneous-folds": {"simultaneous": True, "folds": FOLDS},
-            "bayesian_bootstrap": {"method": "bayesian_bootstrap", "n_draws": 100},
+            "bayesian_bootstrap": {"method": dmfroc.BayesianBootstrap(100)},
             "random-sizes": {"stratify": False},
         }.items()
     },
-    "compare/default": lambda: dmfroc.compare(TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, rope=0.05),
+    "compare/default": lambda: dmfroc.compare(
+        TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, test=dmfroc.Equivalence(0.05)
+    ),
     "compare/dmf_auc": lambda: dmfroc.compare(
         TRUE, THREE, measure=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
     ),

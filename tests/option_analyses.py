@@ -28,6 +28,7 @@ from option_pairs import (
     Wrong,
     doubled,
     numbers,
+    objects,
     take,
     without,
 )
@@ -36,7 +37,7 @@ import dmfroc
 from dmfroc import measures
 
 COLUMNS = ("function", "input", "first", "second", "verdict", "message")
-OF_COMPARISONS = ("paired", "alternative", "margin", "rope", "simultaneous")
+OF_COMPARISONS = ("paired", "test", "test of a margin", "test of equivalence", "simultaneous")
 OF_ALL = [x for x in VALUES if x not in OF_COMPARISONS]
 ARRAYS, TWO = ({"y_true": TRUE, "y_score": s} for s in (SCORES["one"], SCORES))
 
@@ -53,11 +54,11 @@ def rest(c):
 
 
 def estimate(c):
-    return dmfroc.estimate(MEASURE, **c)
+    return dmfroc.estimate(MEASURE, **objects(c))
 
 
 def compare(c):
-    return dmfroc.compare(measure=MEASURE, **c)
+    return dmfroc.compare(measure=MEASURE, **objects(c))
 
 
 def all_labels(c):
@@ -83,7 +84,7 @@ def in_folds(c):
 def hard_labels(c):
     names = np.array(c.get("labels", ["a", "b"]), object)
     given = {"y_pred": names[c["y_score"].argmax(axis=1)]} | c
-    return dmfroc.estimate(MEASURE, **without(given, "y_score"))
+    return dmfroc.estimate(MEASURE, **objects(without(given, "y_score")))
 
 
 def each_as(function, c):
@@ -94,7 +95,7 @@ def against_all(c, scores=None):
     """Compare with the baseline that decides for the positive class, by name or by its scores."""
     both = {"one": c["y_score"]["one"], "treat all": scores}
     hard = {"y_pred": {"one": c["y_pred"]["one"]}} if "y_pred" in c else {}
-    return dmfroc.compare(measure="net_benefit", **c | {"y_score": both} | hard)
+    return dmfroc.compare(measure="net_benefit", **objects(c | {"y_score": both} | hard))
 
 
 def place_of_positive(c):
@@ -104,7 +105,7 @@ def place_of_positive(c):
 
 def one_score(c):
     score = c["y_score"][:, place_of_positive(c)]
-    return dmfroc.estimate("average_precision", **c | {"y_score": score})
+    return dmfroc.estimate("average_precision", **objects(c | {"y_score": score}))
 
 
 def scores_of_all(c):
@@ -112,8 +113,13 @@ def scores_of_all(c):
 
 
 def gate(c, **rule):
-    [judged] = dmfroc.applications.gate([{"measure": MEASURE} | rule], **c).rules
+    [judged] = dmfroc.applications.gate([{"measure": MEASURE} | rule], **objects(c)).rules
     return {"value": judged.value, "interval": judged.interval}
+
+
+def choose_threshold(c):
+    population = {"population": c["target_prevalence"]} if "target_prevalence" in c else {}
+    return dmfroc.applications.choose_threshold(**without(c, "target_prevalence") | population)
 
 
 def gated(found):
@@ -157,13 +163,13 @@ SAME = [
         one_score,
         ARRAYS,
         OF_ALL,
-        of_numbers(lambda c: dmfroc.estimate("average_precision", **c)),
+        of_numbers(lambda c: dmfroc.estimate("average_precision", **objects(c))),
     ),
     ("estimate", "hard labels", hard_labels, ARRAYS, OF_ALL, of_numbers(estimate)),
     (
         "evaluate",
         "arrays",
-        lambda c: dmfroc.evaluate(measures=[MEASURE], **c),
+        lambda c: dmfroc.evaluate(measures=[MEASURE], **objects(c)),
         ARRAYS,
         OF_ALL,
         lambda c: {
@@ -175,10 +181,12 @@ SAME = [
     (
         "evaluate",
         "Predictions",
-        lambda c: dmfroc.evaluate(as_predictions(c, c["y_score"]), measures=[MEASURE], **rest(c)),
+        lambda c: dmfroc.evaluate(
+            as_predictions(c, c["y_score"]), measures=[MEASURE], **objects(rest(c))
+        ),
         ARRAYS,
         OF_ALL,
-        of_numbers(lambda c: dmfroc.evaluate(measures=[MEASURE], **c)),
+        of_numbers(lambda c: dmfroc.evaluate(measures=[MEASURE], **objects(c))),
     ),
     (
         "gate",
@@ -202,7 +210,7 @@ SAME = [
         lambda c: accumulated(c, c["y_score"]).compute([MEASURE], **rest(c)),
         ARRAYS,
         ["stratify", "level"],
-        of_numbers(lambda c: dmfroc.evaluate(measures=[MEASURE], **c)),
+        of_numbers(lambda c: dmfroc.evaluate(measures=[MEASURE], **objects(c))),
     ),
     (
         "compare",
@@ -241,7 +249,7 @@ def subgroups_by_hand(run, call, found):
     expected = {}
     for name in np.unique(call["by"]):
         own = without(take(call, call["by"] == name), "by", "min_class_size")
-        of_one = numbers(dmfroc.estimate(MEASURE, **own))
+        of_one = numbers(dmfroc.estimate(MEASURE, **objects(own)))
         for x in ("value", "standard_error", "interval/0", "interval/1"):
             expected[f"groups/{name}/{x}"] = of_one[f"estimates/it/{x}"]
     return expected
@@ -357,7 +365,7 @@ def curve_by_hand(run, call, found):
         measure = measures.net_benefit(t, prevalence=call.get("prevalence"))
         if "costs" in call:
             measure = measures.expected_utility(call["costs"](t))
-        one = dmfroc.estimate(measure, **plain)
+        one = dmfroc.estimate(measure, **objects(plain))
         expected[f"thresholds/{place}/value"] = one.value
         error = found[f"thresholds/{place}/standard_error"]
         if not 0.9 < error / one.standard_error < 1.1:
@@ -404,13 +412,21 @@ for name in np.unique(np.char.add(SITE, TRUE)):
     rows = np.char.add(SITE, TRUE) == name
     FOLDS_IN_SITES[rows] = np.arange(rows.sum()) % 2
 RUNS = {"one": [SCORES["one"], SCORES["one"] ** 2], "two": [SCORES["two"], SCORES["two"] ** 3]}
-SHARED = ("alternative", "margin", "rope", "simultaneous", "level", "random_state", "groups")
+SHARED = (
+    "test",
+    "test of a margin",
+    "test of equivalence",
+    "simultaneous",
+    "level",
+    "random_state",
+    "groups",
+)
 OTHERS = [
     # function, input, call, base, options, other values and other ways by hand
     (
         "compare_subgroups",
         "subgroups",
-        lambda c: dmfroc.compare_subgroups(measure=MEASURE, **c),
+        lambda c: dmfroc.compare_subgroups(measure=MEASURE, **objects(c)),
         ARRAYS | {"by": SITE, "min_class_size": 2},
         (
             "labels",
@@ -419,9 +435,9 @@ OTHERS = [
             "y_pred",
             "stratify",
             "method",
+            "method with interval",
+            "method with draws",
             "level",
-            "interval_type",
-            "n_draws",
             "random_state",
             "groups",
         ),
@@ -443,7 +459,7 @@ OTHERS = [
     (
         "multilabel",
         "multilabel",
-        lambda c: dmfroc.applications.multilabel(**c),
+        lambda c: dmfroc.applications.multilabel(**objects(c)),
         {"y_true": LABELLED, "y_score": OF_LABELS},
         SHARED,
         {
@@ -454,7 +470,7 @@ OTHERS = [
             },
             "average": lambda c: {"average": "micro"},
             "labels (names)": lambda c: {"labels": ["u", "v", "w"]},
-            "margin": lambda c: {"alternative": "greater", "margin": 0.01},
+            "test of a margin": lambda c: {"alternative": "greater", "margin": 0.01},
         },
         dict.fromkeys(("measure", "y_pred", "average"), multilabel_by_hand)
         | {"labels (names)": unnamed},
@@ -462,12 +478,12 @@ OTHERS = [
     (
         "items",
         "items",
-        lambda c: dmfroc.applications.items(**c),
+        lambda c: dmfroc.applications.items(**objects(c)),
         {"scores": RIGHT},
         SHARED,
         {
             "judge": judged_items,
-            "label_probability": lambda c: (
+            "judge with probability": lambda c: (
                 judged_items(c) | {"label_probability": 0.5 + 0.3 * IS_B}
             ),
             "by": lambda c: {"by": SITE},
@@ -475,7 +491,7 @@ OTHERS = [
         },
         {
             "judge": items_by_hand,
-            "label_probability": items_by_hand,
+            "judge with probability": items_by_hand,
             "by": items_by,
             "bounds": items_bounds,
         },
@@ -505,9 +521,9 @@ OTHERS = [
     (
         "applications.choose_threshold",
         "arrays",
-        lambda c: dmfroc.applications.choose_threshold(**{"n_draws": 100} | c),
+        lambda c: choose_threshold({"n_draws": 100} | c),
         ARRAYS,
-        ("labels", "sample_weight", "pos_label", "target_prevalence", "level", "random_state"),
+        ("labels", "sample_weight", "pos_label", "population", "level", "random_state"),
         {
             "by": lambda c: {"by": "f1"},
             "at_least": lambda c: {"by": "specificity", "at_least": 0.7},
@@ -522,7 +538,7 @@ OTHERS = [
                 "cost_fp",
                 "cost_fn",
                 "n_draws",
-                "target_prevalence",
+                "population",
                 "sample_weight",
                 "pos_label",
                 "level",

@@ -12,6 +12,6 @@ def option_names(function):
             hints = typing.get_type_hints(getattr(function, "func", function))  # of a partial
             [typed_dict] = typing.get_args(hints[name])
             found += typed_dict.__annotations__
-        else:
+        elif parameter.annotation != "Nothing":
             found.append(name)
     return found

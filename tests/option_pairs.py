@@ -69,6 +69,45 @@ def without(call, *names):
     return {name: value for name, value in call.items() if name not in names}
 
 
+OBJECTS = {
+    "folds": ("folds", "target", "train_fraction"),
+    "judge": ("judge", "label_probability", "label_strata"),
+    "population": ("target_prevalence", "importance"),
+    "method": ("method", "n_draws", "interval_type"),
+    "test": ("alternative", "margin", "rope"),
+}
+
+
+def objects(call):
+    """Return a call in which what belongs together, and is applied by hand apart, is one object."""
+    parts = {x: call[x] for names in OBJECTS.values() for x in names if x in call}
+    rest = without(call, *parts)
+    if "target" in parts:
+        given = parts.get("folds"), parts["target"], parts.get("train_fraction")
+        rest["folds"] = dmfroc.Folds(*given)
+    elif "folds" in parts:
+        rest["folds"] = parts["folds"]
+    if "judge" in parts:
+        given = (parts.get(x) for x in OBJECTS["judge"])
+        rest["judge"] = dmfroc.Judge(*given)
+    if isinstance(importance := parts.get("importance"), dict):
+        rest["population"] = {x: dmfroc.Importance(w) for x, w in importance.items()}
+    elif importance is not None:
+        several = importance if isinstance(importance, tuple) else (importance,)
+        rest["population"] = dmfroc.Importance(*several)
+    if "target_prevalence" in parts:
+        rest["population"] = parts["target_prevalence"]
+    if "method" in parts:
+        rest["method"] = dmfroc.Bootstrap(parts["n_draws"], parts.get("interval_type", "bca"))
+    if "margin" in parts:
+        rest["test"] = dmfroc.NonInferiority(parts["margin"])
+    elif "rope" in parts:
+        rest["test"] = dmfroc.Equivalence(parts["rope"])
+    elif "alternative" in parts:
+        rest["test"] = parts["alternative"]
+    return rest
+
+
 # What is given for each option, together with the options that it needs. The order matters.
 
 
@@ -92,40 +131,37 @@ VALUES = {
     "y_pred": lambda c: {"y_pred": same_kind(c, PREDICTED["one"], PREDICTED)},
     "pos_label": lambda c: {"pos_label": "b" if "labels" in c else "a"},
     "folds": lambda c: {"folds": FOLDS},
-    "target": lambda c: {"folds": FOLDS, "target": "learner"},
-    "train_fraction": lambda c: {"folds": FOLDS, "target": "learner", "train_fraction": 0.8},
+    "folds of the learner": lambda c: {"folds": FOLDS, "target": "learner"},
+    "folds of a share": lambda c: {"folds": FOLDS, "target": "learner", "train_fraction": 0.8},
     "judge": judged,
-    "label_probability": lambda c: judged(c) | {"label_probability": 0.5 + 0.3 * IS_B},
-    "label_strata": lambda c: judged(c) | {"label_strata": np.arange(N) % 2},
-    "target_prevalence": lambda c: {"target_prevalence": {"a": 0.7, "b": 0.3}},
-    "importance": lambda c: {"importance": 0.5 + np.arange(N) % 5},
-    "target_prevalence of scores": lambda c: {
+    "judge with probability": lambda c: judged(c) | {"label_probability": 0.5 + 0.3 * IS_B},
+    "judge with strata": lambda c: judged(c) | {"label_strata": np.arange(N) % 2},
+    "population": lambda c: {"target_prevalence": {"a": 0.7, "b": 0.3}},
+    "population of importance": lambda c: {"importance": 0.5 + np.arange(N) % 5},
+    "population of scores": lambda c: {
         "target_prevalence": SCORES["two"][::2, :: -1 if "labels" in c else 1]
     },
-    "importance of features": lambda c: {"importance": (FEATURE, OF_TARGET)},
+    "population of features": lambda c: {"importance": (FEATURE, OF_TARGET)},
     "stratify": lambda c: {"stratify": True},
     "method": lambda c: BOOTSTRAP,
     "level": lambda c: {"level": 0.8},
-    "interval_type": lambda c: BOOTSTRAP | {"interval_type": "basic"},
-    "n_draws": lambda c: {"method": "bootstrap", "n_draws": 150},
+    "method with interval": lambda c: BOOTSTRAP | {"interval_type": "basic"},
+    "method with draws": lambda c: {"method": "bootstrap", "n_draws": 150},
     "random_state": lambda c: {"random_state": 7},
     "paired": lambda c: {"paired": False},
-    "alternative": lambda c: {"alternative": "greater"},
-    "margin": lambda c: {"alternative": "greater", "margin": 0.2},
-    "rope": lambda c: {"rope": 0.05},
+    "test": lambda c: {"alternative": "greater"},
+    "test of a margin": lambda c: {"alternative": "greater", "margin": 0.2},
+    "test of equivalence": lambda c: {"rope": 0.05},
     "simultaneous": lambda c: {"simultaneous": True},
     "groups": doubled,  # last, since it doubles all rows
 }
-# Options that an option needs, which it therefore is not combined with a second time
-NEEDS = {
-    "target": ("folds",),
-    "train_fraction": ("folds", "target"),
-    "label_probability": ("judge",),
-    "label_strata": ("judge",),
-    "margin": ("alternative",),
-    "interval_type": ("method", "n_draws"),
-    "n_draws": ("method",),
-    "method": ("n_draws",),
+# Other words that name an option in a message
+WORDS = {
+    "folds of the learner": ("target",),
+    "folds of a share": ("target",),
+    "method with interval": ("interval",),
+    "test of a margin": ("NonInferiority", "margin"),
+    "test of equivalence": ("Equivalence",),
 }
 
 
@@ -138,9 +174,7 @@ def built(base, options, values):
     call = dict(base)
     for name, value in values.items():
         if name in options:
-            given = value(call)
-            kept = {x: v for x, v in call.items() if x == "n_draws" and name == "method"}
-            call |= given | kept
+            call |= value(call)
     return call
 
 
@@ -242,7 +276,7 @@ def y_pred_by_hand(run, call, found):
 
 def in_each_fold(run, call):
     """Return the values in each fold, by name."""
-    folds = without(call, "folds", "target", "train_fraction", "method", "n_draws", "interval_type")
+    folds = without(call, *OBJECTS["folds"], *OBJECTS["method"])
     parts = [values(run(take(folds, call["folds"] == fold))) for fold in np.unique(call["folds"])]
     return {path: np.array([part[path] for part in parts]) for path in parts[0]}
 
@@ -426,7 +460,7 @@ def interval_type_by_hand(run, call, found):
 def n_draws_by_hand(run, call, found):
     """Leave the number of draws out: the value stays."""
     n_draws = {"n_draws": 150.0} if "n_draws" in found else {}
-    return values(run(without(call, "n_draws"))) | n_draws
+    return values(run(call | {"n_draws": 2000})) | n_draws
 
 
 def random_state_by_hand(run, call, found):
@@ -443,7 +477,7 @@ def paired_by_hand(run, call, found):
     for name, scores in call["y_score"].items():
         own = {"y_score": scores}
         own |= {x: call[x][name] for x in ("y_pred", "importance") if isinstance(call.get(x), dict)}
-        of_one = numbers(dmfroc.estimate(MEASURE, **plain | own))
+        of_one = numbers(dmfroc.estimate(MEASURE, **objects(plain | own)))
         alone[name] = {x: of_one[f"estimates/it/{x}"] for x in ("value", "standard_error")}
     expected = {f"estimates/{name}/{x}": v for name, one in alone.items() for x, v in one.items()}
     one, two = alone["one"], alone["two"]
@@ -486,7 +520,11 @@ def rope_by_hand(run, call, found):
     plain = {path: x for path, x in plain.items() if "probability_equivalent" not in path}
     if {"method", "judge", "paired", "scores"} & set(call):  # which have other distributions
         return plain
-    beyond = [run(rest | {"alternative": x, "margin": call["rope"]}) for x in ("greater", "less")]
+    turned = dict(reversed(call["y_score"].items()))
+    beyond = [
+        run(rest | {"alternative": "greater", "margin": call["rope"], "y_score": scores})
+        for scores in (call["y_score"], turned)
+    ]
     between = 1 - sum(x["differences/0/p_value"] for x in beyond)
     return plain | {"differences/0/probability_equivalent": between}
 
@@ -504,25 +542,25 @@ BY_HAND = {
     "y_pred": y_pred_by_hand,
     "pos_label": pos_label_by_hand,
     "folds": folds_by_hand,
-    "target": learner_by_hand,
-    "train_fraction": learner_by_hand,
+    "folds of the learner": learner_by_hand,
+    "folds of a share": learner_by_hand,
     "judge": judge_by_hand,
-    "label_probability": judge_by_hand,
-    "label_strata": judge_by_hand,
-    "target_prevalence": target_prevalence_by_hand,
-    "importance": importance_by_hand,
-    "target_prevalence of scores": population_by_hand,
-    "importance of features": population_by_hand,
+    "judge with probability": judge_by_hand,
+    "judge with strata": judge_by_hand,
+    "population": target_prevalence_by_hand,
+    "population of importance": importance_by_hand,
+    "population of scores": population_by_hand,
+    "population of features": population_by_hand,
     "stratify": stratify_by_hand,
     "method": method_by_hand,
+    "method with interval": interval_type_by_hand,
+    "method with draws": n_draws_by_hand,
     "level": level_by_hand,
-    "interval_type": interval_type_by_hand,
-    "n_draws": n_draws_by_hand,
     "random_state": random_state_by_hand,
     "paired": paired_by_hand,
-    "alternative": alternative_by_hand,
-    "margin": margin_by_hand,
-    "rope": rope_by_hand,
+    "test": alternative_by_hand,
+    "test of a margin": margin_by_hand,
+    "test of equivalence": rope_by_hand,
     "simultaneous": simultaneous_by_hand,
     "groups": groups_by_hand,
 }
@@ -530,13 +568,16 @@ BY_HAND = {
 NO_EFFECT = {
     "random_state": None,  # where nothing is drawn
     "labels (names)": None,  # which are no numbers
-    "stratify": ("target_prevalence", "target_prevalence of scores", "prevalence"),  # which fix it
-    "groups": ("target", "train_fraction"),  # which give the share of the training sets
+    "stratify": ("population", "population of scores", "prevalence"),  # which fix it
+    "groups": (
+        "folds of the learner",
+        "folds of a share",
+    ),  # which give the share of the training sets
 }
 # Options that are applied to other rows or scores, where an estimated population must be known, and
 # where the weight of a judge is another
-OF_OTHER_ROWS = ("folds", "target", "train_fraction", "y_pred", "sample_weight", "groups",
-                 "stratify", "target_prevalence", "importance", "pos_label",
+OF_OTHER_ROWS = ("folds", "folds of the learner", "folds of a share", "y_pred", "sample_weight",
+                 "groups", "stratify", "population", "population of importance", "pos_label",
                  "frequency_weight")  # fmt: skip
 
 
@@ -608,7 +649,7 @@ class Analysis(NamedTuple):
             found = self.run(call)
         except (TypeError, ValueError) as error:
             text = str(error)
-            names = {key_of(y) for x in (first, second) for y in (x, *NEEDS.get(x, ()))}
+            names = {y for x in (first, second) for y in (key_of(x), *WORDS.get(x, ()))}
             named = [x for x in names if re.search(rf"\b{x}\b", text)]
             if not named or not re.search(REMEDY, text):
                 raise Wrong(f"refused with {text!r}") from error
@@ -622,7 +663,8 @@ class Analysis(NamedTuple):
             unchanged = NO_EFFECT.get(option, ())
             if unchanged is not None and not {first, second} & {*unchanged}:
                 with contextlib.suppress(TypeError, ValueError):
-                    if self.run(without(call, key_of(option))) == found:
+                    key = key_of(option)
+                    if self.run(without(call, *OBJECTS.get(key, (key,)))) == found:
                         raise Wrong(f"{option} changes nothing")
         return "right", ""
 

@@ -60,7 +60,11 @@ def comparison(request):
     if request.param == "together":
         options = {"simultaneous": True, "level": 0.8, "random_state": 5}
     if request.param == "bootstrap":
-        options = {"method": "bootstrap", "n_draws": 100, "rope": 0.05, "random_state": 7}
+        options = {
+            "method": dmfroc.Bootstrap(100),
+            "test": dmfroc.Equivalence(0.05),
+            "random_state": 7,
+        }
     return dmfroc.compare(Y, SCORES, measure="hand_till", **options)
 
 
@@ -673,7 +677,7 @@ def test_bands_of_scans_have_the_level_of_the_evaluation():
 
 def test_draws_carry_their_seed():
     found = dmfroc.estimate(
-        "hand_till", Y, SCORES["poor"], method="bootstrap", n_draws=100, random_state=12
+        "hand_till", Y, SCORES["poor"], method=dmfroc.Bootstrap(100), random_state=12
     )
     attributes = found.to_datatree()["posterior"].attrs
     assert (attributes["seed"], attributes["level"], attributes["method"]) == (

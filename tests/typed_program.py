@@ -16,9 +16,9 @@ def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
     evaluation = dmfroc.evaluate(truth, first, measures=["hand_till"], level=0.9)
     assert_type(evaluation, dmfroc.results.Evaluation)
     assert_type(evaluation.estimates, dict[str, dmfroc.results.Estimate])
-    estimate = dmfroc.estimate("hand_till", truth, first, method="bootstrap", n_draws=200)
+    estimate = dmfroc.estimate("hand_till", truth, first, method=dmfroc.Bootstrap(200))
     assert_type(estimate.interval, tuple[float, float])
-    comparison = dmfroc.compare(truth, scores, measure="hand_till", rope=0.01)
+    comparison = dmfroc.compare(truth, scores, measure="hand_till", test=dmfroc.Equivalence(0.01))
     assert_type(comparison, dmfroc.results.Comparison)
     assert_type(comparison.differences[0].p_value, float)
     assert_type(comparison.probability_better, dict[tuple[str, str], float])
@@ -34,7 +34,7 @@ def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
 
 def over_time(event: list[bool], risk: np.ndarray, time: np.ndarray) -> None:
     """Judge outcomes that take time."""
-    several = dmfroc.estimate("hand_till", event, risk, time=time, horizon=[1.0, 2.0])
+    several = dmfroc.estimate("hand_till", event, risk, follow_up=dmfroc.FollowUp(time, [1.0, 2.0]))
     assert_type(several, dmfroc.results.HorizonCurves)
-    one = dmfroc.estimate("hand_till", event, risk, time=time, horizon=1.0)
+    one = dmfroc.estimate("hand_till", event, risk, follow_up=dmfroc.FollowUp(time, 1.0))
     assert_type(one, dmfroc.results.Estimate)

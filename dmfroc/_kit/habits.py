@@ -64,12 +64,15 @@ def unclear(name: str) -> str:
 _MOST_SHOWN = 8  # arguments
 
 
-def check_options(function: Callable[..., Any], given: Iterable[str]) -> None:
-    """Refuse what is no option of a public function, before anything is computed."""
-    known = signature(function).parameters
+def check_options(function: Callable[..., Any], given: Iterable[str], remedy: str = "") -> None:
+    """Refuse what is no option of a public function, before anything is computed.
+
+    ``remedy`` is the call to make if there are several unknown ones.
+    """
+    known = [x for x in signature(function).parameters if x not in ("surplus", "others")]
     if unknown := [name for name in given if name not in known]:
-        remedy = f": {getattr(function, 'remedy', '')}".rstrip(": ") * (len(unknown) > 1)
-        raise TypeError(unknown_option(function.__name__, unknown[0], known) + remedy)
+        call = f": {remedy}" * (len(unknown) > 1 and bool(remedy))
+        raise TypeError(unknown_option(function.__name__, unknown[0], known) + call)
 
 
 def unknown_option(function: str, name: str, known: Iterable[str]) -> str:

@@ -363,7 +363,7 @@ class Accumulator:
         ValueError
             If nothing has been accumulated, or as for `evaluate` of a scan.
         """
-        options = Options(None, stratify, level)
+        options = Options(stratify=stratify, level=level)
         _, counts, content = self._prepare()
         content.check_weights(counts.sizes)
         observed = np.flatnonzero(counts.sizes)

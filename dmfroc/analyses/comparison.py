@@ -6,15 +6,14 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
-from functools import partial
 from operator import itemgetter
-from typing import Any, Unpack, get_args
+from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
-from dmfroc._kit.options import choice, flag, listed
+from dmfroc._kit.options import RandomState, choice, flag, listed
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -23,13 +22,14 @@ from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
-from dmfroc.inference.hypothesis import Alternative, Contrast, Hypothesis, contrast_of_t
-from dmfroc.inference.method import JointEstimates
-from dmfroc.inference.options import EvaluationOptions, Options, with_options
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, Test, contrast_of_t
+from dmfroc.inference.method import IntervalMethod, JointEstimates, Method
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.selection import Winner, winner_of
 from dmfroc.inference.simultaneous import holm_adjusted, largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arrays import columns_of
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import ContrastScale, Difference
@@ -40,7 +40,6 @@ _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can numb
 
 
 @by_horizon
-@with_options(EvaluationOptions, 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})')
 def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | Sequence[Any] | None = None,
@@ -48,11 +47,24 @@ def compare(
     measure: str | Measure | list[str | Measure] | tuple[str | Measure, ...] | None = None,
     paired: bool = True,
     scale: ContrastScale = "difference",
-    alternative: Alternative = "two-sided",
-    margin: float = 0.0,
-    rope: float = 0.0,
+    test: Test = "two-sided",
     simultaneous: bool = False,
-    **options: Unpack[EvaluationOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    per_class: bool = False,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Any = None,
+    judge: Any = None,
+    follow_up: FollowUp[Any] | None = None,
+    population: Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Comparison | HorizonCurves | ResultsByName[Any]:
     """Compare any number of classifiers, on the same observations or on independent samples.
 
@@ -80,16 +92,13 @@ def compare(
         With ``"ratio"`` each first value is divided by the second, as in relative sensitivity.
         Intervals and tests are those of the difference of logarithms. Only for the jackknife of
         the same rows, without a margin or simultaneous intervals.
-    alternative : {"two-sided", "greater", "less"}
+    test : {"two-sided", "greater", "less"}, NonInferiority or Equivalence
         What the p-values test of each difference, the first classifier's value minus the second's
-        in the order given: that it is not 0, that it is above ``-margin``, or that it is below
-        ``margin``. A one-sided test comes with a one-sided limit, of the same level, instead of an
-        interval. It is about the value: a better error is ``"less"``.
-    margin : float
-        For non-inferiority, with a one-sided test: how much worse the first classifier may be.
-        ``alternative="greater", margin=0.05`` tests that its AUC is not lower by 0.05 or more.
-    rope : float
-        Half-width of the region of practical equivalence: differences that do not matter.
+        in the order given: that it is not 0, above 0, or below 0. A one-sided test comes with a
+        one-sided limit, of the same level, instead of an interval. It is about the value: a better
+        error is ``"less"``. ``NonInferiority(0.05)`` tests that the first is not worse by 0.05 or
+        more. ``Equivalence(0.01)`` adds the probability that the difference is less than 0.01, and
+        does not matter.
     simultaneous : bool
         Whether the intervals of the differences and their adjusted p-values hold all at once
         (max-T, on the joint covariance of the values), with `Comparison.winner`, the best with an
@@ -100,25 +109,18 @@ def compare(
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class. Without ``y_score`` they alone are
         compared.
-    direction : {">=", "<="} or dict of str to one of them, optional
-        As for `Predictions.from_arrays`, of all classifiers or by name.
-    pos_label, per_class, folds, target, train_fraction, groups, stratify
+    pos_label, per_class, groups, stratify, folds
         As for `estimate`.
-    time, horizon, censored, censoring, censoring_by, at_horizon
-        As for `estimate`; ``y_true`` is the kind of event.
-    judge, label_probability, label_strata, target_prevalence, importance
+    judge, follow_up, population
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not
-        exactly the difference of the values. With ``paired=False``, ``importance`` is a dict of
-        weights by name of the classifier.
-    method : str, optional
+        exactly the difference of the values. With ``paired=False`` a population of `Importance` is
+        a dict of them by name of the classifier.
+    method : str, Bootstrap, BayesianBootstrap or PaperBootstrap, optional
         As for `estimate`. Influences of the same observations are subtracted; replicates of the
         bootstraps are the same for all classifiers. Posteriors under ``"bayes"`` are coupled:
         their ranks are as correlated as the influences of the same observations.
     level : float
         Nominal coverage of the intervals, in (0, 1).
-    interval_type, n_draws
-        As for `estimate`. Differences have no scale of their own: ``"studentized"`` is not
-        offered for them.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the replicates and of the draws behind the probabilities of the orders.
 
@@ -156,65 +158,63 @@ def compare(
     >>> compare(y, y_pred=predicted).best_set()
     ('good',)
     """
+    call = locals()
+    remedy = 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})'
+    options, given = Options.taken(compare, call, remedy)
     if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
         measure = [*names]
-    same: Any = {"paired": paired, "scale": scale, "alternative": alternative, "margin": margin}
-    same |= {"rope": rope, "simultaneous": simultaneous, **options}
     if isinstance(measure, list | tuple):
+        of_all: Any = {x: call[x] for x in call if x not in ("surplus", "others")}
         each = {m.name: m for m in map(get_measure, listed("measure", measure))}
         found: dict[Hashable, Any] = {}
         told: dict[str, list[str]] = {}
         for name, m in each.items():
             with collected_remarks() as told[name]:
-                found[name] = compare(y_true, y_score, *surplus, measure=m, **same)
+                found[name] = compare(**of_all | {"measure": m, "random_state": options.seed})
         warn(attributed(told))
         return ResultsByName(found, "measure")
     if measure is None:
-        has_scores = y_score is not None or options.get("y_pred") is None
-        measure = "dmf_auc" if has_scores else "informedness"
+        measure = "informedness" if y_score is None and y_pred is not None else "dmf_auc"
     measure = get_measure(measure)
-    given_measure: Any = partial(compare, measure=measure)
-    if (of_class := for_each_class(given_measure, y_true, y_score, *surplus, **same)) is not None:
+    if (of_class := for_each_class(compare, call | {"measure": measure})) is not None:
         return of_class
     paired = flag("paired", paired)
-    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
-    intervals, given = Options.from_user(compare, options, EvaluationOptions, surplus)
-    hypothesis.check(intervals.level, measure.largest_difference)
-    if given.get("y_pred") is not None:
-        given["y_pred"] = _by_name(given["y_pred"], y_true)
+    hypothesis = Hypothesis.of(test, measure.greater_is_better)
+    hypothesis.check(options.level, measure.largest_difference)
+    if y_pred is not None:
+        given["y_pred"] = _by_name(y_pred, y_true)
     by_name = _by_name(y_score, y_true)
 
-    def evidence_at(t: Any) -> JointEvidence:
-        at = given if t is None else given | {"horizon": t}
-        flags: Any = {"paired": paired, "given": at}
-        return joint_evidence(y_true, by_name, intervals, measure.needs, **flags)
+    def evidence_at(one: Options) -> JointEvidence:
+        flags: Any = {"paired": paired, "given": given}
+        return joint_evidence(y_true, by_name, one, measure.needs, **flags)
 
-    def facts_at(t: Any) -> dict[str, FactsInMemory]:
-        at = evidence_at(t)
+    def facts_at(one: Options) -> dict[str, FactsInMemory]:
+        at = evidence_at(one)
         assert at.units is not None
         samples = {name: Sample(p.counted, at.units) for name, p in at.predictions.items()}
         return facts_of_classifiers(measure, samples)
 
-    are_several = np.ndim(horizon := given.get("horizon", 0)) > 0
     if choice("scale", scale, get_args(ContrastScale)) == "ratio":
         refused = {
             "paired=False": not paired,
-            "a method other than 'jackknife'": intervals.method not in (None, "jackknife"),
-            **{"margin": margin, "rope": rope, "simultaneous": simultaneous},
-            "judge": given.get("judge") is not None,
-            "several horizons": are_several,
+            "a method other than 'jackknife'": options.method_name not in (None, "jackknife"),
+            "NonInferiority or Equivalence": hypothesis.margin or hypothesis.rope,
+            "simultaneous": simultaneous,
+            "judge": options.judge is not None,
+            "several horizons": options.at_horizons,
         }
         if names := [name for name, is_given in refused.items() if is_given]:
             raise ValueError(f"scale='ratio' does not go with {', '.join(names)}: leave one out")
-        intervals = replace(intervals, method="jackknife")
-    if are_several:
-        return over_horizons(horizon, facts_at, intervals, hypothesis)
-    evidence = evidence_at(given.get("horizon"))
+        options = replace(options, method="jackknife")
+    if options.at_horizons:
+        return over_horizons(facts_at, options, hypothesis)
+    evidence = evidence_at(options)
     predictions, joint = evidence.predictions, evidence.estimates(measure, hypothesis)
     if scale == "ratio":
         if evidence.units is None:
             raise ValueError("scale='ratio' needs rows in memory: pass arrays instead of a scan")
-        joint = joint._replace(contrasts=_log_ratios(measure, facts_at(given.get("horizon"))))
+        joint = joint._replace(contrasts=_log_ratios(measure, facts_at(options)))
     return Comparison(
         measure=measure.name,
         title=title_for(measure, *predictions.values()),
@@ -226,8 +226,8 @@ def compare(
             joint,
             hypothesis,
             simultaneous=simultaneous,
-            level=intervals.level,
-            seed=intervals.seed,
+            level=options.level,
+            seed=options.seed,
             scale=scale,
         ),
     )

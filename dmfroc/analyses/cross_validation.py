@@ -14,9 +14,11 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, integer, seed_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
-from dmfroc.inference.options import DEFAULT_LEVEL, Method, Target
+from dmfroc.inference.method import IntervalMethod, Method
+from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inputs.arrays import Rows, row_names
 from dmfroc.inputs.estimators import class_scores_of
+from dmfroc.inputs.of_rows import Folds, Target
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.splits import check_estimator, checked, splits_of
 
@@ -31,7 +33,7 @@ def cross_validate(
     measures: Measures = None,
     groups: Any = None,
     target: Target = "fits",
-    method: Method | None = None,
+    method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
     **others: Nothing,
@@ -122,9 +124,10 @@ def cross_validate(
     return evaluate(
         predictions,
         measures=measures,
-        folds=np.repeat([name for name, _, _ in parts], [len(test) for _, test, _ in parts]),
+        folds=Folds(
+            np.repeat([x for x, _, _ in parts], [len(test) for _, test, _ in parts]), target
+        ),
         groups=None if units is None else units[tested],
-        target=target,
         method=method,
         level=level,
     )

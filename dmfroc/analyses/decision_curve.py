@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.habits import check_options
+from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import NO_VARIATION
-from dmfroc.inference.options import DEFAULT_LEVEL, Options, with_options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.horizon import FollowUpOptions, predictions_at
+from dmfroc.inputs.horizon import FollowUp, predictions_at
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.benefits import (
     checked_costs,
@@ -156,7 +157,6 @@ class DecisionCurve(Result):
         return [f"Better than the better baseline at thresholds {ranges} {sure}."]
 
 
-@with_options(FollowUpOptions)
 def decision_curve(
     y_true: Any,
     y_score: Any = None,
@@ -172,7 +172,8 @@ def decision_curve(
     groups: Any = None,
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
-    **follow_up: Unpack[FollowUpOptions],
+    follow_up: FollowUp[float] | None = None,
+    **others: Nothing,
 ) -> DecisionCurve | ResultsByName[DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
@@ -200,8 +201,8 @@ def decision_curve(
         Of a one-dimensional score: ``"<="`` if it is the probability of the other class.
     groups, stratify, level
         As for `dmfroc.estimate`.
-    **follow_up
-        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`.
+    follow_up : FollowUp, optional
+        As for `dmfroc.estimate`, with one horizon.
 
     Returns
     -------
@@ -229,11 +230,11 @@ def decision_curve(
     >>> curve.benefit.value.round(3)
     array([0.219, 0.11 , 0.032])
     """
-    check_options(decision_curve, follow_up)
+    check_options(decision_curve, others)
     given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
     given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
-    given |= {"needs": "probabilities", "by_fold": True, **follow_up}
-    predictions, weights = predictions_at(y_true, y_score, given)
+    given |= {"needs": "probabilities", "by_fold": True}
+    predictions, weights = predictions_at(y_true, y_score, follow_up, given)
     options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
     refuse("decision_curve", no_probabilities(predictions))
     predictions = predictions.warned(labels_message(predictions))

@@ -10,7 +10,6 @@ from typing import Any
 from dmfroc._kit.options import check_level, flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.judge import labels_of
@@ -22,26 +21,29 @@ _DIGITS = 1e4  # of the level of each class
 
 
 def for_each_class(
-    function: Callable[..., Any], y_true: Any, *others: Any, **options: Any
+    function: Callable[..., Any], call: Mapping[str, Any]
 ) -> ResultsByName[Any] | None:
     """Return the results of each class that occurs, if ``per_class`` is asked for, else None.
 
-    The level of each interval is that of independent ones which hold all at once: intervals about
-    normal values of any correlation then hold at least as often (Šidák 1967).
+    ``call`` has all arguments of the function. The level of each interval is that of independent
+    ones which hold all at once: intervals about normal values of any correlation then hold at least
+    as often (Šidák 1967).
     """
-    if not flag("per_class", options.pop("per_class", None) or False):
+    if not flag("per_class", call["per_class"]):
         return None
-    if taken := [x for x in ("pos_label", "time", "horizon") if options.get(x) is not None]:
+    if taken := [x for x in ("pos_label", "follow_up") if call[x] is not None]:
         raise ValueError(f"per_class=True takes each class in turn: leave {', '.join(taken)} out")
+    left_out = {"per_class", "surplus", "others"}
+    options, y_true = {x: call[x] for x in call if x not in left_out}, call["y_true"]
     found: dict[Hashable, Any] = {}
     told: dict[str, list[str]] = {}
     samples = [*y_true.values()] if isinstance(y_true, Mapping) else [y_true]
     labels = _labels(samples)
-    level = check_level(options.get("level", DEFAULT_LEVEL))
+    level = check_level(call["level"])
     options["level"] = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
     for label in labels:
         with collected_remarks() as told[str(label)]:
-            found[label] = function(y_true, *others, **options, pos_label=label)
+            found[label] = function(**options | {"pos_label": label})
     compared = [x for x in found.values() if isinstance(x, Comparison)]
     differences = iter(holm_adjusted(d for x in compared for d in x.differences))
     for label, x in found.items():

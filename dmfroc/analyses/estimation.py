@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
+from dmfroc._kit.options import RandomState
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.each_class import for_each_class
-from dmfroc.analyses.evaluation import evaluate
+from dmfroc.analyses.evaluation import evaluated
 from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
-from dmfroc.inference.options import EvaluationOptions, Options, with_options
+from dmfroc.inference.method import IntervalMethod, Method
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.measures.measure import Measure, caveats, undefined_message
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import ResultsByName
 
 
 @by_horizon
-@with_options(EvaluationOptions, 'put the measure first, estimate("hand_till", y_true, y_score)')
 def estimate(
     measure: str | Measure,
     y_true: Any,
     y_score: Any = None,
     *surplus: Nothing,
-    **options: Unpack[EvaluationOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    per_class: bool = False,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Any = None,
+    judge: Any = None,
+    follow_up: FollowUp[Any] | None = None,
+    population: Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Estimate | HorizonCurves | ResultsByName[Estimate]:
     """Estimate a measure with its standard error and interval.
 
@@ -44,7 +60,7 @@ def estimate(
         Observed classes.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2
         Scores.
-    labels, sample_weight, frequency_weight, y_pred
+    labels, y_pred, sample_weight, frequency_weight
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
     pos_label : hashable, optional
@@ -56,66 +72,24 @@ def estimate(
     per_class : bool
         Whether to judge each class that occurs against the rest, as ``pos_label`` does. The
         intervals hold for all classes at once, and p-values are adjusted for all by Holm's method.
-    direction : {">=", "<="}, optional
-        Of a one-dimensional score: ``"<="`` if small values speak for the positive class, see
-        `Predictions.from_arrays`.
-    folds : array-like of shape (n,), or several columns, optional
+    folds : array-like of shape (n,), several columns, or Folds, optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
-        performance of these fitted models on new data; see the page on cross-validation. Repeated
-        cross-validation has a row per observation and repeat, `folds` has two columns, which name
-        repeat and fold, and `groups` the observation.
-    target : {"fits", "learner"}
-        Of cross-validated scores: ``"learner"`` is about the performance of the learner at this
-        training size, other training sets included. Its variance is the corrected resampled one of
-        Nadeau and Bengio (2003). `nested_cross_validation` has better intervals, and needs the
-        estimator.
-    train_fraction : float, optional
-        Share of the observations in each training set, for ``target="learner"``; by default what
-        the folds leave.
-    judge : array-like of shape (n,), optional
+        performance of these fitted models on new data; see the page on cross-validation. With
+        ``Folds(fold, target="learner")`` it is about the learner.
+    judge : array-like of shape (n,), or Judge, optional
         Labels of all rows by a judge, such as another model or a cheap test. Then ``y_true`` may be
         missing (None, NaN) where nobody verified: the value is that of the verified rows, made
-        more precise by the judge's labels, see `JudgedLabels`.
-    label_probability : array-like of shape (n,), optional
-        With a judge: the probability with which each row was drawn to be verified; by default the
-        same for all.
-    label_strata : array-like of shape (n,), optional
-        With a judge: the stratum of each row, if so many rows of each stratum were drawn to be
-        verified. The probabilities are the shares of verified rows, and what differs between the
-        strata adds no error of the draw.
-    target_prevalence : dict of label to float, or float, optional
-        Share of each class in the population that is asked about, if it is not that of the sample;
-        of two classes the share of the positive one is enough. Class sizes are taken as fixed; with
-        ``folds`` every fold has these shares. Or scores
-        of rows of that population whose classes are not known, shape (m, K): the shares are
-        estimated from them, with their error.
-    importance : array-like of shape (n,), or a tuple of two of shape (n, p) and (m, p), optional
-        How much more often a row like this occurs in the population that is asked about, up to a
-        factor. Or features of the rows, and of rows of that population: the ratio is estimated by
-        logistic regression, with its error.
-    time : array-like of shape (n,), optional
-        How long each row was followed, with ``horizon``. Then ``y_true`` is the kind of event that
-        ended this time; see the page on horizons.
-    horizon : float or sequence of float, optional
-        When outcomes are looked at: the classes are the kinds of events up to then, and, first,
-        none. A score is the risk at the horizon: one column for each kind of event, or for each
-        class, or a single marker for the one that ``pos_label`` names. Rows that were censored
-        before have no class; the others are weighted by one over the chance to stay uncensored.
-        With several horizons scores may be a dict by horizon.
-    censored : optional
-        The value of ``y_true`` in rows whose time ends without event, beside missing ones: by
-        default 0, False or "no event", or the first of ``labels``. 0 if every row has an event.
-    censoring : {"kaplan-meier", "strata", "cox"} or array-like of shape (n,), optional
-        How the chance to stay uncensored is estimated: from all rows, the default, within the
-        strata of ``censoring_by``, or by a Cox regression on its covariates (by statsmodels). Or
-        these chances, by a model of yours, just before the time of each row or the horizon,
-        whichever is earlier. Chances by a model are taken as known.
-    censoring_by : array-like of shape (n,) or (n, p), optional
-        Strata within which rows are censored alike, or covariates.
-    at_horizon : {"event", "event_free", "left_out"}, optional
-        What a row with an event exactly at the horizon is: by default an event. ``"left_out"``
-        leaves out all rows whose time is the horizon.
+        more precise by the judge's labels, see `JudgedLabels`. `Judge` says how rows were drawn.
+    follow_up : FollowUp, optional
+        How long rows were followed, ``FollowUp(time, horizon)``. Then ``y_true`` is the kind of
+        event that ended this time; see the page on horizons.
+    population : dict of label to float, float, array-like of shape (m, K), or Importance, optional
+        The population that is asked about, if it is not that of the sample: the share of each
+        class, or of two classes that of the positive one. Class sizes are taken as fixed; in every
+        fold each class has its share. Or scores of rows of that population whose classes are not
+        known: the shares are estimated from them, with their error. Or how much more often a row
+        like this occurs in it, see `Importance`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, if several belong together: then groups, not
         rows, are the independent units.
@@ -125,7 +99,7 @@ def estimate(
         for others, such as M, it makes no difference. If False, moreover, the observations are not
         told apart by class (nor are groups with several classes ever, so that True is refused with
         them). The result says which it is.
-    method : {"jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"}, optional
+    method : str, Bootstrap, BayesianBootstrap or PaperBootstrap, optional
         ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
         to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. A limit
         is the value at the least favourable weights of the units and of one observation more,
@@ -137,15 +111,10 @@ def estimate(
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for
         the DMF-AUC only. ``"bayes"``: posterior mean, standard deviation and quantiles. Those of
         the DMF-AUC, of averages of pairwise areas and of areas under ROC curves are by
-        `bayesian_roc`, those of measures of hard labels by `bayesian_table`. These two have options
-        and return the draws; of the options below ``"bayes"`` takes only the level and the seed.
+        `bayesian_roc`, those of measures of hard labels by `bayesian_table`, which have options and
+        return the draws. The objects have options: ``Bootstrap(5000, interval="percentile")``.
     level : float
         Nominal coverage, in (0, 1).
-    interval_type : {"bca", "percentile", "basic", "studentized"}, optional
-        Interval of the bootstraps, by default ``"bca"``: bias-corrected and accelerated, with the
-        jackknife's t quantile. ``"percentile"`` are the quantiles of the draws as they are.
-    n_draws : int, optional
-        Number of replicates of the bootstraps, at least 100; by default 2,000.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the replicates; the same seed gives the same numbers.
 
@@ -178,14 +147,15 @@ def estimate(
     >>> print(estimate("hand_till", y[1::2], model.predict_proba(X[1::2, :2])))
     hand_till 0.9315 (95 % jackknife interval 0.8703 to 0.9657)
     """
+    call = locals()
+    remedy = 'put the measure first, estimate("hand_till", y_true, y_score)'
+    options, given = Options.taken(estimate, call, remedy)
     measure = get_measure(measure)
-    if (each := for_each_class(partial(estimate, measure), y_true, y_score, **options)) is not None:
+    if (each := for_each_class(estimate, call)) is not None:
         return each
-    intervals, inputs = Options.from_user(estimate, options, EvaluationOptions, surplus)
-    if np.ndim(inputs.get("horizon", 0)) > 0:
-        several: Any = evaluate(y_true, y_score, measures=[measure], **options)
-        return several
-    evidence = evidence_of(y_true, y_score, intervals, needs=measure.needs, copy=False, **inputs)
+    if options.at_horizons:
+        return evaluated(y_true, y_score, options, given, [measure])
+    evidence = evidence_of(y_true, y_score, options, given, needs=measure.needs, copy=False)
     [result] = remarked_estimates(evidence, [measure])
     warn(result.caveats)
     return result

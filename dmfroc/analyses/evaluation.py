@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
-from dmfroc._kit.options import is_one_of, listed
+from dmfroc._kit.options import RandomState, is_one_of, listed
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, get_measure
@@ -26,10 +26,12 @@ from dmfroc.analyses.evidence import (
 )
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
-from dmfroc.inference.options import EvaluationOptions, Options, with_options
+from dmfroc.inference.method import IntervalMethod, Method
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.censoring import CensoringWeights
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -190,17 +192,28 @@ class Evaluation(NamedEstimates):
 
 
 @by_horizon
-@with_options(
-    EvaluationOptions,
-    "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))",
-)
 def evaluate(
     y_true: Any,
     y_score: Any = None,
     *surplus: Nothing,
     measures: Measures = None,
     pair_weights: PairWeights = "equal",
-    **options: Unpack[EvaluationOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    per_class: bool = False,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Any = None,
+    judge: Any = None,
+    follow_up: FollowUp[Any] | None = None,
+    population: Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Evaluation | HorizonCurves | ResultsByName[Evaluation]:
     """Evaluate a classifier: measures with intervals, and the multiclass ROC curve.
 
@@ -222,15 +235,10 @@ def evaluate(
         Weights or costs of the pairs for the curve and its area ``"dmf_auc"``, see
         `multiclass_roc`; a `Measure` such as ``dmf_auc(shrinkage=50)`` keeps its own, and the
         curve is that of the first such measure.
-    labels, sample_weight, frequency_weight, y_pred
+    labels, y_pred, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
-    pos_label, per_class, direction, folds, target, train_fraction, groups, stratify
-        As for `estimate`.
-    judge, label_probability, label_strata, target_prevalence, importance
-        As for `estimate`.
-    time, horizon, censored, censoring, censoring_by, at_horizon
-        As for `estimate`.
-    method, level, interval_type, n_draws, random_state
+    pos_label, per_class, groups, stratify, folds, judge, follow_up, population, method, level,
+    random_state
         As for `estimate`.
 
     Returns
@@ -263,12 +271,25 @@ def evaluate(
     >>> list(evaluate(y, y_pred=scores.argmax(axis=1)).estimates)
     ['informedness', 'markedness', 'gorodkin_correlation', 'accuracy']
     """
-    same: Any = {"measures": measures, "pair_weights": pair_weights, **options}
-    if (each := for_each_class(evaluate, y_true, y_score, *surplus, **same)) is not None:
+    call = locals()
+    remedy = "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))"
+    options, given = Options.taken(evaluate, call, remedy)
+    if (each := for_each_class(evaluate, call)) is not None:
         return each
-    is_scored = options.get("y_pred") is None and getattr(y_true, "has_scores", True)
+    return evaluated(y_true, y_score, options, given, measures, pair_weights)
+
+
+def evaluated(
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    given: Mapping[str, Any],
+    measures: Measures,
+    pair_weights: PairWeights = "equal",
+) -> Any:
+    """Evaluate a classifier, at each horizon if there are several."""
+    is_scored = given["y_pred"] is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    intervals, inputs = Options.from_user(evaluate, options, EvaluationOptions, surplus)
     measures = listed_measures(measures)  # what may be read once is read now
     needs: Needs = "scores" if has_scores else "labels"
     if isinstance(measures, list):
@@ -276,14 +297,14 @@ def evaluate(
         ordered: tuple[Needs, ...] = ("scores", "probabilities")
         needs = next((x for x in ordered if x in of_each), "labels")
 
-    def facts_at(t: float) -> dict[str, FactsInMemory]:
-        at = evidence_of(y_true, y_score, intervals, needs=needs, **(inputs | {"horizon": t}))
-        chosen, sample = _choose(measures, at.predictions, pair_weights, has_scores), at.sample
-        return {m.name: facts_in(sample, m) for m in chosen}
+    def facts_at(one: Options) -> dict[str, FactsInMemory]:
+        at = evidence_of(y_true, y_score, one, given, needs=needs)
+        chosen = _choose(measures, at.predictions, pair_weights, has_scores)
+        return {m.name: facts_in(at.sample, m) for m in chosen}
 
-    if np.ndim(horizons := inputs.get("horizon", 0)) > 0:
-        return over_horizons(horizons, facts_at, intervals)
-    evidence = evidence_of(y_true, y_score, intervals, needs=needs, **inputs)
+    if options.at_horizons:
+        return over_horizons(facts_at, options)
+    evidence = evidence_of(y_true, y_score, options, given, needs=needs)
     return evaluation_of(evidence, measures, pair_weights, has_scores=has_scores)
 
 

@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -37,10 +37,9 @@ from dmfroc.inference.limits import (
     with_linear,
 )
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
-from dmfroc.inference.options import Method, Options
+from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
 from dmfroc.inputs.arguments import Needs, as_predictions
-from dmfroc.inputs.horizon import FollowUpOptions, take_follow_up
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -55,8 +54,9 @@ from dmfroc.results.estimate import Estimate, JudgedLabels, remarked
 METHODS: dict[str, type[IntervalMethod]] = {
     method.name: method for method in (Jackknife, Bootstrap, BayesianBootstrap, PaperBootstrap)
 }
-"""The methods by name, but for ``"bayes"``, which imports NumPyro."""
+_NAMES = (*METHODS, "bayes")  # which imports NumPyro
 _WITHOUT_FOLDS = ("paper_bootstrap", "bayes")
+_OF_SCANS = ("groups", "stratify", "method")  # options that are refused in their own words, or used
 # Scores beyond which measures with kinks use the derivative, which exists almost everywhere: a
 # bootstrap of them would take minutes.
 _MANY_SCORES = 100_000
@@ -98,7 +98,7 @@ class EvidenceInMemory:
 
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return the area under the curve with the jackknife's interval."""
-        [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife(level)], self.sample)
+        [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample)
         return replace(area, design=self.predictions.design)
 
     def band(
@@ -142,7 +142,7 @@ class JudgedEvidence(EvidenceInMemory):
         """The stratum of each unit, within which verified rows were drawn."""
         pairs = np.unique(np.stack([self._unit, self.rows.stratum]), axis=1)
         if pairs.shape[1] > len(self.has_verified):
-            raise ValueError("groups has rows of several label_strata: a group must be in one")
+            raise ValueError("groups has rows of several strata: a group must be in one")
         return pairs[1]
 
     @cached_property
@@ -152,13 +152,7 @@ class JudgedEvidence(EvidenceInMemory):
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the one method that there is."""
-        allowed = ("groups", "method" if self.options.method == "jackknife" else None)
-        if given := [name for name in self.options.given if name not in allowed]:
-            raise ValueError(
-                f"{', '.join(given)} cannot be given together with judge=, which has "
-                "method='jackknife' alone and takes class sizes as random: leave one out"
-            )
-        return [Jackknife(self.options.level, self.options.seed)] * len(measures)
+        return [Jackknife().at(self.options.level, self.options.seed)] * len(measures)
 
     def parts(self, measure: Measure) -> list[FactsInMemory]:
         """Return what verified rows say, and the judge's labels of all and of verified rows.
@@ -299,7 +293,7 @@ class JudgedEvidence(EvidenceInMemory):
     @cached_property
     def selection_message(self) -> str | None:
         """Say so if rows seem not to have been verified at random."""
-        if self.rows.drawn_unlike:
+        if self.options.judge.is_drawn_unlike:
             return None
         predictions = self.rows.judge_on_all
         columns = {
@@ -397,14 +391,16 @@ Evidence = EvidenceInMemory | CountedEvidence
 """What a sample of one classifier says: both have the same members."""
 
 
-def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
+def counted_sample(
+    y_true: Any, y_score: Any, given: Mapping[str, Any], options: Options
+) -> Scan | None:
     """Return the scan that the user hands in, if it is one; it has all others already."""
     if not isinstance(y_true, Scan):
         return None
-    given = [name for name, value in others.items() if value is not None]
-    if given:
+    names = [name for name, x in [("y_score", y_score), *given.items()] if x is not None]
+    if names := names + [x for x in options.given if x not in _OF_SCANS]:
         raise TypeError(
-            f"{', '.join(given)} cannot be given together with a scan: dmfroc.scan itself takes "
+            f"{', '.join(names)} cannot be given together with a scan: dmfroc.scan itself takes "
             "scores, predicted, sample_weight, groups and labels, the positive class second. All "
             "else needs rows in memory: pass arrays"
         )
@@ -412,49 +408,38 @@ def counted_sample(y_true: Any, others: Mapping[str, Any]) -> Scan | None:
 
 
 def evidence_of(
-    y_true: Any, y_score: Any, options: Options, *, needs: Needs, copy: bool = True, **given: Any
+    y_true: Any,
+    y_score: Any,
+    options: Options,
+    given: Mapping[str, Any],
+    *,
+    needs: Needs,
+    copy: bool = True,
 ) -> Evidence:
-    """Return the evidence in what the user hands in, see `as_predictions` and `take_judge`."""
-    counted = counted_sample(y_true, {"y_score": y_score} | given)
+    """Return the evidence in what the user hands in, see `as_predictions`."""
+    given, ended = dict(given), None
+    counted = counted_sample(y_true, y_score, given, options)
     if counted is not None:
         return CountedEvidence(counted, options)
-    if (judge := take_judge(given)) is not None:
-        rows = judged_rows(y_true, y_score, needs=needs, **judge, **given)
+    if options.judge is not None:
+        check_with_judge(options)
+        rows = judged_rows(y_true, y_score, options.judge, needs=needs, **given)
         return JudgedEvidence(stated(rows.verified, options, rows.given), options, rows)
-    population = take_population(given)
-    if (follow_up := population["follow_up"]) is not None:
-        y_true, y_score, population["follow_up"] = follow_up.classes_of_events(
-            y_true, y_score, given
-        )
+    if options.follow_up is not None:
+        y_true, y_score, ended = options.follow_up.classes_of_events(y_true, y_score, given)
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
-    predictions = stated(predictions, options)
-    if any(x is not None for x in population.values()):
-        predictions, options = in_population(predictions, options, **population)
+    predictions, options = in_population(stated(predictions, options), options, ended)
     return EvidenceInMemory(predictions, options)
 
 
-def take_judge(given: dict[str, Any]) -> dict[str, Any] | None:
-    """Take the judge, if there is one, out of what the user gave, and refuse what it excludes."""
-    of_draw = {name: given.pop(name, None) for name in ("label_probability", "label_strata")}
-    judge = {"judge": given.pop("judge", None)} | of_draw
-    if judge["judge"] is None:
-        for name, value in of_draw.items():
-            if value is not None:
-                raise TypeError(f"{name} goes with judge=: without one, all rows have labels")
-        return None
-    excluded = ("target_prevalence", "importance", "folds", *FollowUpOptions.__annotations__)
-    refused = [name for name in excluded if given.pop(name, None) is not None]
-    if refused:
-        raise TypeError(f"{', '.join(refused)} cannot be given together with judge=: leave one out")
-    return judge
-
-
-def take_population(given: dict[str, Any]) -> dict[str, Any]:
-    """Take folds and another population, None for what there is not, out of what the user gave."""
-    names = "folds", "target_prevalence", "importance"
-    has_follow_up = not given.keys().isdisjoint(FollowUpOptions.__annotations__)
-    follow_up = take_follow_up(given) if has_follow_up else None
-    return {x: given.pop(x, None) for x in names} | {"follow_up": follow_up}
+def check_with_judge(options: Options) -> None:
+    """Refuse what a judge excludes."""
+    allowed = ("judge", "groups", "method" if options.method_name == Jackknife.name else "")
+    if refused := [name for name in options.given if name not in allowed]:
+        raise ValueError(
+            f"{', '.join(refused)} cannot be given together with judge=, which has "
+            "method='jackknife' alone and takes class sizes as random: leave one out"
+        )
 
 
 def choose_methods(
@@ -468,12 +453,11 @@ def choose_methods(
         If there is no such method, an option is out of its range, or an option was given that no
         measure's method uses.
     """
-    name = options.method
-    if name is not None:
-        choice("method", name, get_args(Method))
-    if options.target == "learner":
+    if (name := options.method_name) is not None:
+        choice("method", name, _NAMES)
+    if options.is_of_learner:
         if predictions.folds is None:
-            raise ValueError("target='learner' needs folds=, whose values vary as fits do")
+            raise ValueError("target='learner' needs folds, whose values vary as fits do")
         if name is not None:
             raise ValueError(
                 f"method={name!r} is about these fits; target='learner' has a method of its own; "
@@ -483,24 +467,26 @@ def choose_methods(
         raise ValueError(
             f"method={name!r} knows no folds: use 'jackknife', 'bootstrap' or 'bayesian_bootstrap'"
         )
-    chosen: list[type[IntervalMethod]]
-    if options.target == "learner":
-        chosen = [CorrectedResampling] * len(measures)
+    chosen: list[IntervalMethod]
+    if options.is_of_learner:
+        chosen = [CorrectedResampling(options.folds.train_fraction)] * len(measures)
+    elif isinstance(options.method, IntervalMethod):
+        chosen = [options.method] * len(measures)
     elif name == "bayes":
         from dmfroc.bayes.method import Bayes  # imports NumPyro, which takes seconds
 
-        chosen = [Bayes] * len(measures)
+        chosen = [Bayes()] * len(measures)
     elif name is not None:
-        chosen = [METHODS[name]] * len(measures)
+        chosen = [METHODS[name]()] * len(measures)
     else:
         # The derivative alone accounts for the error of estimated weights, also where it has kinks.
         draws = predictions.scores.size <= _MANY_SCORES and options.weights is None
-        with_kinks = Bootstrap if draws else Jackknife
+        with_kinks = Bootstrap() if draws else Jackknife()
         defaults = [measure.default_method for measure in measures]
-        chosen = [with_kinks if x == "bootstrap" else Jackknife for x in defaults]
+        chosen = [with_kinks if x == "bootstrap" else Jackknife() for x in defaults]
         if predictions.folds is None and predictions.n_classes > 2:
             chosen = [
-                PaperBootstrap if measure.options.get("preset") == "paper" else method
+                PaperBootstrap() if measure.options.get("preset") == "paper" else method
                 for measure, method in zip(measures, chosen, strict=True)
             ]
     for option in options.given:
@@ -509,8 +495,7 @@ def choose_methods(
             raise ValueError(
                 f"{option} is no option of method={chosen[0].name!r}: {chosen[0].remedies[option]}"
             )
-    with_options = {method: method.from_options(options) for method in dict.fromkeys(chosen)}
-    return [with_options[method] for method in chosen]
+    return [method.at(options.level, options.seed) for method in chosen]
 
 
 def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:

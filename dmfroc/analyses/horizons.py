@@ -10,7 +10,6 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtri
 
-from dmfroc._kit.options import numbers
 from dmfroc.inference.evidence import FactsInMemory, joint_facts
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import moments_of_sums
@@ -19,6 +18,7 @@ from dmfroc.inference.limits import IntervalAt, Limits, Part, limits_of_sum
 from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate, remarked
@@ -103,7 +103,9 @@ class ByHorizon[**P, R](Protocol):
         self, *args: Any, measure: list[Any] | tuple[Any, ...], **options: Any
     ) -> ResultsByName[Any]: ...
     @overload
-    def __call__(self, *args: Any, horizon: Sequence[float], **options: Any) -> HorizonCurves: ...
+    def __call__(
+        self, *args: Any, follow_up: FollowUp[Sequence[float]], **options: Any
+    ) -> HorizonCurves: ...
     @overload
     def __call__(self, *args: P.args, **options: P.kwargs) -> R: ...
 
@@ -116,23 +118,21 @@ def by_horizon[**P, R](
 
 
 def over_horizons(
-    horizon: Any,
-    facts_at: Callable[[float], Mapping[str, FactsInMemory]],
+    facts_at: Callable[[Options], Mapping[str, FactsInMemory]],
     options: Options,
     hypothesis: Hypothesis | None = None,
 ) -> HorizonCurves:
     """Return curves of what has facts at each horizon, and differences if there is a hypothesis."""
-    horizons = numbers("horizon", horizon)
-    if horizons.ndim != 1 or len(horizons) < 2 or (np.diff(horizons) <= 0).any():
-        raise ValueError("horizon must be one number, or several in rising order")
-    if options.method not in (None, "jackknife") or options.target == "learner":
+    if options.method_name not in (None, Jackknife.name) or options.is_of_learner:
         raise ValueError(
             "several horizons have joint limits by method='jackknife' of these fits alone: leave "
             "method and target out, or give one horizon"
         )
-    over_time = [facts_at(t) for t in horizons.tolist()]
+    at_each = options.at_horizons
+    horizons = np.array([x.follow_up.horizon for x in at_each if x.follow_up is not None])
+    over_time = [facts_at(x) for x in at_each]
     first, gaps = over_time[0], np.diff(horizons)
-    method = Jackknife(options.level, options.seed)
+    method = Jackknife().at(options.level, options.seed)
     shares = (np.append(gaps, 0) + np.append(0, gaps)) / (2 * gaps.sum())
     units = next(iter(first.values())).units.in_one_stratum
     points: dict[str, tuple[Any, ...]] = {}
@@ -148,8 +148,8 @@ def over_horizons(
         tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
         limits_at[name] = [one.limits for one in facts]
     families = [[name] for name in first]
-    at_each = [f"horizon {t:g}" for t in horizons]
-    of_each = zip(at_each, *points.values(), strict=True)
+    names = [f"horizon {t:g}" for t in horizons]
+    of_each = zip(names, *points.values(), strict=True)
     remarks = {t: tuple(dict.fromkeys(w for e in es for w in e.warnings)) for t, *es in of_each}
     if hypothesis is not None:
         joint_at = [joint_facts(x) for x in over_time]

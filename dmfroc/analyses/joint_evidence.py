@@ -18,11 +18,10 @@ from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
+    check_with_judge,
     choose_methods,
     counted_sample,
     joint_estimates_with_judge,
-    take_judge,
-    take_population,
 )
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import joint_estimates_of_counts, stated_counts
@@ -33,6 +32,7 @@ from dmfroc.inference.method import JointEstimates, check_comparable
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.arguments import Needs, as_predictions
+from dmfroc.inputs.class_shares import Importance
 from dmfroc.inputs.judge import judged_rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
@@ -70,20 +70,21 @@ def joint_evidence(
     needs: Needs,
     *,
     paired: bool,
-    given: dict[str, Any],
+    given: Mapping[str, Any],
 ) -> JointEvidence:
     """Return the evidence in what the user hands in, see `dmfroc.compare`."""
-    scan = counted_sample(y_true, {"y_score": y_score} | given)
+    scan = counted_sample(y_true, y_score, given, options)
     is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
     if is_dict and all(isinstance(x, Accumulator) for x in y_true.values()):
         raise ValueError("accumulators are streams: call dmfroc.applications.compare_streams")
     if scan is not None:
         return _evidence_of_scan(scan, options, paired=paired)
-    if (judge := take_judge(given)) is None:
+    if options.judge is None:
         return _in_memory(y_true, y_score, options, needs, paired=paired, given=given)
     if not paired:
         raise ValueError("judge= is for classifiers on the same rows: leave paired=True")
-    evidence = _judged(y_true, y_score, options, needs=needs, **judge, **given)
+    check_with_judge(options)
+    evidence = _judged(y_true, y_score, options, needs=needs, judge=options.judge, **given)
     predictions = {name: one.predictions for name, one in evidence.items()}
     units = next(iter(evidence.values())).sample.units
     return JointEvidence(partial(joint_estimates_with_judge, evidence), predictions, units)
@@ -106,18 +107,18 @@ def _in_memory(
     needs: Needs,
     *,
     paired: bool,
-    given: dict[str, Any],
+    given: Mapping[str, Any],
 ) -> JointEvidence:
-    population = take_population(given)
-    if (follow_up := population["follow_up"]) is not None:
-        events = follow_up.classes_of_events(y_true, y_score, given, paired=paired)
-        y_true, y_score, population["follow_up"] = events
-    if np.ndim(population["target_prevalence"]) == 2:
+    given, ended = dict(given), None
+    if options.follow_up is not None:
+        events = options.follow_up.classes_of_events(y_true, y_score, given, paired=paired)
+        y_true, y_score, ended = events
+    if np.ndim(options.population) == 2:
         raise ValueError(
-            "target_prevalence of a comparison must be shares, which are the same for all "
+            "population of a comparison must be shares, which are the same for all "
             "classifiers: give the shares instead of scores"
         )
-    if not paired and population["folds"] is not None:
+    if not paired and options.folds is not None and options.folds.fold is not None:
         raise ValueError(
             "folds cannot be given for independent samples (paired=False): pass Predictions "
             "that have folds of their own, see Predictions.in_folds"
@@ -131,19 +132,15 @@ def _in_memory(
         raise type(error)(f"{error}; {remedy}") from error
     if paired:
         predictions = checked_same_observations(matched(predictions))
-    importance = population.pop("importance")
-    if paired or importance is None:
-        importance = dict.fromkeys(predictions, importance)
-    else:
-        _check_importance_of_each(importance, list(predictions))
+    of_each = _of_each_sample(options.population, list(predictions), paired=paired)
     with_population = options
     for name, one in predictions.items():
         if paired or options.groups is None:
             one = stated(one, options)
-        both = in_population(one, options, **population, importance=importance[name])
+        both = in_population(one, replace(options, population=of_each[name]), ended)
         predictions[name], with_population = both
     joint = joint_of_rows(predictions, with_population, paired=paired)
-    if follow_up is None:
+    if options.follow_up is None:
         return joint
     # The rows whose class is known
     predictions = {name: one.counted for name, one in predictions.items()}
@@ -248,18 +245,24 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
     warn(attributed({name: [x for x in p.remarks if x in told] for name, p in named.items()}))
 
 
-def _check_importance_of_each(given: Any, names: Sequence[str]) -> None:
-    """Refuse importance of independent samples that is not known for each by its name."""
-    if not isinstance(given, Mapping) or set(given) != set(names):
+def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
+    """Return the population of each classifier; of independent samples importance by name."""
+    by_name = isinstance(population, Mapping) and any(
+        isinstance(x, Importance) for x in population.values()
+    )
+    of_each = population if by_name else dict.fromkeys(names, population)
+    is_one = isinstance(population, Importance)
+    if (by_name if paired else is_one) or set(of_each) != set(names):
         raise ValueError(
-            "importance of independent samples must be a dict with the weights of each one's rows, "
-            f"by name of the classifier, {listing(names)}"
+            "population of independent samples must be a dict with the Importance of each one's "
+            f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"
         )
-    if any(isinstance(weights, tuple) for weights in given.values()):
+    if by_name and any(x.target is not None for x in of_each.values()):
         raise ValueError(
             "importance estimated from features of one target makes samples dependent: give "
             "known weights of each sample, or compare classifiers on the same rows"
         )
+    return of_each
 
 
 def _check_names(named: Mapping[Any, Any], what: str) -> None:
@@ -345,12 +348,10 @@ def _named_predictions(
     named = _by_classifier(y_score, y_pred)
     if y_score is None:
         return _hard_evidence(y_true, y_pred, needs, others)
-    read, sides = {}, others.get("direction")
-    of_each = sides if isinstance(sides, Mapping) else dict.fromkeys(named, sides)
+    read = {}
     for name, (scores, hard) in named.items():
         try:
-            own = {**others, "direction": of_each.get(name), "y_pred": hard}
-            read[name] = Predictions.from_arrays(y_true, scores, **own)
+            read[name] = Predictions.from_arrays(y_true, scores, **{**others, "y_pred": hard})
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
     return read

@@ -13,8 +13,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights, Weights
 from dmfroc.inputs.arrays import Rows, from_library, is_table
 from dmfroc.inputs.checks import real_weights
-from dmfroc.inputs.class_shares import class_shares, in_class_shares, unlabelled
-from dmfroc.inputs.horizon import FollowUp
+from dmfroc.inputs.class_shares import Importance, class_shares, in_class_shares, unlabelled
 from dmfroc.inputs.messages import Source, listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.row_doubts import pooled_message
@@ -22,7 +21,7 @@ from dmfroc.inputs.subgroups import unit_of_rows
 from dmfroc.measures.statistics.forecasts import no_probabilities, probabilities_of
 from dmfroc.measures.statistics.recalibration import BinaryFit
 
-_OF_TARGET = Source(scores="target_prevalence")
+_OF_TARGET = Source(scores="population")
 _FEW = 30  # effective rows
 _SMALL_SHARE = 0.1  # of the rows
 _LARGE_ERROR = 0.2  # of a share
@@ -31,43 +30,40 @@ _MOST_CONDITION = 1e4  # of the mean scores of the classes
 
 
 def in_population(
-    predictions: Predictions,
-    options: Options,
-    folds: Any,
-    target_prevalence: Any,
-    importance: Any,
-    follow_up: FollowUp | None = None,
+    predictions: Predictions, options: Options, ended: Any = None
 ) -> tuple[Predictions, Options]:
     """Return predictions in folds, with the weights of a population, and how intervals are made.
 
     With given class shares the class sizes are fixed: in every fold a class counts by its share,
     however many rows it has. What is estimated from rows of the target adds to the error of every
-    value. So does the chance to stay uncensored until a horizon.
+    value. So does the chance to stay uncensored until a horizon, see `FollowUp.at` for ``ended``.
     """
     estimated: Weights | None = None
     facts: dict[str, Any] = {}
-    if follow_up is not None:
-        if importance is not None or np.ndim(target_prevalence) == 2:
+    population, folds = options.population, None if options.folds is None else options.folds.fold
+    is_importance = isinstance(population, Importance)
+    if options.follow_up is not None:
+        if is_importance or np.ndim(population) == 2:
             raise ValueError(
-                "time and importance, or scores of a target, estimate other weights: leave one out"
+                "follow_up and a population of Importance, or of scores, estimate other weights: "
+                "leave one out"
             )
-        predictions, estimated = follow_up.at(predictions)
+        predictions, estimated = options.follow_up.at(predictions, ended)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
-    if importance is not None:
-        rows = predictions.given_rows
-        if isinstance(importance, tuple) and len(importance) == 2 and np.ndim(importance[0]) > 0:
-            weights, estimated = _estimated_importance(*importance, predictions, rows)
-            origin = f"estimated from {len(importance[1]):,} rows of the target"
-        else:
-            source = Source(weight="importance")
-            weights = real_weights(importance, predictions.n_given, source, rows)
+    if is_importance:
+        rows, origin = predictions.given_rows, "as given"
+        if population.target is None:
+            weights = real_weights(
+                population.weights, predictions.n_given, Source(weight="importance"), rows
+            )
             if not weights.any():
                 raise ValueError("importance is zero in every row: some observations must count")
             weights /= weights.mean()
-            origin = "as given"
+        else:
+            weights, estimated = _estimated_importance(population, predictions, rows)
+            origin = f"estimated from {len(population.target):,} rows of the target"
         weights = predictions.sample_weight * weights
-        predictions = predictions.reweighted(weights, importance=origin)
-        predictions = replace(predictions, index=rows.index)
+        predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -76,40 +72,35 @@ def in_population(
             group = np.unique(unit_of_rows(options.groups, n, rows), return_inverse=True)[1]
             doubt = pooled_message("groups", group, predictions.folds)
             predictions = predictions.warned(doubt)
-    if target_prevalence is None:
+    if population is None or is_importance:
         return predictions, with_estimated(options, estimated)
     if options.stratify is False:
-        raise ValueError("target_prevalence fixes the class shares: leave stratify=False out")
-    if np.ndim(target_prevalence) == 2:
-        if importance is not None:
-            raise ValueError(
-                "target_prevalence with scores of the target and importance both ask for its "
-                "population: leave one out"
-            )
-        shares, estimated, doubt = _estimated_shares(target_prevalence, predictions)
+        raise ValueError("population fixes the class shares: leave stratify=False out")
+    if np.ndim(population) == 2:
+        shares, estimated, doubt = _estimated_shares(population, predictions)
         predictions = predictions.warned(doubt)
-        facts["target_rows"] = len(target_prevalence)
+        facts["target_rows"] = len(population)
         options = replace(options, stratify=True if options.groups is None else None)
     else:
-        shares = class_shares(target_prevalence, predictions)
+        shares = class_shares(population, predictions)
         options = replace(options, has_shares=True)
     return in_class_shares(predictions, shares, **facts), with_estimated(options, estimated)
 
 
 def with_estimated(options: Options, weights: Weights | None) -> Options:
     """Return the options with estimated weights, and refuse those that take weights as known."""
-    if weights is not None and options.target == "learner":
+    if weights is not None and options.is_of_learner:
         raise ValueError(
             "target='learner' does not account for the error of an estimated population: leave "
             "target out for the jackknife of these fits, or pass known weights or shares"
         )
-    if weights is not None and options.method not in (None, *weights.methods):
+    if weights is not None and options.method_name not in (None, *weights.methods):
         raise ValueError(
             f"the error of estimated weights is known to method={listing(weights.methods)} alone: "
-            f"leave method={options.method!r} out, or pass known weights or shares"
+            f"leave method={options.method_name!r} out, or pass known weights or shares"
         )
-    if weights is not None and options.interval_type == "studentized":
-        raise ValueError("interval_type='studentized' takes weights as known: use 'bca'")
+    if weights is not None and getattr(options.method, "interval", "") == "studentized":
+        raise ValueError("interval='studentized' takes weights as known: use 'bca'")
     return options if weights is None else replace(options, weights=weights)
 
 
@@ -123,7 +114,7 @@ def _estimated_shares(
     """
     if len(given) < _LEAST_OF_TARGET:
         raise ValueError(
-            "target_prevalence with two dimensions has scores of rows of the target, and needs "
+            "population with two dimensions has scores of rows of the target, and needs "
             f"two rows or more, but it has {len(given)}. Class shares have one dimension, such as "
             "[0.8, 0.2]"
         )
@@ -134,7 +125,7 @@ def _estimated_shares(
     samples = (predictions, others)
     if not predictions.has_scores and not np.isin(others.scores, (0, 1)).all():
         raise ValueError(
-            "target_prevalence has scores of the target, but of the sample there are hard labels "
+            "population has scores of the target, but of the sample there are hard labels "
             "alone: give the scores of both, or columns of 0 and 1 for the target's hard labels"
         )
     if any(no_probabilities(sample) is not None for sample in samples):
@@ -177,14 +168,15 @@ def _estimated_shares(
 
 
 def _estimated_importance(
-    source: Any, target: Any, predictions: Predictions, rows: Rows
+    given: Importance, predictions: Predictions, rows: Rows
 ) -> tuple[PerRow, EstimatedWeights]:
     """Return how much more often rows like these occur in the target, by their features.
 
     The logarithm of the ratio is that of the odds in a logistic regression which tells rows of the
     target from those of the sample (Bickel, Brückner and Scheffer 2009).
     """
-    both = [numbers("importance", x) for x in _with_the_same_columns(source, target)]
+    source = given.weights
+    both = [numbers("importance", x) for x in _with_the_same_columns(source, given.target)]
     n = predictions.n_given
     shapes = [x.shape for x in both]
     if any(x.ndim != 2 for x in both) or len(both[0]) != n or shapes[0][1] != shapes[1][1]:

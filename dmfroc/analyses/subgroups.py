@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -15,7 +15,8 @@ from scipy.linalg import orth
 from scipy.special import stdtrit
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow
-from dmfroc._kit.options import flag, integer
+from dmfroc._kit.later import Nothing
+from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
@@ -32,14 +33,14 @@ from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Part, limits_of_sum
-from dmfroc.inference.method import IntervalMethod, check_comparable, check_finite
-from dmfroc.inference.options import Options, SubgroupOptions, with_options
+from dmfroc.inference.method import IntervalMethod, Method, check_comparable, check_finite
+from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
-from dmfroc.inputs.horizon import predictions_at
+from dmfroc.inputs.horizon import FollowUp, predictions_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, caveats
@@ -184,7 +185,6 @@ class SubgroupComparison(NamedEstimates):
         return float(np.average(values, weights=[self.sizes[name] for name in self.estimates]))
 
 
-@with_options(SubgroupOptions)
 def compare_subgroups(
     y_true: Any,
     y_score: Any = None,
@@ -193,7 +193,19 @@ def compare_subgroups(
     measure: str | Measure = "dmf_auc",
     min_class_size: int = 5,
     shrink: bool = False,
-    **options: Unpack[SubgroupOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Any = None,
+    follow_up: FollowUp[float] | None = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> SubgroupComparison:
     """Compare a classifier's performance between subgroups of the observations.
 
@@ -214,7 +226,7 @@ def compare_subgroups(
         Whether to give better values of many small groups too, by random effects: each is drawn
         towards the sum of the effects of its columns. Also the largest gap between two groups and
         the smallest value, with intervals that account for the search; see `ShrunkenGroups`.
-    labels, sample_weight, frequency_weight, y_pred, pos_label, direction
+    labels, sample_weight, frequency_weight, y_pred, pos_label
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`. They may have observations in
@@ -222,11 +234,11 @@ def compare_subgroups(
     folds : array-like of shape (n,), optional
         Fold of each row, as for `estimate`: values are means over the folds. A group that lacks a
         class in a fold is left out.
-    time, horizon, censored, censoring, censoring_by, at_horizon
-        As for `estimate`. The weights are common to all subgroups.
-    stratify, interval_type, n_draws
+    follow_up : FollowUp, optional
+        As for `estimate`, with one horizon. The weights are common to all subgroups.
+    stratify
         As for `estimate`.
-    method : str, optional
+    method : str, Bootstrap or BayesianBootstrap, optional
         As for `estimate`. Where draws give the standard errors, those of differences follow from
         them, with the jackknife's degrees of freedom.
     level : float
@@ -262,11 +274,10 @@ def compare_subgroups(
     >>> difference.first, difference.second, difference.interval[0] > 0
     ('north', 'south', True)
     """
+    intervals, given = Options.taken(compare_subgroups, locals())
     measure = get_measure(measure)
-    intervals, inputs = Options.from_user(compare_subgroups, options, SubgroupOptions)
-    inputs |= {"needs": measure.needs, "by_fold": True}
-    folds = inputs.pop("folds", None)
-    predictions, weights = predictions_at(y_true, y_score, inputs)
+    given |= {"needs": measure.needs, "by_fold": True}
+    predictions, weights = predictions_at(y_true, y_score, follow_up, given)
     predictions = stated(predictions, intervals)
     if folds is not None:
         predictions = predictions.in_folds(folds)
@@ -312,8 +323,8 @@ def compare_subgroups(
         contrasts = _Correlated(list(facts.values()), units, own_rows)
     else:
         raise ValueError(
-            "groups has members in several subgroups, or time has weights that they share, so that "
-            "their values are correlated: use method='jackknife'"
+            "groups has members in several subgroups, or follow_up has weights that they share, so "
+            "that their values are correlated: use method='jackknife'"
         )
     sizes = {name: int(rows.sum()) for name, rows in members.items()}
     closer = None

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc import Predictions
+from dmfroc import (
+    FollowUp,
+    Predictions,
+)
 from dmfroc.extend import (
     Column,
-    FollowUpOptions,
     Jackknife,
     Name,
+    Nothing,
     RandomState,
     Result,
     Table,
@@ -34,7 +37,6 @@ from dmfroc.extend import (
     probabilities_of,
     sample_of,
     seed_of,
-    with_options,
 )
 from dmfroc.measures import calibration_intercept, calibration_slope, observed_expected_ratio
 
@@ -150,7 +152,6 @@ class CalibrationTests(Result):
         return Table("classes", "Each class against the rest", columns)
 
 
-@with_options(FollowUpOptions)
 def calibration_tests(
     y_true: Any,
     y_score: Any = None,
@@ -158,7 +159,8 @@ def calibration_tests(
     labels: Any = None,
     n_draws: int = 999,
     random_state: RandomState = 0,
-    **follow_up: Unpack[FollowUpOptions],
+    follow_up: FollowUp[float] | None = None,
+    **others: Nothing,
 ) -> CalibrationTests:
     """Test whether probabilities are calibrated.
 
@@ -175,8 +177,8 @@ def calibration_tests(
         1 / (n_draws + 1).
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws.
-    **follow_up
-        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`, as long as nobody
+    follow_up : FollowUp, optional
+        As for `dmfroc.estimate`, with one horizon, as long as nobody
         is censored before the horizon.
 
     Returns
@@ -222,11 +224,11 @@ def calibration_tests(
     >>> wrong.tests["intercept_and_slope"].p_value
     0.001
     """
-    check_options(calibration_tests, follow_up)
+    check_options(calibration_tests, others)
     n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
-    given = {"labels": labels, "needs": "probabilities", **follow_up}
-    predictions, _ = predictions_at(y_true, y_score, given)
+    given = {"labels": labels, "needs": "probabilities"}
+    predictions, _ = predictions_at(y_true, y_score, follow_up, given)
     if (obstacle := no_probabilities(predictions)) is not None:
         raise ValueError(f"calibration_tests {obstacle}")
     if np.ptp(predictions.sample_weight) > 0:

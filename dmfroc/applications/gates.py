@@ -9,11 +9,15 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from os import PathLike
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dmfroc import Measure, Predictions
+from dmfroc import (
+    FollowUp,
+    Measure,
+    Predictions,
+)
 from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
 from dmfroc.applications.item_scores import ItemScores
@@ -23,11 +27,14 @@ from dmfroc.counted import Accumulator
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     Column,
-    EvaluationOptions,
     EvidenceInMemory,
     Interval,
+    IntervalMethod,
     JointEvidence,
+    Method,
+    Nothing,
     Options,
+    RandomState,
     Result,
     Rows,
     Table,
@@ -45,7 +52,6 @@ from dmfroc.extend import (
     rounded,
     row_names,
     warn,
-    with_options,
 )
 
 Verdict = Literal["pass", "fail", "inconclusive", "unattainable"]
@@ -53,7 +59,7 @@ EXIT_CODES: dict[Verdict, int] = {"pass": 0, "fail": 1, "inconclusive": 3, "unat
 type _IntervalAt = Callable[[float], Interval]
 type _Found = tuple[Verdict, str, float, tuple[float, float]]
 _GRAVEST: tuple[Verdict, ...] = ("fail", "unattainable", "inconclusive", "pass")
-_WITHOUT_PARTS = ("judge", "target_prevalence", "importance", "time")
+_WITHOUT_PARTS = ("judge", "follow_up", "population")
 _MOST_TIMES = 1e4  # as many rows
 
 
@@ -165,7 +171,6 @@ class Gate(Result):
         return xml.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-@with_options(EvaluationOptions)
 def gate(
     rules: str | PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     y_true: Any,
@@ -173,7 +178,21 @@ def gate(
     *,
     by: Any = None,
     paired: bool = True,
-    **options: Unpack[EvaluationOptions],
+    labels: Any = None,
+    pos_label: Any = None,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    frequency_weight: Any = None,
+    groups: Any = None,
+    stratify: bool | None = None,
+    folds: Any = None,
+    judge: Any = None,
+    follow_up: FollowUp[float] | None = None,
+    population: Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
+    **others: Nothing,
 ) -> Gate:
     """Hold a classifier against written rules: pass, fail, inconclusive or unattainable.
 
@@ -200,18 +219,14 @@ def gate(
         Columns that ``worst_of`` may name.
     paired : bool
         As for `compare`.
-    labels, sample_weight, frequency_weight, y_pred, pos_label, direction, folds, target
+    labels, pos_label, y_pred, sample_weight, frequency_weight, groups, stratify, folds, judge
         As for `estimate`.
-    train_fraction, groups, stratify, judge, label_probability, label_strata
-        As for `estimate`.
-    target_prevalence, importance
-        As for `estimate`.
-    time, horizon, censored, censoring, censoring_by, at_horizon
+    follow_up, population, method
         As for `estimate`; there is one horizon.
-    method, interval_type, n_draws, random_state
-        As for `estimate`. The same seed gives the same verdicts.
     level : float
         Nominal coverage, in (0, 1), if the rules have none.
+    random_state : int, numpy.random.Generator, key of jax.random or None
+        As for `estimate`. The same seed gives the same verdicts.
 
     Returns
     -------
@@ -244,12 +259,12 @@ def gate(
     >>> found.verdict, found.exit_code
     ('pass', 0)
     """
-    intervals, given = Options.from_user(gate, options, EvaluationOptions)
+    intervals, given = Options.taken(gate, locals())
     book, level, adjust = read_rules(rules, intervals.level)
     paired = flag("paired", paired)
-    if np.ndim(given.get("horizon", 0.0)) > 0:
-        raise ValueError("horizon of a gate must be one number: write a gate for each horizon")
-    given_by_name = (y_true, y_score, given.get("y_pred"))
+    if intervals.at_horizons:
+        raise ValueError("follow_up of a gate must have one horizon: write a gate for each horizon")
+    given_by_name = (y_true, y_score, y_pred)
     several: Any = next((x for x in given_by_name if isinstance(x, Mapping)), ())
     several = several or getattr(y_true, "classifiers", ())
     is_dict = isinstance(y_true, Mapping)
@@ -269,13 +284,13 @@ def gate(
             if are_watched:
                 whole = evidence_of_streams(y_true, level)
             else:
-                flags: Any = {"paired": paired, "given": dict(given)}
+                flags: Any = {"paired": paired, "given": given}
                 whole = joint_evidence(y_true, y_score, intervals, needs, **flags)
             warn(attributed({name: p.remarks for name, p in whole.predictions.items()}))
         elif not isinstance(y_true, Accumulator):
-            whole = evidence_of(y_true, y_score, intervals, needs=needs, **given)
+            whole = evidence_of(y_true, y_score, intervals, given, needs=needs)
             warn(whole.predictions.remarks)
-        return _Rows(whole, names, columns, paired, given)
+        return _Rows(whole, names, columns, paired, intervals)
 
     design: dict[str, Any] = {}
     verdicts, remarks = [], []
@@ -405,14 +420,14 @@ class _Rows:
     names: tuple[str, ...]
     columns: Mapping[str, Any]
     paired: bool
-    given: Mapping[str, Any]
+    options: Options
 
     @property
     def _predictions(self) -> dict[str, Predictions]:
         """Rows in memory by classifier, to take parts from; none of other evidence."""
         if isinstance(self.whole, JointEvidence):
             return {} if self.whole.options is None else dict(self.whole.predictions)
-        is_plain = type(self.whole) is EvidenceInMemory and self.given.get("time") is None
+        is_plain = type(self.whole) is EvidenceInMemory and self.options.follow_up is None
         return {"": self.whole.predictions} if is_plain else {}
 
     @property
@@ -453,7 +468,7 @@ class _Rows:
     def parts(self, column: str) -> Iterator[tuple[str, Callable[[], _Rows]]]:
         """Yield the name of each group, and what makes its rows."""
         predictions = self._predictions
-        refused = any(self.given.get(x) is not None for x in _WITHOUT_PARTS)
+        refused = not {*self.options.given}.isdisjoint(_WITHOUT_PARTS)
         if not predictions or refused or not self.paired:
             without = ", ".join(_WITHOUT_PARTS)
             raise ValueError(f"worst_of needs paired rows in memory, without {without}")

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import comb, stdtrit
 
+from dmfroc import Judge
 from dmfroc.extend import (
     Contrast,
     Influences,
@@ -111,11 +112,14 @@ class ScoredItems:
 
 
 def scored_items(
-    scores: Any, judge: Any, label_probability: Any, groups: Any, bounds: Any, id: Any
+    scores: Any, of_items: Judge | None, groups: Any, bounds: Any, id: Any
 ) -> ScoredItems:
     """Check what the user handed in."""
-    if judge is None and label_probability is not None:
-        raise TypeError("label_probability goes with judge=: without one, all items have scores")
+    judge, probability = None, None
+    if of_items is not None:
+        judge, probability = of_items.labels, of_items.probability
+        if of_items.strata is not None:
+            raise ValueError("judge of items has no strata: give the probability of each item")
     rows, of_models = Rows(what="scores"), _named(scores)
     read = {name: _matrix(values, f"scores[{name!r}]", rows) for name, values in of_models.items()}
     n_items = {len(x) for x in read.values()}
@@ -157,7 +161,7 @@ def scored_items(
         # An item that lacks one of its repeats has no mean
         {name: x.mean(axis=1) for name, x in read.items()},
         of_judge and {name: x.mean(axis=1) for name, x in of_judge.items()},
-        probabilities(label_probability, n, rows),
+        probabilities(probability, n, rows),
         unit_of_rows(groups, n, rows),
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
         max(x.shape[1] for x in read.values()),

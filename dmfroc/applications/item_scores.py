@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaln, comb
 
+from dmfroc import Judge
 from dmfroc.applications.item_means import (
     MEASURE,
     TITLE,
@@ -22,7 +23,6 @@ from dmfroc.applications.item_means import (
 )
 from dmfroc.extend import (
     DEFAULT_LEVEL,
-    Alternative,
     Column,
     Difference,
     Hypothesis,
@@ -30,6 +30,7 @@ from dmfroc.extend import (
     RandomState,
     Rows,
     Table,
+    Test,
     agreement_table,
     check_level,
     comparison_fields,
@@ -264,14 +265,11 @@ def items(
     scores: Any,
     *,
     judge: Any = None,
-    label_probability: Any = None,
     groups: Any = None,
     by: Any = None,
     id: Any = None,
     bounds: tuple[float | int, float | int] | None = None,
-    alternative: Alternative = "two-sided",
-    margin: float | int = 0.0,
-    rope: float | int = 0.0,
+    test: Test = "two-sided",
     simultaneous: bool = False,
     level: float | int = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -283,13 +281,11 @@ def items(
     scores : dict of str to array-like, or table with a column for each model
         Each model's score of every item, shape (n,) or (n, repeats). Repeats belong to their item:
         their mean counts. The value is the mean over the items.
-    judge : dict of str to array-like, or array-like, optional
+    judge : dict of str to array-like, array-like, or Judge, optional
         Scores of all items by a judge, such as another model, of the same shapes. Then ``scores``
         may be missing (NaN or None) where nobody verified; see the page on few labels. One array
-        is for a single model.
-    label_probability : array-like of shape (n,), optional
-        With a judge: the probability with which each item was drawn to be verified; by default
-        the same for all.
+        is for a single model. ``Judge(scores, probability=...)`` has the probability with which
+        each item was drawn to be verified; by default the same for all.
     groups : array-like of shape (n,), optional
         Items that belong together, such as questions about one text.
     by : array-like of shape (n,), dict or table of such, optional
@@ -300,7 +296,7 @@ def items(
     bounds : tuple of float, optional
         Smallest and largest possible score; by default (0, 1) if all scores are in between.
         Infinite bounds are allowed: the intervals are then those of a t test.
-    alternative, margin, rope, simultaneous, level
+    test, simultaneous, level
         As for `compare`.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws behind the probabilities of the orders.
@@ -340,9 +336,9 @@ def items(
     -0.5
     """
     check_level(level)
-    hypothesis = Hypothesis(alternative, margin, rope)
+    hypothesis = Hypothesis.of(test)
     seed = seed_of(random_state)
-    given = scored_items(scores, judge, label_probability, groups, bounds, id)
+    given = scored_items(scores, Judge.of(judge), groups, bounds, id)
     hypothesis.check(level, given.bounds[1] - given.bounds[0])
     joint = _joint(given, level, seed)
     subgroups, sizes, differences = _in_subgroups(given, by, level)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
 import numpy as np
 
 from dmfroc import evaluate
 from dmfroc.extend import (
     COEFFICIENTS,
+    DEFAULT_LEVEL,
     IN_MEMORY,
-    IntervalOptions,
+    IntervalMethod,
+    Method,
     NamedEstimates,
+    RandomState,
     Table,
     encode,
     estimates_table,
@@ -24,7 +27,6 @@ from dmfroc.extend import (
     of_measures,
     of_raters,
     sorted_labels,
-    with_options,
 )
 from dmfroc.results import Estimate
 
@@ -63,13 +65,15 @@ class RaterAgreement(NamedEstimates):
         return [f"{self.n_ratings} ratings of {self.n_rows} rows by {self.n_raters} raters"]
 
 
-@with_options(IntervalOptions)
 def rater_agreement(
     ratings: Any,
     *,
     measures: Sequence[str] = COEFFICIENTS,
     labels: Any = None,
-    **options: Unpack[IntervalOptions],
+    groups: Any = None,
+    method: Method | IntervalMethod | None = None,
+    level: float = DEFAULT_LEVEL,
+    random_state: RandomState = 0,
 ) -> RaterAgreement:
     """Estimate how far raters agree beyond chance, with intervals by rows.
 
@@ -84,7 +88,7 @@ def rater_agreement(
     labels : array-like of shape (K,), optional
         All classes in order; by default those that occur, sorted. Gwet's coefficients depend on
         their number.
-    groups, stratify, method, level, interval_type, n_draws, random_state
+    groups, method, level, random_state
         As for `estimate`. Class sizes are random.
 
     Returns
@@ -125,7 +129,17 @@ def rater_agreement(
     # The last of equally frequent ones, which is not the class of the largest score
     most = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
     own = [of_raters(get_measure(x)) for x in listed("measures", measures)]
-    options.setdefault("stratify", False)
-    found = evaluate(most, 1.0 * counts, y_pred=most, labels=classes, measures=own, **options)
+    found = evaluate(
+        most,
+        1.0 * counts,
+        y_pred=most,
+        labels=classes,
+        measures=own,
+        groups=groups,
+        stratify=False,
+        method=method,
+        level=level,
+        random_state=random_state,
+    )
     (n, m), n_ratings = table.shape, int(is_rated.sum())
     return RaterAgreement(dict(found.estimates), n, m, n_ratings)

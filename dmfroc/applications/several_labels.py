@@ -14,7 +14,6 @@ from dmfroc import Measure, Predictions
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     NO_VARIATION,
-    Alternative,
     Column,
     Difference,
     FactsInMemory,
@@ -31,6 +30,7 @@ from dmfroc.extend import (
     Sample,
     Source,
     Table,
+    Test,
     Units,
     as_floats,
     as_predictions,
@@ -240,9 +240,7 @@ def multilabel(
     average: str = "macro",
     labels: Any = None,
     groups: Any = None,
-    alternative: Alternative = "two-sided",
-    margin: float | int = 0.0,
-    rope: float | int = 0.0,
+    test: Test = "two-sided",
     simultaneous: bool = False,
     level: float | int = DEFAULT_LEVEL,
     random_state: RandomState = 0,
@@ -269,7 +267,7 @@ def multilabel(
         of y_true, else of the first other table, else their numbers.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as documents of one author.
-    alternative, margin, rope, simultaneous, level
+    test, simultaneous, level
         As for `compare`.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Seed of the draws behind the probabilities of the orders.
@@ -309,7 +307,7 @@ def multilabel(
     if measure.name == "hand_till":  # of two classes
         measure = replace(measure, title="AUC")
     level, seed = check_level(level), seed_of(random_state)
-    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
+    hypothesis = Hypothesis.of(test, measure.greater_is_better)
     hypothesis.check(level, measure.largest_difference)
     average = choice("average", average, ("macro", "micro"))
     rows = _labelled_rows(y_true, y_score, y_pred, labels, groups)
@@ -318,7 +316,7 @@ def multilabel(
             f"{measure.name} needs predicted labels: pass y_pred, such as y_pred=y_score >= 0.5"
         )
     facts, left_out = _facts_of_labels(rows, measure)
-    method = Jackknife(level, seed)
+    method = Jackknife().at(level, seed)
     if average == "micro":
         pooled = joint_facts(_pooled(rows, measure, left_out))
         joint = method.paired_estimates(pooled, hypothesis)

@@ -21,7 +21,6 @@ from dmfroc import Measure
 from dmfroc.counted import Accumulator, Look
 from dmfroc.extend import (
     DEFAULT_LEVEL,
-    Alternative,
     Column,
     Facts,
     Hypothesis,
@@ -31,6 +30,7 @@ from dmfroc.extend import (
     RandomState,
     Result,
     Table,
+    Test,
     check_level,
     comparison_fields,
     contrasts_of_intervals,
@@ -190,9 +190,7 @@ def compare_streams(
     streams: Mapping[str, Accumulator],
     *,
     measure: str | Measure = "dmf_auc",
-    alternative: Alternative = "two-sided",
-    margin: float | int = 0.0,
-    rope: float | int = 0.0,
+    test: Test = "two-sided",
     level: float | int = DEFAULT_LEVEL,
     random_state: RandomState = 0,
 ) -> StreamsComparison:
@@ -204,7 +202,7 @@ def compare_streams(
         The rows of each stream so far.
     measure : str or Measure
         As for `dmfroc.estimate`.
-    alternative, margin, rope, level
+    test, level
         As for `dmfroc.compare`. Limits hold at all times, and p-values are adjusted by Holm's
         method.
     random_state : int, numpy.random.Generator, key of jax.random or None
@@ -232,7 +230,7 @@ def compare_streams(
     ('new',)
     """
     measure, level, seed = get_measure(measure), check_level(level), seed_of(random_state)
-    hypothesis = Hypothesis(alternative, margin, rope, measure.greater_is_better)
+    hypothesis = Hypothesis.of(test, measure.greater_is_better)
     hypothesis.check(level, measure.largest_difference)
     joint = evidence_of_streams(streams, level, seed).estimates(measure, hypothesis)
     fields = comparison_fields(joint, hypothesis, simultaneous=False, level=level, seed=seed)

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Unpack, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import bdtrik
 
-from dmfroc import Measure, Predictions
+from dmfroc import (
+    FollowUp,
+    Measure,
+    Predictions,
+)
 from dmfroc.extend import (
     Column,
-    FollowUpOptions,
     Interval,
+    Nothing,
     Options,
     RandomState,
     Result,
@@ -38,7 +42,6 @@ from dmfroc.extend import (
     printable,
     proportion,
     seed_of,
-    with_options,
 )
 from dmfroc.measures import FACTORIES, expected_utility
 from dmfroc.results import ResultsByName
@@ -184,7 +187,6 @@ class ThresholdChoice(Result):
         return replace(self, threshold=turned, curve=curve, direction="<=")
 
 
-@with_options(FollowUpOptions)
 def choose_threshold(
     y_true: Any,
     y_score: Any = None,
@@ -193,7 +195,7 @@ def choose_threshold(
     at_least: float | None = None,
     cost_fp: float | None = None,
     cost_fn: float | None = None,
-    target_prevalence: Any = None,
+    population: Any = None,
     labels: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
@@ -201,7 +203,8 @@ def choose_threshold(
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: RandomState = 0,
-    **follow_up: Unpack[FollowUpOptions],
+    follow_up: FollowUp[float] | None = None,
+    **others: Nothing,
 ) -> ThresholdChoice | ResultsByName[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
 
@@ -221,7 +224,7 @@ def choose_threshold(
         default 0.95.
     cost_fp, cost_fn : float, optional
         For ``"cost"``: costs of a false positive and of a false negative, by default 1.
-    target_prevalence : dict of label to float, or float, optional
+    population : dict of label to float, or float, optional
         Share of each class where the threshold will be used, if it is not that of the sample, as
         for `dmfroc.estimate`: one number is the share of the positive class. Rates do not depend on
         it; F1, accuracy and costs do.
@@ -238,8 +241,8 @@ def choose_threshold(
         Number of bootstrap samples, at least 100.
     random_state : int, numpy.random.Generator, key of jax.random or None
         Their seed.
-    **follow_up
-        ``time``, ``horizon`` and what goes with them, as for `dmfroc.estimate`.
+    follow_up : FollowUp, optional
+        As for `dmfroc.estimate`, with one horizon.
 
     Returns
     -------
@@ -270,7 +273,7 @@ def choose_threshold(
     >>> bool(low < 0.75 < high)
     True
     """
-    check_options(choose_threshold, follow_up)
+    check_options(choose_threshold, others)
     choice("by", by, get_args(Criterion))
     for name, value in (("at_least", at_least), ("cost_fp", cost_fp), ("cost_fn", cost_fn)):
         allowed = ("specificity", "sensitivity") if name == "at_least" else ("cost",)
@@ -283,15 +286,15 @@ def choose_threshold(
     costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
-    given = {"labels": labels, "sample_weight": sample_weight, **follow_up}
+    given = {"labels": labels, "sample_weight": sample_weight}
     given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
-    predictions, censoring = predictions_at(y_true, y_score, given)
+    predictions, censoring = predictions_at(y_true, y_score, follow_up, given)
     shares = None
     given_options: dict[str, Any] = {"cost_fp": cost_fp, "cost_fn": cost_fn}
     if by != "cost":
         given_options = {} if by not in ("specificity", "sensitivity") else {"at_least": at_least}
-    if target_prevalence is not None:
-        shares = class_shares(target_prevalence, predictions)
+    if population is not None:
+        shares = class_shares(population, predictions)
         predictions = in_class_shares(predictions, shares)
     whole, predictions = predictions, predictions.counted
     known = predictions.labels

@@ -22,7 +22,6 @@ from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of, influences_on
 from dmfroc.inference.method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, compare_draws
-from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
@@ -50,15 +49,8 @@ class Bayes(IntervalMethod):
             "it takes the class sizes as random for tables, and as fixed for curves; leave it out, "
             "or in Python call bayesian_table with given='class_sizes'"
         ),
-        "interval_type": f"its intervals are quantiles; {USE_BOOTSTRAP}",
-        "n_draws": "leave it out, or in Python call bayesian_roc or bayesian_table",
     }
     warns_itself: ClassVar[bool] = True
-
-    @classmethod
-    def from_options(cls, options: Options) -> Bayes:
-        """Return the method with the level and the seed."""
-        return cls(options.level, options.seed)
 
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample

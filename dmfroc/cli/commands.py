@@ -24,7 +24,6 @@ from dmfroc.cli.inputs import (
     check_either,
     classifier_names,
     compile_quickly,
-    horizon_of,
     options_of_items,
     read_all,
     read_pair_weights,
@@ -117,7 +116,6 @@ def evaluate(
         raise ValueError("--scheduler is for --scan alone")
     compile_quickly([file])
     columns = Columns.taken_from(options)
-    horizon = horizon_of(options)
     if plot and (columns.judge or columns.time):
         raise ValueError(NO_PLOT)
     with open_picture(plot) as picture, collected_warnings() as remarks:
@@ -130,10 +128,9 @@ def evaluate(
                 sample, units = arguments.pop("y_true"), units | arguments
             else:
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
-            units["horizon"] = horizon
             weights = read_pair_weights(pair_weights, read)
             if target_prevalence is not None:
-                units["target_prevalence"] = read_shares(target_prevalence, read)
+                units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
             result = dmfroc.evaluate(
@@ -232,7 +229,7 @@ def report(
                     measures=list(dict.fromkeys([*wanted, *measures_of_report(wanted[0], single)])),
                     pair_weights=weights,
                     **{"y_true": single, **units},
-                    **{x.name: options[x.name] for x in INTERVALS},
+                    **{x: options[x] for x in ("method", "level", "random_state")},
                 )
                 named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
                 write(result, *named, title=title)
@@ -249,7 +246,6 @@ def _comparison(
     units: Mapping[str, Any],
     *,
     measure: str,
-    margin: float | None,
     **options: Any,
 ) -> Result:
     chosen: Any = measure
@@ -258,7 +254,6 @@ def _comparison(
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
     return dmfroc.compare(
         measure=chosen,
-        margin=margin or 0.0,
         **{"y_true": predictions, **units},
         **options,
     )
@@ -280,7 +275,7 @@ def subgroups(file: Path, **options: Any) -> None:
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
-        units = columns.read_units(file) | {"horizon": horizon_of(options)}
+        units = columns.read_units(file)
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -308,10 +303,8 @@ def gate(
     if file.suffix.lower() == ".toml" != rules.suffix.lower():
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
     by = [rule.worst_of for rule in application("rules")(rules)[0] if rule.worst_of is not None]
-    columns = Columns.taken_from(options | {"by": by})
-    options = {x: options[x] for x in ("method", "n_draws", "random_state")} | {
-        "horizon": horizon_of(options)
-    }
+    options["by"] = by
+    columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
     compile_quickly(list(files.values()))
@@ -480,7 +473,6 @@ def _show_of_one(
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
             predictions, units = columns.read(file), columns.read_units(file)
-        units["horizon"] = horizon_of(options)
         options |= {name: x for name, x in units.items() if x is not None}
         with progress("Computing ..."):
             result = analysis(predictions, **options)

@@ -31,6 +31,7 @@ _OF_FILES = (*_COLUMNS, "truth", "pos_label", "direction", "separator", "decimal
 
 _IN_MEMORY = (
     *("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time", "censored"),
+    "horizon",
     *("truth", "drop_label", "where", "drop_missing", "threshold", "direction"),
 )
 
@@ -63,13 +64,21 @@ class Columns:
     judge: str | None = None
     time: str | None = None
     censored: str | None = None
+    horizon: Sequence[float] = ()
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
 
     @classmethod
     def taken_from(cls, options: dict[str, Any]) -> Columns:
-        """Take the options of columns out of all that a command was given."""
+        """Take the options of columns out of all that a command was given; build objects of others.
+
+        ``--n-draws`` becomes a part of the method, ``--margin`` and ``--rope`` become a test.
+        """
+        if options.keys() >= {"method", "n_draws"}:
+            options["method"] = _method_of(options["method"], options.pop("n_draws"))
+        if "rope" in options:
+            options["test"] = _test_of(*(options.pop(x) for x in ("alternative", "margin", "rope")))
         names = [x.name for x in fields(cls) if x.name in options]
         taken = {name: options.pop(name) for name in names}
         return cls(**taken | {"label": taken["label"] or ""})
@@ -151,6 +160,8 @@ class Columns:
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""
+        import numpy as np
+
         from dmfroc.inputs.arrays import is_missing
 
         if self.drop_label or self.drop_missing or self.truth or self.threshold is not None:
@@ -169,6 +180,8 @@ class Columns:
         names, scores = given.labels, given.scores
         if given.single is not None:
             scores = scores[:, given.single]
+            if predictions.direction == "<=":  # turned, probabilities to those of the other class
+                scores = float(np.all(np.abs(2 * scores - 1) <= 1)) - scores
         hard = None if given.predicted is None else [names[c] for c in given.predicted]
         return predictions, {
             "y_true": known,
@@ -176,7 +189,6 @@ class Columns:
             "y_pred": hard,
             "labels": list(names),
             "pos_label": predictions.labels[1] if given.n_classes == 2 else None,
-            "direction": predictions.direction,
             "sample_weight": given.sample_weight if given.is_weighted else None,
             "judge": [names[c] for c in given.true],
         }
@@ -233,11 +245,13 @@ class Columns:
         return {name: predictions for name, (predictions, _) in read.items()}, first | of_each
 
     def read_units(self, *files: Path) -> dict[str, Any]:
-        """Read the fold and the group of each row, if there are columns of them.
+        """Read the fold, the group and the follow-up of each row, if there are columns of them.
 
         They are those of the first file. Others of the same rows have the same ones.
         """
         import pandas as pd
+
+        from dmfroc.inputs.horizon import FollowUp
 
         named, folds = {"groups": self.groups, "time": self.time}, split_all(self.folds)
         arguments = {name: option for option, name in named.items() if name}
@@ -256,10 +270,14 @@ class Columns:
                         )
         units = {option: first[name] if name else None for option, name in named.items()}
         units["folds"] = pd.DataFrame({x: first[x] for x in folds}) if folds else None
+        time = units.pop("time")
+        if bool(self.time) != bool(self.horizon) or (self.censored and not self.time):
+            raise ValueError("--time, --horizon and --censored go together")
         if self.time:
-            units["time"] = pd.Series(units["time"], name=self.time)
-        first_class = self._labels[0] if self.time and self._labels else None
-        return units | {"censored": self.censored or first_class}
+            horizon: Any = self.horizon if len(self.horizon) > 1 else self.horizon[0]
+            censored = self.censored or (self._labels[0] if self._labels else None)
+            units["follow_up"] = FollowUp(pd.Series(time, name=self.time), horizon, censored)
+        return units
 
     def read_items(self, files: Sequence[Path], answers: Sequence[str]) -> dict[str, Any]:
         """Read scores of items by model: a column each of a single file, or a file each."""
@@ -303,12 +321,6 @@ class Columns:
             raise ValueError(f"{file}: {error}") from error
 
 
-def horizon_of(options: dict[str, Any]) -> Any:
-    """Take one horizon, several, or none out of the options."""
-    several = options.pop("horizon")
-    return several if len(several) > 1 else next(iter(several), None)
-
-
 def read_all(
     columns: Columns,
     each: Mapping[str, tuple[Columns, Path]],
@@ -324,7 +336,6 @@ def read_all(
         raise ValueError(f"--pair-weights concerns dmf_auc alone, but --measure is {measure}")
     with progress(f"Reading {len(files)} {'file' if len(files) == 1 else 'files'} ..."):
         units = columns.read_units(*files)
-        units["horizon"] = horizon_of(options)
         judged: dict[str, Any] = {}
         if columns.judge:
             predictions, judged = columns.read_all_judged(each)
@@ -333,9 +344,27 @@ def read_all(
         first = next(iter(predictions.values()))
         weights = read_pair_weights(pair_weights, first)
         units |= judged
-        if (shares := read_shares(options.pop("target_prevalence"), first)) is not None:
-            units["target_prevalence"] = shares
+        units["population"] = read_shares(options.pop("target_prevalence"), first)
         return predictions, weights, units
+
+
+def _method_of(name: str | None, n_draws: int | None) -> Any:
+    """Return the method, with its number of draws if that is given."""
+    if n_draws is None:
+        return name
+    methods = {"bootstrap": dmfroc.Bootstrap, "bayesian_bootstrap": dmfroc.BayesianBootstrap}
+    if name not in methods:
+        raise ValueError(f"--n-draws goes with --method {' or '.join(methods)}")
+    return methods[name](n_draws)
+
+
+def _test_of(side: str, margin: float | None, rope: float) -> Any:
+    """Return what is tested of differences."""
+    if rope and (margin or side != "two-sided"):
+        raise ValueError("--rope goes with --alternative two-sided, and without --margin")
+    if rope:
+        return dmfroc.Equivalence(rope)
+    return dmfroc.NonInferiority(margin) if margin else side
 
 
 def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:

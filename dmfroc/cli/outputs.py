@@ -52,7 +52,10 @@ _PHRASES = {
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "--threshold",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
 }
-OTHERS = {"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"}
+OTHERS = {
+    **{"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"},
+    **{"target_prevalence": "population", "alternative": "test"},
+}
 
 _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
     "csv": lambda result, table: as_csv(result.to_pandas(table)),

@@ -83,24 +83,16 @@ def jackknife_for(options: Options) -> Jackknife:
     Raises
     ------
     ValueError
-        If another method is asked for, or an option that it does not use.
+        If another method is asked for, or groups, which a scan has itself.
     """
-    if options.method not in (None, Jackknife.name):
+    if options.method_name not in (None, Jackknife.name):
         raise ValueError(
-            f"method={options.method!r} needs all scores in memory: of a scan there is "
+            f"method={options.method_name!r} needs all scores in memory: of a scan there is "
             "method='jackknife', so leave it out, or pass a sample of the rows, scan.predictions()"
         )
-    if options.target != "fits":
-        raise ValueError(f"target={options.target!r} needs folds=, which need arrays: leave it out")
     if options.groups is not None:
         raise ValueError("groups must be given to the scan, as the name of a column or in batches")
-    for option in options.given:
-        if option in Jackknife.remedies:
-            raise ValueError(
-                f"{option} is no option of method='jackknife', the only one of a scan: leave it "
-                "out, or pass a sample of the rows, scan.predictions()"
-            )
-    return Jackknife.from_options(options)
+    return Jackknife().at(options.level, options.seed)
 
 
 def stated_counts(sample: Counted, classifier: str, options: Options) -> Predictions:
@@ -294,7 +286,7 @@ class CountedEvidence:
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
         """Estimate measures."""
-        jackknife = Jackknife.from_options(self.options)
+        jackknife = jackknife_for(self.options)
         return [jackknife.estimate(facts) for facts in self.facts_of(measures)]
 
     def facts_of(self, measures: Sequence[Measure]) -> list[Facts]:

@@ -197,13 +197,13 @@ from ..inference.hypothesis import (
     MANY_FREEDOM as MANY_FREEDOM,
 )
 from ..inference.hypothesis import (
-    Alternative as Alternative,
-)
-from ..inference.hypothesis import (
     Contrast as Contrast,
 )
 from ..inference.hypothesis import (
     Hypothesis as Hypothesis,
+)
+from ..inference.hypothesis import (
+    Test as Test,
 )
 from ..inference.hypothesis import (
     contrast_of_intervals as contrast_of_intervals,
@@ -260,7 +260,13 @@ from ..inference.limits import (
     limits_of_sum as limits_of_sum,
 )
 from ..inference.method import (
+    IntervalMethod as IntervalMethod,
+)
+from ..inference.method import (
     JointEstimates as JointEstimates,
+)
+from ..inference.method import (
+    Method as Method,
 )
 from ..inference.method import (
     check_finite as check_finite,
@@ -272,16 +278,7 @@ from ..inference.options import (
     DEFAULT_LEVEL as DEFAULT_LEVEL,
 )
 from ..inference.options import (
-    EvaluationOptions as EvaluationOptions,
-)
-from ..inference.options import (
-    IntervalOptions as IntervalOptions,
-)
-from ..inference.options import (
     Options as Options,
-)
-from ..inference.options import (
-    with_options as with_options,
 )
 from ..inference.random_effects import (
     Mixture as Mixture,
@@ -393,9 +390,6 @@ from ..inputs.estimators import (
 )
 from ..inputs.files import (
     read_table as read_table,
-)
-from ..inputs.horizon import (
-    FollowUpOptions as FollowUpOptions,
 )
 from ..inputs.horizon import (
     predictions_at as predictions_at,

@@ -21,7 +21,6 @@ from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, Limits
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, compare_draws
-from dmfroc.inference.options import INTERVAL_TYPES, IntervalType, Options
 from dmfroc.inference.remarks import (
     bias_message,
     few_units_message,
@@ -29,7 +28,13 @@ from dmfroc.inference.remarks import (
     not_resampled_message,
     undefined_draws_message,
 )
-from dmfroc.inference.replicates import Replicates, replicate_interval, replicate_values
+from dmfroc.inference.replicates import (
+    INTERVAL_TYPES,
+    IntervalType,
+    Replicates,
+    replicate_interval,
+    replicate_values,
+)
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
 from dmfroc.measures.measure import Measure, bind, undefined_message, within
@@ -45,10 +50,12 @@ class Resampling(IntervalMethod):
 
     Attributes
     ----------
-    interval_type : str
-        How an interval follows from the replicates.
     n_draws : int
-        Number of replicates.
+        Number of replicates, at least 100.
+    interval : {"bca", "percentile", "basic", "studentized"}
+        ``"bca"`` is bias-corrected and accelerated, with the jackknife's t quantile.
+        ``"percentile"`` are the quantiles of the draws as they are. Differences have no scale of
+        their own: ``"studentized"`` is not offered for them.
     is_bayesian : bool
         Whether the weights are Dirichlet ones, whose replicates are skewed differently.
     is_plain : bool
@@ -61,28 +68,17 @@ class Resampling(IntervalMethod):
     is_plain: ClassVar[bool] = False
     caveat: ClassVar[str | None] = None
 
-    interval_type: IntervalType = "bca"
     n_draws: int = DEFAULT_N_DRAWS
+    interval: IntervalType = "bca"
 
     def __post_init__(self) -> None:
-        choice("interval_type", self.interval_type, INTERVAL_TYPES)
+        choice("interval", self.interval, INTERVAL_TYPES)
         integer("n_draws", self.n_draws, _FEWEST_DRAWS)
-
-    @classmethod
-    def from_options(cls, options: Options) -> Resampling:
-        """Return the method with the options that were given, and its own defaults."""
-        kind, n_draws = options.interval_type, options.n_draws
-        return cls(
-            options.level,
-            options.seed,
-            cls.interval_type if kind is None else kind,
-            cls.n_draws if n_draws is None else n_draws,
-        )
 
     @property
     def binds_together(self) -> bool:  # type: ignore[override]
         """Whether it takes a vector of values: not if each replicate needs a standard error."""
-        return self.interval_type != "studentized"
+        return self.interval != "studentized"
 
     @abstractmethod
     def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
@@ -155,7 +151,7 @@ class Resampling(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
-        if self.interval_type == "studentized":  # replicates of differences have no standard error
+        if self.interval == "studentized":  # replicates of differences have no standard error
             raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
         facts: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
@@ -215,7 +211,7 @@ class Resampling(IntervalMethod):
             moments,
             1 - error,
             limits.bounds,
-            self.interval_type,
+            self.interval,
             bayesian=self.is_bayesian,
         )
         return Interval(min(low, tilted.low), max(high, tilted.high))
@@ -237,7 +233,6 @@ class Bootstrap(Resampling):
     """Replicates under multinomial weights; it uses every option."""
 
     name: ClassVar[str] = "bootstrap"
-    remedies: ClassVar[Mapping[str, str]] = {}
 
     def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the values under resampled units, with standard errors for studentizing."""
@@ -247,7 +242,7 @@ class Bootstrap(Resampling):
             bayesian=self.is_bayesian,
             n_draws=self.n_draws,
             seed=self.seed,
-            standard_errors=self.interval_type == "studentized",
+            standard_errors=self.interval == "studentized",
         )
 
 
@@ -260,7 +255,7 @@ class BayesianBootstrap(Bootstrap):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.interval_type == "studentized":
+        if self.interval == "studentized":
             raise ValueError(
                 "the Bayesian bootstrap has no studentized interval: use 'percentile', or "
                 "method='bootstrap'"

@@ -17,14 +17,12 @@ from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, joint_t_estimates
-from dmfroc.inference.options import OF_ALGORITHM, Options
+from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inference.scales import t_interval
 from dmfroc.inference.units import Sample
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
-
-_USELESS = "target='learner' has a method of its own; leave it out"
 
 
 @dataclass(frozen=True)
@@ -39,17 +37,10 @@ class CorrectedResampling(IntervalMethod):
 
     name: ClassVar[str] = OF_ALGORITHM
     remedies: ClassVar[Mapping[str, str]] = {
-        "interval_type": _USELESS,
-        "n_draws": _USELESS,
-        "stratify": _USELESS,
+        "stratify": "target='learner' has a method of its own; leave it out"
     }
 
     train_fraction: float | None = None
-
-    @classmethod
-    def from_options(cls, options: Options) -> CorrectedResampling:
-        """Return the method with the level, the seed and the share of the training sets."""
-        return cls(options.level, options.seed, options.train_fraction)
 
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
@@ -118,7 +109,9 @@ class CorrectedResampling(IntervalMethod):
                 contrasts[pair] = contrast_of_t(float(gaps.mean()), error, n_folds - 1)
             else:
                 some = {name: samples[name] for name in pair}
-                fits = Jackknife(self.level, self.seed).joint_estimates(measure, some, hypothesis)
+                fits = (
+                    Jackknife().at(self.level, self.seed).joint_estimates(measure, some, hypothesis)
+                )
                 contrasts |= fits.contrasts
 
         def interval_of_value(name: str, error: float) -> Interval:

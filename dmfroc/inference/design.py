@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dmfroc._kit.options import is_one_of
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import group_names
 from dmfroc.inputs.predictions import Predictions
-
-_SHOWN = ("target", "train_fraction", "interval_type")
 
 
 def stated(
@@ -26,6 +23,9 @@ def stated(
         facts["independent_units"] = len(set(names.tolist()))
     if options.stratify is not None:
         facts["class_sizes"] = "fixed" if options.stratify else "random, in one stratum"
-    given = {x: getattr(options, x) for x in options.given if x in _SHOWN}
-    facts |= {name: x for name, x in given.items() if not is_one_of(x, ["bca"])}
+    if options.is_of_learner:
+        of_learner = {x: getattr(options.folds, x) for x in ("target", "train_fraction")}
+        facts |= {name: x for name, x in of_learner.items() if x is not None}
+    if (interval := getattr(options.method, "interval", "bca")) != "bca":
+        facts["interval_type"] = interval
     return predictions.reweighted(predictions.sample_weight, **facts) if facts else predictions

@@ -10,13 +10,48 @@ from typing import Literal, NamedTuple, get_args
 
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from dmfroc._kit.options import choice, number
+from dmfroc._kit.options import choice, positive
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, IntervalAt, Limits
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
 from dmfroc.results.difference import Difference
 
 Alternative = Literal["two-sided", "greater", "less"]
+
+
+@dataclass(frozen=True)
+class NonInferiority:
+    """A test that the first classifier is not worse than the second by a margin or more.
+
+    Attributes
+    ----------
+    margin : float
+        How much worse it may be, in units of the measure.
+    """
+
+    margin: float
+
+    def __post_init__(self) -> None:
+        positive("margin", self.margin)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """Differences that do not matter: the two-sided test, and the probability of such a difference.
+
+    Attributes
+    ----------
+    half_width : float
+        Half-width of the region of practical equivalence.
+    """
+
+    half_width: float
+
+    def __post_init__(self) -> None:
+        positive("half_width", self.half_width)
+
+
+type Test = Alternative | NonInferiority | Equivalence
 
 
 class Contrast(NamedTuple):
@@ -119,18 +154,16 @@ class Hypothesis:
     rope: float = 0.0
     greater_is_better: bool = True
 
-    def __post_init__(self) -> None:
-        choice("alternative", self.alternative, get_args(Alternative))
-        for name in ("margin", "rope"):
-            value = number(name, getattr(self, name))
-            object.__setattr__(self, name, value)
-            if not value >= 0:
-                raise ValueError(f"{name} must be >= 0, but it is {value!r}")
-        if self.margin > 0 and self.is_two_sided:
-            raise ValueError(
-                "margin needs a one-sided test, but alternative is 'two-sided': give "
-                "alternative='greater' or alternative='less', or rope= for practical equivalence"
-            )
+    @classmethod
+    def of(cls, test: Test, greater_is_better: bool = True) -> Hypothesis:
+        """Return what the user asks to test of a measure."""
+        if isinstance(test, NonInferiority):
+            side: Alternative = "greater" if greater_is_better else "less"
+            return cls(side, float(test.margin), greater_is_better=greater_is_better)
+        if isinstance(test, Equivalence):
+            return cls(rope=float(test.half_width), greater_is_better=greater_is_better)
+        choice("test", test, get_args(Alternative))
+        return cls(test, greater_is_better=greater_is_better)
 
     def check(self, level: float, width: float) -> None:
         """Refuse what no limit at that level or no difference of that size can show."""

@@ -19,13 +19,11 @@ from dmfroc.inference.evidence import (
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import (
-    USE_BOOTSTRAP,
     IntervalMethod,
     JointEstimates,
     check_finite,
     joint_t_estimates,
 )
-from dmfroc.inference.options import Options
 from dmfroc.inference.remarks import warnings_of
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.measures.bound import BoundMeasures
@@ -38,15 +36,6 @@ class Jackknife(IntervalMethod):
     """Influences of single observations: their squares add up to the variance."""
 
     name: ClassVar[str] = "jackknife"
-    remedies: ClassVar[Mapping[str, str]] = {
-        "interval_type": f"it has one kind of interval; {USE_BOOTSTRAP}",
-        "n_draws": f"it draws nothing; {USE_BOOTSTRAP}",
-    }
-
-    @classmethod
-    def from_options(cls, options: Options) -> Jackknife:
-        """Return the jackknife with the level and the seed."""
-        return cls(options.level, options.seed)
 
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample

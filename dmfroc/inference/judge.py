@@ -109,7 +109,7 @@ def selection_message(is_verified: BoolPerRow, columns: Mapping[str, PerRow]) ->
         return None
     return (
         f"verified and other rows differ in {name} (p = {p_value:.2g}): if rows were not drawn at "
-        "random, the value is biased. Give the probability with which each row was drawn as "
-        "label_probability=; if so many rows of each true class were verified, judged_shares finds "
-        "the shares of the classes"
+        "random, the value is biased. Give the probability with which each row was drawn, "
+        "judge=Judge(labels, probability=...); if so many rows of each true class were verified, "
+        "judged_shares finds the shares of the classes"
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from jaxtyping import Float
@@ -17,13 +18,14 @@ from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import MANY_FREEDOM, Contrast, Hypothesis, error_reaching
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.limits import Interval, IntervalAt
-from dmfroc.inference.options import DEFAULT_LEVEL, Options
+from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
 
+Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 N_DRAWS = 100_000  # behind the probabilities of the orders
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
 _FEWEST_IN_TAIL = 5  # draws beyond the end of an interval
@@ -78,17 +80,18 @@ class IntervalMethod(ABC):
     """
 
     name: ClassVar[str]
-    remedies: ClassVar[Mapping[str, str]]
+    remedies: ClassVar[Mapping[str, str]] = {}
     warns_itself: ClassVar[bool] = False
     binds_together: ClassVar[bool] = True
 
-    level: float = DEFAULT_LEVEL
-    seed: int = 0
+    level: float = field(default=DEFAULT_LEVEL, init=False, repr=False)
+    seed: int = field(default=0, init=False, repr=False)
 
-    @classmethod
-    @abstractmethod
-    def from_options(cls, options: Options) -> IntervalMethod:
-        """Return the method with those of the options that it uses."""
+    def at(self, level: float, seed: int = 0) -> Self:
+        """Return the method at a level, with a seed of whatever is drawn."""
+        found = copy(self)
+        vars(found).update(level=level, seed=seed)
+        return found
 
     @abstractmethod
     def estimates(
@@ -208,7 +211,8 @@ def compare_draws(
             needed = int(np.ceil(2 * _FEWEST_IN_TAIL / error))
             raise ValueError(
                 f"to hold all at once, each interval must be taken at {100 * (1 - error):.4g} %, "
-                f"and {n_draws} draws are too few for that: n_draws={needed} or method='jackknife'"
+                f"and {n_draws} draws are too few for that: method=Bootstrap({needed}) or "
+                "'jackknife'"
             )
         return interval_at(first, second, error)
 

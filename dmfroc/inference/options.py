@@ -1,112 +1,51 @@
-"""The options that `evaluate`, `estimate`, `compare` and `compare_subgroups` have in common."""
+"""What the public functions have in common: options of the design and of intervals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
-from inspect import Parameter as _Parameter
-from inspect import signature as signature_of
-from typing import Any, Literal, TypedDict, get_args
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from dmfroc._kit.habits import check_options
-from dmfroc._kit.options import RandomState, check_level, choice, flag, found, number, seed_of
+from dmfroc._kit.options import check_level, flag, found, instance, seed_of
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
-from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.horizon import FollowUpOptions
+from dmfroc.inputs.horizon import FollowUp
+from dmfroc.inputs.judge import Judge
+from dmfroc.inputs.of_rows import Folds
 from dmfroc.inputs.predictions import Predictions
 
-Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
-IntervalType = Literal["bca", "percentile", "basic", "studentized"]
-Target = Literal["fits", "learner"]
-TARGETS = get_args(Target)
-OF_ALGORITHM = "corrected_resampling"  # the method of that target
-INTERVAL_TYPES = get_args(IntervalType)
 DEFAULT_LEVEL = 0.95
-_FOR_ALL = ("level", "seed", "weights", "has_shares")
-
-
-class IntervalOptions(TypedDict, total=False):
-    """How intervals are made; `dmfroc.estimate` says what each option means.
-
-    By default the rows are the units, the class sizes are random, the method is the measure's, the
-    level is 0.95 and the random state is 0.
-    """
-
-    groups: Any
-    stratify: bool | None
-    method: Method | None
-    level: float
-    interval_type: IntervalType | None
-    n_draws: int | None
-    random_state: RandomState
-
-
-class InputOptions(TypedDict, total=False):
-    """What comes with the classes and scores of all rows, see `Predictions.from_arrays`."""
-
-    labels: Any
-    sample_weight: Any
-    frequency_weight: Any
-    y_pred: Any
-    pos_label: Any
-    direction: Direction | None
-
-
-class SubgroupOptions(InputOptions, FollowUpOptions, IntervalOptions, total=False):
-    """What comes with the rows, and how intervals are made, in subgroups of the rows."""
-
-    folds: Any
-
-
-class _PopulationOptions(TypedDict, total=False):
-    """Folds, a judge of rows that nobody verified, and another population than the sample's."""
-
-    folds: Any
-    target: Target
-    train_fraction: float | None
-    judge: Any
-    label_probability: Any
-    label_strata: Any
-    target_prevalence: Any
-    importance: Any
-
-
-class EvaluationOptions(
-    InputOptions, _PopulationOptions, FollowUpOptions, IntervalOptions, total=False
-):
-    """All that `evaluate`, `estimate` and `compare` have in common.
-
-    `dmfroc.estimate` explains each option. By default there are no labels, weights and folds, the
-    target is ``"fits"`` and the share of the training sets is what the folds leave.
-    """
-
-    per_class: bool
+OF_ALGORITHM = "corrected_resampling"  # the method of folds whose target is the learner
+_OF_ROWS = ("labels", "pos_label", "y_pred", "sample_weight", "frequency_weight")
+_OF_DESIGN = ("groups", "stratify", "folds", "judge", "follow_up", "population", "method")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options as the user gave them; None is what was not given.
+    """The options as the user gave them, see `dmfroc.estimate`; None is what was not given.
 
     Attributes
     ----------
     groups, stratify
         The independent units, see `units_of`.
+    folds : Folds or None
+        Of cross-validated scores.
+    judge : Judge or None
+        Labels of all rows where few are verified.
+    follow_up : FollowUp or None
+        How long rows were followed.
+    population : shares of classes, scores of rows, Importance, or None
+        The population that is asked about; for independent samples importance by name.
+    method : str, IntervalMethod or None
+        How standard errors and intervals are obtained.
     level : float
         Nominal coverage of the intervals.
-    interval_type : str or None
-        Kind of interval.
-    n_draws : int or None
-        Number of replicates.
     seed : int
         Seed of whatever is drawn.
-    target : str
-        What cross-validated scores are to tell: how well these fits do, or the learner.
-    train_fraction : float or None
-        Share of the observations in each training set, for the learner.
-    method : str or None
-        How standard errors and intervals are obtained.
     weights : EstimatedWeights, CensoringWeights or None
         How the weights of the rows were estimated.
     has_shares : bool
@@ -115,63 +54,66 @@ class Options:
 
     groups: Any = None
     stratify: bool | None = None
+    folds: Any = None
+    judge: Any = None
+    follow_up: FollowUp[Any] | None = None
+    population: Any = None
+    method: Any = None
     level: float = DEFAULT_LEVEL
-    interval_type: IntervalType | None = None
-    n_draws: int | None = None
-    seed: int = 0
-    target: Target = "fits"
-    train_fraction: float | None = None
-    method: str | None = None
+    seed: Any = 0
     weights: Weights | None = None
     has_shares: bool = False
 
     @classmethod
-    def from_user(
-        cls,
-        function: Callable[..., Any],
-        given: Mapping[str, Any],
-        known: type,
-        surplus: tuple[Any, ...] = (),
+    def taken(
+        cls, function: Callable[..., Any], call: dict[str, Any], remedy: str = ""
     ) -> tuple[Options, dict[str, Any]]:
-        """Return the options of intervals that the user gave to a public function, and the others.
+        """Return the options, and what comes with the rows, of all arguments of a function.
 
-        ``known`` is the typed dict that its signature names; what else is in it comes with the
-        rows: labels, weights, hard labels, folds. ``surplus`` are arguments without a name that the
-        function has no place for.
+        ``remedy`` is the call to make if there are arguments that it does not know.
         """
-        if surplus:
+        if surplus := call.get("surplus"):
             raise TypeError(
                 f"{function.__name__}() has {len(surplus)} too many arguments without a name, "
-                f"first {found(surplus[0])}: {vars(function)['remedy']}"
+                f"first {found(surplus[0])}: {remedy}"
             )
-        check_options(function, given)
-        own = {name: given[name] for name in given if name in cls.__annotations__}
-        names_of_inputs = [
-            x for x in known.__annotations__ if x not in (*own, "random_state", "per_class")
-        ]
-        inputs = {name: given[name] for name in names_of_inputs if name in given}
-        return cls(**own, seed=seed_of(given.get("random_state", 0))), inputs
+        check_options(function, call["others"], remedy)
+        own = {name: call[name] for name in (*_OF_DESIGN, "level") if name in call}
+        return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "level", check_level(self.level))
-        if self.stratify is not None:
-            object.__setattr__(self, "stratify", flag("stratify", self.stratify))
-        choice("target", self.target, TARGETS)
-        if self.train_fraction is None:
-            return
-        if self.target != "learner":
-            raise ValueError("train_fraction is an option of target='learner' only")
-        if not 0 < number("train_fraction", self.train_fraction) < 1:
-            raise ValueError(
-                f"train_fraction must be between 0 and 1, but it is {self.train_fraction!r}"
-            )
+        if self.follow_up is not None:
+            instance("follow_up", self.follow_up, FollowUp)
+        vars(self).update(
+            level=check_level(self.level),
+            stratify=None if self.stratify is None else flag("stratify", self.stratify),
+            folds=Folds.of(self.folds),
+            judge=Judge.of(self.judge),
+            seed=seed_of(self.seed),
+        )
 
     @property
     def given(self) -> list[str]:
-        """Names of the options that were given and that not every method and evidence uses."""
-        names = [field.name for field in fields(self) if field.name not in _FOR_ALL]
-        given = [name for name in names if getattr(self, name) is not None]
-        return [name for name in given if (name, self.target) != ("target", "fits")]
+        """Names of the options of the design that were given."""
+        return [name for name in _OF_DESIGN if getattr(self, name) is not None]
+
+    @property
+    def method_name(self) -> Any:
+        """The name of the method, if it was given."""
+        return getattr(self.method, "name", self.method)
+
+    @property
+    def is_of_learner(self) -> bool:
+        """Whether cross-validated scores are to tell how well the learner does."""
+        return self.folds is not None and self.folds.target == "learner"
+
+    @property
+    def at_horizons(self) -> list[Options]:
+        """The same options at each horizon, if there are several."""
+        follow_up: Any = self.follow_up
+        if follow_up is None or np.ndim(follow_up.horizon) == 0:
+            return []
+        return [replace(self, follow_up=replace(follow_up, horizon=t)) for t in follow_up.horizon]
 
     def sample_of(self, whole: Predictions) -> Sample:
         """Return the observations that count, with their independent units."""
@@ -190,38 +132,3 @@ class Options:
             weights = replace(weights, slopes=slopes, influences_of_rows=influences)
             units = replace(units, weights=weights)
         return Sample(predictions, units)
-
-
-def with_options[F: Callable[..., Any]](known: type, remedy: str = "") -> Callable[[F], F]:
-    """Show the options of a typed dict in the signature of a function that takes them by name.
-
-    Parameters
-    ----------
-    known : type
-        The typed dict.
-    remedy : str
-        The call to make if too many arguments have no name.
-    """
-    defaults = {
-        "random_state": 0,
-        "per_class": False,
-        **{x.name: x.default for x in fields(Options)},
-    }
-
-    def decorate(function: F) -> F:
-        signature = signature_of(function)
-        own = [x for x in signature.parameters.values() if not x.kind.name.startswith("VAR_")]
-        shown = [
-            _Parameter(
-                name,
-                _Parameter.KEYWORD_ONLY,
-                default=defaults.get(name),
-                annotation=kind.__forward_arg__,
-            )
-            for name, kind in known.__annotations__.items()
-        ]
-        whole = signature.replace(parameters=[*own, *shown])
-        vars(function).update(__signature__=whole, remedy=remedy)
-        return function
-
-    return decorate

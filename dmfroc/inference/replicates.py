@@ -8,7 +8,7 @@ draws are computed at a time. All classifiers of the same sample see the same re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,12 +18,13 @@ from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.options import IntervalType
 from dmfroc.inference.scales import quantile_in_standard_errors, scale_of
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCounts
 
+IntervalType = Literal["bca", "percentile", "basic", "studentized"]
+INTERVAL_TYPES = get_args(IntervalType)
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
 _MOST_TRIES = 1000
@@ -154,7 +155,7 @@ def _evaluator(
     ):
         if standard_errors:
             raise ValueError(
-                "interval_type='studentized' needs the derivative in every replicate, which this "
+                "interval='studentized' needs the derivative in every replicate, which this "
                 "measure's bootstrap does without: use 'bca' or 'percentile'"
             )
         at_once = max(_SCORES_AT_ONCE // n_scores, 1)
@@ -180,7 +181,7 @@ def _evaluator_of_folds(
     standard_errors: bool,
 ) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
     if standard_errors:
-        raise ValueError("interval_type='studentized' knows no folds: use 'bca' or 'percentile'")
+        raise ValueError("interval='studentized' knows no folds: use 'bca' or 'percentile'")
     common: dict[str, Any] = {"standard_errors": False, "n_folds": len(bound.rows)}
     parts = [
         (rows, _evaluator(of_fold, predictions.rows(rows), units, n_draws, **common))
@@ -201,7 +202,7 @@ def replicate_interval(
     moments: Moments,
     level: float,
     bounds: tuple[float, float],
-    interval_type: IntervalType,
+    interval: IntervalType,
     *,
     bayesian: bool = False,
 ) -> tuple[float, float]:
@@ -211,13 +212,13 @@ def replicate_interval(
     their quantiles exclude the value, the interval extends to it.
     """
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    if interval_type == "bca":
+    if interval == "bca":
         quantile = quantile_in_standard_errors(moments, level)
         quantiles = np.array([-quantile, quantile])
         tails = _corrected_tails(value, replicates.values, influence, quantiles, bayesian=bayesian)
-    if interval_type in ("bca", "percentile"):
+    if interval in ("bca", "percentile"):
         ends = np.quantile(replicates.values, tails)
-    elif interval_type == "basic":
+    elif interval == "basic":
         ends = 2 * value - np.quantile(replicates.values, tails[::-1])
     else:
         ends = _studentized_ends(value, moments.standard_error, replicates, tails, bounds)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float
@@ -13,12 +14,37 @@ from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import number, numbers
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
+from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 
 _ROUNDING = 1e-6
 
 type Cells = tuple[IntPerRow, PerRow]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(OfRows):
+    """A population by how much more often a row like each of the sample occurs in it.
+
+    Attributes
+    ----------
+    weights : array-like of shape (n,) or (n, p)
+        How much more often, up to a factor; or, with ``target``, features of the rows.
+    target : array-like of shape (m, p), optional
+        The same features of rows of the population: the ratio is estimated by logistic regression,
+        with its error.
+
+    Examples
+    --------
+    >>> Importance([1, 2, 1])
+    Importance(weights=(3,))
+    """
+
+    per_row: ClassVar[tuple[str, ...]] = ("weights",)
+
+    weights: Any
+    target: Any = None
 
 
 def shares_in_cells(predictions: Predictions) -> Cells:
@@ -49,35 +75,35 @@ def class_shares(given: Any, predictions: Predictions) -> Float[np.ndarray, " k"
         unknown = [label for label in given if label not in labels]
         if unknown:
             raise ValueError(
-                f"target_prevalence names {listing(unknown)}, but the classes are {listing(labels)}"
+                f"population names {listing(unknown)}, but the classes are {listing(labels)}"
             )
         lacking = [labels[c] for c in predictions.present if labels[c] not in given]
         if len(lacking) == 1 and len(given) == k - 1:
             given = {**given, lacking[0]: 1 - sum(given.values())}
         elif lacking:
-            raise ValueError(f"target_prevalence lacks the share of {listing(lacking)}")
-        shares = np.array([number("target_prevalence", given.get(x, 0.0)) for x in labels])
+            raise ValueError(f"population lacks the share of {listing(lacking)}")
+        shares = np.array([number("population", given.get(x, 0.0)) for x in labels])
     elif isinstance(given, Real) and k == 2:
-        positive = number("target_prevalence", given)
+        positive = number("population", given)
         shares = np.array([1 - positive, positive])
     else:
-        shares = numbers("target_prevalence", given)
+        shares = numbers("population", given)
         shares = np.flip(shares) if predictions.is_turned else shares
     if shares.shape != (k,) or not (np.isfinite(shares) & (shares >= 0)).all():
         raise ValueError(
-            f"target_prevalence must give a share of each of the {k} classes, such as "
+            f"population must give a share of each of the {k} classes, such as "
             f"{{{labels[0]!r}: 0.99, ...}}, but it is {given!r}"
         )
     if abs(shares.sum() - 1) > _ROUNDING:
-        raise ValueError(f"the shares of target_prevalence must add up to 1, not {shares.sum():g}")
+        raise ValueError(f"the shares of population must add up to 1, not {shares.sum():g}")
     absent = [labels[c] for c in np.flatnonzero((shares > 0) & (predictions.class_counts == 0))]
     if absent:
         raise ValueError(
-            f"target_prevalence gives {listing(absent)} a share, but no row has that class: "
+            f"population gives {listing(absent)} a share, but no row has that class: "
             "nothing is known of it"
         )
     if np.count_nonzero(shares) < 2:
-        raise ValueError("target_prevalence must give two classes or more a share")
+        raise ValueError("population must give two classes or more a share")
     return shares / shares.sum()
 
 

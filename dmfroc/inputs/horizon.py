@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal, TypedDict, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
-from dmfroc._kit.options import choice, number
+from dmfroc._kit.options import choice, instance, numbers
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import Rows, as_numpy, is_missing, row_names
 from dmfroc.inputs.censoring import CensoringWeights, cox_chances, in_stratum
@@ -18,65 +18,99 @@ from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of, probabilities
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
+from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.scores import class_scores
 
-AtHorizon = Literal["event", "event_free", "left_out"]
+Ties = Literal["event", "event_free", "left_out"]
 _WAYS = ("kaplan-meier", "strata", "cox")
-_BY = "censoring_by"
 _NO_EVENT = (0, "False", "no event")
 _ALIVE = ("alive", "living", "censored", "survived", "event-free", "none", "no")
 _ROUNDING = 1e-6
 
 
-class FollowUpOptions(TypedDict, total=False):
-    """How long rows were followed, beside their kind of event, see `dmfroc.estimate`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class FollowUp[H: (float, Sequence[float])](OfRows):
+    """How long rows were followed, and when outcomes are looked at.
 
-    time: Any
-    horizon: float | None
-    censored: Any
-    censoring: Any
-    censoring_by: Any
-    at_horizon: AtHorizon | None
-
-
-@dataclass(frozen=True, eq=False)
-class FollowUp:
-    """The follow-up of all rows, as the user gave it, see `dmfroc.estimate`.
+    Then ``y_true`` is the kind of event that ended the time of each row. The classes are the kinds
+    of events up to the horizon, and, first, none. A score is the risk at the horizon: one column
+    for each kind of event, or for each class, or a single marker for the one that ``pos_label``
+    names. Rows that were censored before have no class; the others are weighted by one over the
+    chance to stay uncensored.
 
     Attributes
     ----------
-    time, horizon, censored, censoring, censoring_by, at_horizon
-        What was given. With given chances to stay uncensored, ``censoring`` is ``"given"``.
-    ended : numpy.ndarray of bool, shape (n,), optional
-        Whether the time of each row ends with an event, by default that of all classes but the
-        first.
+    time : array-like of shape (n,)
+        How long each row was followed.
+    horizon : float or sequence of float
+        When outcomes are looked at. With several horizons scores may be a dict by horizon.
+    censored : optional
+        The value of ``y_true`` in rows whose time ends without event, beside missing ones: by
+        default 0, False or "no event", or the first of ``labels``. 0 if every row has an event.
+    censoring : {"kaplan-meier", "strata", "cox"} or array-like of shape (n,)
+        How the chance to stay uncensored is estimated: from all rows, within the strata of ``by``,
+        or by a Cox regression on its covariates (by statsmodels). Or these chances, by a model of
+        yours, just before the time of each row or the horizon, whichever is earlier. Chances by a
+        model are taken as known.
+    by : array-like of shape (n,) or (n, p), optional
+        Strata within which rows are censored alike, or covariates.
+    ties : {"event", "event_free", "left_out"}
+        What a row with an event exactly at the horizon is. ``"left_out"`` leaves out all rows whose
+        time is the horizon.
+
+    Examples
+    --------
+    >>> FollowUp([2.5, 7.0, 4.1], horizon=5)
+    FollowUp(time=(3,), horizon=5.0, censoring='kaplan-meier', ties='event')
     """
 
+    per_row: ClassVar[tuple[str, ...]] = ("time", "censoring", "by")
+
     time: Any
-    horizon: float
-    censored: Any
-    censoring: str
-    censoring_by: Any
-    at_horizon: str
-    ended: Any = None
+    horizon: H
+    censored: Any = None
+    censoring: Any = _WAYS[0]
+    by: Any = None
+    ties: Ties = "event"
+
+    def __post_init__(self) -> None:
+        horizons = numbers("horizon", self.horizon)
+        if horizons.size == 0 or not ((horizons > 0) & (horizons < np.inf)).all():
+            raise ValueError(f"horizon must be above 0 and finite, but it is {self.horizon!r}")
+        if horizons.ndim and (
+            horizons.ndim > 1 or len(horizons) < 2 or (np.diff(horizons) <= 0).any()
+        ):
+            raise ValueError("horizon must be one number, or several in rising order")
+        if not horizons.ndim:
+            vars(self)["horizon"] = horizons.item()
+        choice("ties", self.ties, get_args(Ties))
+        is_given = np.ndim(self.censoring) > 0
+        if not is_given:
+            choice("censoring", self.censoring, _WAYS)
+        if (self.by is None) != (is_given or self.censoring == _WAYS[0]):
+            raise ValueError(
+                "by has the strata of censoring='strata', or the covariates of 'cox': give both, "
+                "or neither"
+            )
 
     def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, paired: bool = True
-    ) -> tuple[Any, Any, FollowUp]:
+    ) -> tuple[Any, Any, Any]:
         """Return kinds of events as classes, the first without event, and scores of all of them.
 
+        The third is which times end with an event, or None: those of all classes but the first.
         ``y_score`` may be a dict by name of the classifier. Sets the labels in ``given``. A single
         score of several kinds of events is about the given ``pos_label``.
         """
         if not paired:
-            raise ValueError("time is that of one sample: leave paired=True")
+            raise ValueError("follow_up is that of one sample: leave paired=True")
         y_score = self._scores_at_horizon(y_score)
         if isinstance(y_true, Predictions | Mapping):
             samples = y_true.values() if isinstance(y_true, Mapping) else [y_true]
             for known in [x.as_given.labels for x in samples if isinstance(x, Predictions)]:
                 _check_first(known, labels_of_events(known, self.censored)[0])
-            return y_true, y_score, self
+            return y_true, y_score, None
         events = labels_of(y_true, "y_true")
         labels, is_censored = labels_of_events(events, self.censored, given.get("labels"))
         given["labels"], none = labels, labels[0]
@@ -96,7 +130,7 @@ class FollowUp:
             of_time = len(events), Source(weight="time"), Rows(y_true)
             events[real_weights(self.time, *of_time) > self.horizon] = none
         classes = np.array(np.where(is_censored, none, events).tolist())
-        return Rows(y_true).indexed(classes), y_score, replace(self, ended=~is_censored)
+        return Rows(y_true).indexed(classes), y_score, ~is_censored
 
     def _scores_at_horizon(self, y_score: Any) -> Any:
         """Return the scores of this horizon, of each classifier, if there are several."""
@@ -111,19 +145,20 @@ class FollowUp:
             )
         return {name: self._scores_at_horizon(one) for name, one in y_score.items()}
 
-    def at(self, events: Predictions) -> tuple[Predictions, CensoringWeights | None]:
+    def at(
+        self, events: Predictions, ended: Any = None
+    ) -> tuple[Predictions, CensoringWeights | None]:
         """Return the classes at the horizon; unknown rows have no weight, others 1 / G.
 
-        These weights are not estimated if nobody is censored before.
+        These weights are not estimated if nobody is censored before. ``ended`` is which times end
+        with an event, see `classes_of_events`.
         """
         n, rows, t, weight = events.n_given, events.given_rows, self.horizon, events.sample_weight
         time = real_weights(self.time, n, Source(weight="time"), rows)
         none, counted = int(events.is_turned), weight > 0
-        ended = events.true != none
-        if self.ended is not None:
-            ended = rows.arranged(self.ended, None, "y_true")
-        happened = ended & ((time <= t) if self.at_horizon == "event" else (time < t))
-        is_free = ((time > t) if self.at_horizon == "left_out" else (time >= t)) & ~happened
+        ended = events.true != none if ended is None else rows.arranged(ended, None, "y_true")
+        happened = ended & ((time <= t) if self.ties == "event" else (time < t))
+        is_free = ((time > t) if self.ties == "left_out" else (time >= t)) & ~happened
         known, is_gone = happened | is_free, ~ended & ~is_free & counted
         true = np.where(happened, events.true, none).astype(np.int32)
         if len(np.unique(true[known & counted])) < 2:
@@ -132,17 +167,18 @@ class FollowUp:
                 "take another horizon"
             )
         chance, stratum = np.ones(len(weight)), np.zeros(len(weight), int)
-        if self.censoring == "given":
-            chance = probabilities(self.censoring_by, n, rows, "censoring")
-        elif self.censoring == "strata":
-            names = row_names(self.censoring_by, "censoring_by", n, rows, "a stratum")
+        way = self.censoring if np.ndim(self.censoring) == 0 else "given"
+        if way == "given":
+            chance = probabilities(self.censoring, n, rows, "censoring")
+        elif way == "strata":
+            names = row_names(self.by, "by", n, rows, "a stratum")
             stratum = np.unique(names, return_inverse=True)[1]
         own, t_own, is_gone = stratum[counted], time[counted], is_gone[counted]
         strata = [in_stratum(own == s, t_own, is_gone) for s in np.unique(own)]
-        if self.censoring == "cox":
-            x = rows.arranged(as_numpy(self.censoring_by, _BY), self.censoring_by, _BY)[counted]
+        if way == "cox":
+            x = rows.arranged(as_numpy(self.by, "by"), self.by, "by")[counted]
             chance[counted] = cox_chances(strata[0], x.reshape(len(x), -1), t_own, ~ended[counted])
-        if self.censoring in ("given", "cox"):
+        if way in ("given", "cox"):
             strata = []
         weights = CensoringWeights(counted, weight[counted], known[counted], tuple(strata))
         for one in strata:
@@ -155,8 +191,8 @@ class FollowUp:
         at = replace(events, true=true, index=rows.index)
         facts = {"at": t, "time": getattr(self.time, "name", None), "rows": len(t_own)}
         facts |= {"known": int(known[counted].sum()), "censored": int(is_gone.sum())}
-        facts |= {} if self.at_horizon == "event" else {"ties": self.at_horizon}
-        of_horizon = {"horizon": facts | {"censoring": self.censoring}}
+        facts |= {} if self.ties == "event" else {"ties": self.ties}
+        of_horizon = {"horizon": facts | {"censoring": way}}
         at = at.reweighted(np.where(known, weight / chance, 0.0), **of_horizon)
         return at, None if strata and known[counted].all() else weights
 
@@ -207,36 +243,16 @@ def _check_first(labels: Sequence[Any], wanted: Sequence[Any]) -> None:
 
 
 def predictions_at(
-    y_true: Any, y_score: Any, given: dict[str, Any]
+    y_true: Any, y_score: Any, follow_up: FollowUp[float] | None, given: dict[str, Any]
 ) -> tuple[Predictions, CensoringWeights | None]:
     """Return predictions, at a horizon if one is given, and how its weights are estimated."""
-    if (follow_up := take_follow_up(given)) is None:
+    if follow_up is None:
         return as_predictions(y_true, y_score, **given), None
-    y_true, y_score, follow_up = follow_up.classes_of_events(y_true, y_score, given)
-    return follow_up.at(as_predictions(y_true, y_score, **given))
-
-
-def take_follow_up(given: dict[str, Any]) -> FollowUp | None:
-    """Take the follow-up, if there is one, out of what the user gave, at one horizon."""
-    options = {x: given.pop(x, None) for x in FollowUpOptions.__annotations__}
-    if not (names := [name for name, value in options.items() if value is not None]):
-        return None
-    if options["time"] is None or options["horizon"] is None:
-        raise TypeError(f"{', '.join(names)}: time=, the follow-up, and horizon= go together")
-    if not 0 < (horizon := number("horizon", options["horizon"])) < np.inf:
-        raise ValueError(f"horizon must be above 0 and finite, but it is {horizon:g}")
-    at = choice("at_horizon", options["at_horizon"] or "event", get_args(AtHorizon))
-    censoring, by = options["censoring"], options["censoring_by"]
-    if censoring is not None and not isinstance(censoring, str) and by is None:
-        censoring, by = "given", censoring
-    else:
-        censoring = choice("censoring", censoring or _WAYS[0], _WAYS)
-    if (by is None) != (censoring == _WAYS[0]):
-        raise ValueError(
-            "censoring_by has the strata of censoring='strata', or the covariates of 'cox': give "
-            "both, or neither"
-        )
-    return FollowUp(options["time"], horizon, options["censored"], censoring, by, at)
+    instance("follow_up", follow_up, FollowUp)
+    if np.ndim(follow_up.horizon):
+        raise ValueError("follow_up must have one horizon here: call this for each horizon")
+    y_true, y_score, ended = follow_up.classes_of_events(y_true, y_score, given)
+    return follow_up.at(as_predictions(y_true, y_score, **given), ended)
 
 
 def _with_no_event(y_score: Any, labels: Sequence[Any]) -> Any:

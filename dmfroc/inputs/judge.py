@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,46 @@ from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_mis
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
+from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
 
 _FEWEST_VERIFIED = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Judge(OfRows):
+    """A judge's labels of all rows, and how rows were drawn to be verified.
+
+    Attributes
+    ----------
+    labels : array-like of shape (n,)
+        Labels of all rows, by another model or a cheap test.
+    probability : array-like of shape (n,), optional
+        The probability with which each row was drawn; by default the same for all.
+    strata : array-like of shape (n,), optional
+        The stratum of each row, if so many rows of each stratum were drawn. The probabilities are
+        the shares of verified rows, and what differs between the strata adds no error of the draw.
+
+    Examples
+    --------
+    >>> Judge(["a", "b", "a"], strata=[1, 1, 2])
+    Judge(labels=(3,), strata=(3,))
+    """
+
+    per_row: ClassVar[tuple[str, ...]] = ("labels", "probability", "strata")
+
+    labels: Any
+    probability: Any = None
+    strata: Any = None
+
+    def __post_init__(self) -> None:
+        if self.probability is not None and self.strata is not None:
+            raise ValueError("strata has the probabilities already: leave probability out")
+
+    @property
+    def is_drawn_unlike(self) -> bool:
+        """Whether rows were drawn with probabilities, or within strata, that the user gave."""
+        return self.probability is not None or self.strata is not None
 
 
 class JudgedRows(NamedTuple):
@@ -32,8 +69,6 @@ class JudgedRows(NamedTuple):
         Which rows are verified.
     stratum : numpy.ndarray of int, shape (n,)
         The stratum of each row, within which rows were drawn alike.
-    drawn_unlike : bool
-        Whether rows were drawn with probabilities, or within strata, that the user gave.
     given : Predictions
         All rows that the user gave, also those of weight 0, which count for nothing.
     """
@@ -43,18 +78,10 @@ class JudgedRows(NamedTuple):
     judge_on_all: Predictions
     is_verified: BoolPerRow
     stratum: IntPerRow
-    drawn_unlike: bool
     given: Predictions
 
 
-def judged_rows(
-    y_true: Any,
-    y_score: Any,
-    judge: Any,
-    label_probability: Any = None,
-    label_strata: Any = None,
-    **others: Any,
-) -> JudgedRows:
+def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> JudgedRows:
     """Check labels, some of them missing, and the judge's, see `as_predictions`.
 
     Raises
@@ -63,7 +90,7 @@ def judged_rows(
         If the judge's labels are missing in some row, too few rows are verified, of a stratum
         none, probabilities are not above 0 and at most 1, or as for `as_predictions`.
     """
-    true, said, is_verified, rows = verified_labels(y_true, judge)
+    true, said, is_verified, rows = verified_labels(y_true, judge.labels)
     # Labels of others say nothing of the scores: warnings are about those that are verified
     filled = np.where(is_verified, true, np.resize(true[is_verified], len(true)))
     if others.get("labels") is None:
@@ -72,20 +99,17 @@ def judged_rows(
     given = as_predictions(rows.indexed(filled), y_score, **others)
     n, rows = len(true), given.given_rows
     is_verified = rows.arranged(is_verified, None, "y_true")
-    drawn = probabilities(label_probability, n, rows)
-    drawn_unlike, stratum = label_probability is not None, np.zeros(len(is_verified), int)
-    if label_strata is not None:
-        if drawn_unlike:
-            raise ValueError("label_strata has the probabilities already: leave label_probability")
-        names = row_names(label_strata, "label_strata", n, rows, "a stratum")
-        (drawn, stratum), drawn_unlike = _drawn_in_strata(names, is_verified), True
+    drawn, stratum = probabilities(judge.probability, n, rows), np.zeros(len(is_verified), int)
+    if judge.strata is not None:
+        names = row_names(judge.strata, "strata", n, rows, "a stratum")
+        drawn, stratum = _drawn_in_strata(names, is_verified)
     weights, given = given.sample_weight / drawn, replace(given, index=rows.index)
-    by_judge = replace(given, true=encoded_judge(judge, given))
+    by_judge = replace(given, true=encoded_judge(judge.labels, given))
     counts = given.sample_weight > 0
     chosen = counts & is_verified
     n_rows, n_verified = int(counts.sum()), int(chosen.sum())
     facts = {"rows": n_rows, "verified": n_verified, "others": n_rows - n_verified}
-    drawn_as = {"drawn": "as given" if drawn_unlike else "alike"}
+    drawn_as = {"drawn": "as given" if judge.is_drawn_unlike else "alike"}
     given = replace(given, design={**given.design, "judge": {**facts, **drawn_as}})
     if one is not None:  # against the rest, also where the judge says so
         given, by_judge = (p.with_positive_class(one) for p in (given, by_judge))
@@ -96,7 +120,6 @@ def judged_rows(
         by_judge.rows(counts),
         is_verified[counts],
         stratum[counts],
-        drawn_unlike,
         given,
     )
 
@@ -134,7 +157,7 @@ def _drawn_in_strata(names: NDArray[Any], is_verified: BoolPerRow) -> tuple[PerR
     shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
     if not shares.all():
         raise ValueError(
-            f"label_strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
+            f"strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
             "nothing is known of it. Verify rows there, or merge strata"
         )
     return shares[stratum], stratum
@@ -159,7 +182,7 @@ def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     return labels
 
 
-def probabilities(given: Any, n: int, rows: Rows, what: str = "label_probability") -> PerRow:
+def probabilities(given: Any, n: int, rows: Rows, what: str = "probability") -> PerRow:
     """Check and arrange probabilities of the rows, such as to be drawn; by default they are 1."""
     given = np.ones(n) if given is None else given
     chances = real_weights(given, n, Source(weight=what), Rows())

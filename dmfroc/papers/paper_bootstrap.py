@@ -7,7 +7,7 @@ observations, not independent binomials, so that its intervals are far too narro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -15,8 +15,7 @@ from jaxtyping import Float
 
 from dmfroc.inference.bootstrap import Resampling
 from dmfroc.inference.method import USE_BOOTSTRAP
-from dmfroc.inference.options import IntervalType
-from dmfroc.inference.replicates import Replicates
+from dmfroc.inference.replicates import IntervalType, Replicates
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
@@ -46,12 +45,7 @@ class PaperBootstrap(Resampling):
         "reproduce the paper"
     )
 
-    interval_type: IntervalType = "percentile"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.interval_type != "percentile":
-            raise ValueError("the paper's bootstrap has the interval_type 'percentile' only")
+    interval: IntervalType = field(default="percentile", init=False)
 
     def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the areas of rate matrices drawn cell by cell."""

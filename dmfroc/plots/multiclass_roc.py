@@ -202,7 +202,8 @@ class MulticlassROCDisplay(CurveDisplay):
         area, curve_options = dmf_auc(**own), CurveOptions(**own)
         warn_of_absent_classes(predictions)
         warn([labels_message(predictions)])
-        evidence = EvidenceInMemory(predictions, Options(groups, stratify, level, method=method))
+        of_intervals = Options(groups, stratify, method=method, level=level)
+        evidence = EvidenceInMemory(predictions, of_intervals)
         [chosen] = evidence.methods([area])
         if isinstance(chosen, PaperBootstrap):
             chosen = replace(chosen, n_draws=PAPER_DRAWS)

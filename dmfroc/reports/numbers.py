@@ -144,7 +144,7 @@ def _of_class(sample: Sample, position: int, level: float) -> OfClass:
         single=1,
     )
     units = sample_of(against_rest, sample.units.groups)
-    [area] = estimates_of([hand_till()], [Jackknife(level)], units)
+    [area] = estimates_of([hand_till()], [Jackknife().at(level)], units)
     is_probability = float(scores.min()) >= 0 and float(scores.max()) <= 1
     return OfClass(
         label=predictions.labels[position],

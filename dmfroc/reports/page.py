@@ -271,7 +271,7 @@ def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estim
         and (comparison.curve_options is None or not MEASURES[name].is_dmf_auc)
         and not (left_out and name == "dmf_auc" and comparison.measure in (left_out, "auc"))
     ]
-    methods = [Jackknife(comparison.level)] * len(measures)
+    methods = [Jackknife().at(comparison.level)] * len(measures)
     return {estimate.measure: estimate for estimate in estimates_of(measures, methods, sample)}
 
 

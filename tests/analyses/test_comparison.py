@@ -9,7 +9,9 @@ import pytest
 from scipy import stats
 from simulations import classifiers, normal_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, estimate
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.extend import influences
 from dmfroc.inference.influences import moments_of
 from dmfroc.inference.units import units_of
@@ -284,10 +286,10 @@ def test_independent_samples_say_the_seed_of_their_own_replicates():
     classes, scores = classifiers(12)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     result = compare(
-        samples, measure="hand_till", paired=False, method="bootstrap", n_draws=100, random_state=4
+        samples, measure="hand_till", paired=False, method=dmfroc.Bootstrap(100), random_state=4
     )
     for seed, (name, sample) in enumerate(samples.items(), start=4):
-        alone = estimate("hand_till", sample, method="bootstrap", n_draws=100, random_state=seed)
+        alone = estimate("hand_till", sample, method=dmfroc.Bootstrap(100), random_state=seed)
         assert result.estimates[name] == alone
 
 
@@ -365,7 +367,7 @@ def test_wrong_forms_are_told():
 def test_bootstrap_agrees_with_the_jackknife(measure, method):
     classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
     expected = compare(classes, scores, measure=measure)
-    found = compare(classes, scores, measure=measure, method=method, n_draws=1000)
+    found = compare(classes, scores, measure=measure, method=METHODS[method](1000))
     for a, b in zip(found.differences, expected.differences, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
@@ -424,8 +426,8 @@ def test_p_values_are_adjusted_by_holm():
 def test_region_of_practical_equivalence(method):
     classes, scores = classifiers(14, shifts=(1.3, 1.25))
     plain, wide, all_of_it = (
-        compare(classes, scores, measure="hand_till", method=method, rope=rope).differences[0]
-        for rope in (0.0, 0.02, 1.0)
+        compare(classes, scores, measure="hand_till", method=method, test=test).differences[0]
+        for test in ("two-sided", dmfroc.Equivalence(0.02), dmfroc.Equivalence(1))
     )
     assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
     assert 0.1 < wide.probability_equivalent < 1
@@ -435,8 +437,8 @@ def test_region_of_practical_equivalence(method):
         z = stats.norm(wide.value, wide.standard_error)
         expected = z.cdf(0.02) - z.cdf(-0.02)
         assert wide.probability_equivalent == pytest.approx(expected, abs=0.02)
-    with pytest.raises(ValueError, match=r"rope must be >= 0, but it is -1\.0"):
-        compare(classes, scores, rope=-1.0)
+    with pytest.raises(ValueError, match=r"half_width must be positive and finite, but it is -1"):
+        dmfroc.Equivalence(-1.0)
 
 
 def test_groups_are_the_units_of_a_comparison():
@@ -502,7 +504,7 @@ def test_a_difference_of_many_observations_is_tested_by_its_t_distribution(level
     of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
     scale, t = hand_made_t(of_difference)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
-    result = compare(samples, measure="hand_till", level=level, rope=0.03)
+    result = compare(samples, measure="hand_till", level=level, test=dmfroc.Equivalence(0.03))
     (found,) = result.differences
     ends = found.value + scale * np.array([-1, 1]) * t.ppf((1 + level) / 2)
     np.testing.assert_allclose(found.interval, ends, atol=0.1 * scale)
@@ -523,12 +525,10 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
     result = compare(
         samples,
         measure="hand_till",
-        method=method,
-        interval_type="percentile",
+        method=METHODS[method](400, "percentile"),
         paired=paired,
         level=level,
-        rope=0.02,
-        n_draws=400,
+        test=dmfroc.Equivalence(0.02),
     )
     (found,) = result.differences
     draws = result.estimates["a"].draws - result.estimates["b"].draws
@@ -552,7 +552,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
 
 def test_table_holds_the_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.1))
-    result = compare(classes, scores, measure="hand_till", rope=0.01)
+    result = compare(classes, scores, measure="hand_till", test=dmfroc.Equivalence(0.01))
     table = result.to_pandas()
     for row, found in zip(table.itertuples(), result.differences, strict=True):
         assert (row.first, row.second) == (found.first, found.second)
@@ -581,10 +581,10 @@ INTERVAL_OPTIONS = [
     {"paired": False},
     {"groups": np.arange(60) // 2},
     {"folds": np.arange(60) % 3},
-    {"folds": np.arange(60) % 3, "target": "learner"},
-    {"method": "bootstrap", "n_draws": 200},
-    {"method": "bootstrap", "n_draws": 200, "interval_type": "basic"},
-    {"method": "bayesian_bootstrap", "n_draws": 200, "paired": False},
+    {"folds": dmfroc.Folds(np.arange(60) % 3, target="learner")},
+    {"method": dmfroc.Bootstrap(200)},
+    {"method": dmfroc.Bootstrap(200, interval="basic")},
+    {"method": dmfroc.BayesianBootstrap(200), "paired": False},
 ]
 
 
@@ -597,15 +597,10 @@ def test_one_sided_limits_belong_to_their_p_values(options, alternative):
     scores |= {"perfect": np.eye(3)[classes], "copy": np.eye(3)[classes]}
     predictions = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     shown = set()
-    for margin, level in [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]:
-        result = compare(
-            predictions,
-            measure="hand_till",
-            alternative=alternative,
-            margin=margin,
-            level=level,
-            **options,
-        )
+    of_margins = [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]
+    for margin, level in of_margins if alternative == "greater" else of_margins[:1]:
+        test = dmfroc.NonInferiority(margin) if margin else alternative
+        result = compare(predictions, measure="hand_till", test=test, level=level, **options)
         for difference in result.differences:
             is_shown = shows_alternative(difference, alternative, margin)
             assert is_shown == (difference.p_value < 1 - level)
@@ -618,7 +613,7 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
     classes, scores = classifiers(6)
     named = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     (both,), (greater,), (less,) = (
-        compare(named, measure="hand_till", paired=paired, alternative=side).differences
+        compare(named, measure="hand_till", paired=paired, test=side).differences
         for side in ("two-sided", "greater", "less")
     )
     assert both.value > 0
@@ -633,7 +628,9 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
 def test_smaller_errors_are_better_where_better_is_tested():
     classes, scores = classifiers(6, shifts=(2.0, 1.0))
     probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
-    result = compare(classes, probabilities, measure="brier_score", alternative="less", margin=0.05)
+    result = compare(
+        classes, probabilities, measure="brier_score", test=dmfroc.NonInferiority(0.05)
+    )
     (difference,) = result.differences
     assert difference.value < 0
     assert difference.p_value < 0.01
@@ -646,21 +643,23 @@ def test_smaller_errors_are_better_where_better_is_tested():
 def test_limits_without_variation_are_those_of_one_unseen_row():
     """Of Dirichlet weights of n rows, one half an error of either classifier."""
     classes = np.arange(60) % 3
-    options = {"measure": "accuracy", "alternative": "greater"}
+    options = {"measure": "accuracy"}
     predicted = dict.fromkeys("ab", classes)
-    (difference,) = compare(classes, y_pred=predicted, **options).differences
+    (difference,) = compare(classes, y_pred=predicted, test="greater", **options).differences
     drawn = np.random.default_rng(0).dirichlet([60, 0.5, 0.5], 400_000) @ [0, -1, 1]
     limit = difference.interval[0]
     assert limit == pytest.approx(np.quantile(drawn, 0.05), rel=0.04)
     assert difference.p_value == 0.5
     for closer, is_shown in ((1 + 1e-6, True), (1 - 1e-6, False)):
-        result = compare(classes, y_pred=predicted, margin=-limit * closer, **options)
+        result = compare(
+            classes, y_pred=predicted, test=dmfroc.NonInferiority(-limit * closer), **options
+        )
         assert (result.differences[0].p_value < 0.05) == is_shown
 
 
 def test_several_one_sided_tests_are_adjusted():
     classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
-    options = {"alternative": "greater", "margin": 0.02}
+    options = {"test": dmfroc.NonInferiority(0.02)}
     single = compare(classes, scores, measure="hand_till", **options)
     together = compare(classes, scores, measure="hand_till", simultaneous=True, **options)
     two_sided = compare(classes, scores, measure="hand_till", simultaneous=True)
@@ -681,7 +680,7 @@ def test_several_one_sided_tests_are_adjusted():
 
 def test_what_is_tested_is_said_everywhere():
     classes, scores = classifiers(6)
-    result = compare(classes, scores, measure="hand_till", alternative="greater", margin=0.05)
+    result = compare(classes, scores, measure="hand_till", test=dmfroc.NonInferiority(0.05))
     data = result.as_json()
     claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
     assert claim in data["tested"]
@@ -701,16 +700,15 @@ def test_what_is_tested_is_said_everywhere():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"alternative": "larger"}, "alternative must be one of"),
-        ({"margin": 0.1}, "margin needs a one-sided test"),
-        ({"alternative": "greater", "margin": -0.1}, "margin must be >= 0"),
-        ({"alternative": "greater", "margin": float("nan")}, "margin must be >= 0"),
-        ({"alternative": "greater", "margin": 1.0}, "margin must be less than 1, the largest"),
-        ({"alternative": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
-        ({"rope": -0.1}, "rope must be >= 0"),
+        ({"test": "larger"}, "test must be one of"),
+        ({"test": dmfroc.NonInferiority(1.0)}, "margin must be less than 1, the largest"),
+        ({"test": "greater", "level": 0.5}, "a one-sided limit needs level > 0.5"),
     ],
 )
 def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
+    for margin in (-0.1, 0.0, float("nan")):
+        with pytest.raises(ValueError, match="margin must be positive and finite"):
+            dmfroc.NonInferiority(margin)
     classes, scores = classifiers()
     with pytest.raises(ValueError, match=message):
         compare(classes, scores, measure="hand_till", **options)

@@ -11,6 +11,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, StratifiedShuffleSplit, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
+import dmfroc
 from dmfroc import compare, cross_validate, estimate
 from dmfroc.applications import nested_cross_validation
 
@@ -51,11 +52,13 @@ def test_corrected_resampling_is_nadeau_and_bengios():
     predictions = cross_validate(GaussianNB(), X, Y, cv=5, measures=["hand_till"]).predictions
     folds = predictions.folds
     values = np.array([_value(predictions, folds == f) for f in range(5)])
-    found = estimate("hand_till", predictions, folds=folds, target="learner")
+    found = estimate("hand_till", predictions, folds=dmfroc.Folds(folds, target="learner"))
     factor = 1 / 5 + 1 / 4
     assert found.value == pytest.approx(values.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(np.sqrt(factor * values.var(ddof=1)), rel=1e-12)
-    half = estimate("hand_till", predictions, folds=folds, target="learner", train_fraction=0.5)
+    half = estimate(
+        "hand_till", predictions, folds=dmfroc.Folds(folds, target="learner", train_fraction=0.5)
+    )
     assert half.standard_error == pytest.approx(np.sqrt(1.2 * values.var(ddof=1)), rel=1e-12)
 
 
@@ -69,7 +72,9 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
     b = cross_validate(GaussianNB(), X[:, :1], Y, measures=["hand_till"])
     folds = a.predictions.folds
     both = {"a": a.predictions, "b": b.predictions}
-    [found] = compare(both, measure="hand_till", folds=folds, target="learner").differences
+    [found] = compare(
+        both, measure="hand_till", folds=dmfroc.Folds(folds, target="learner")
+    ).differences
     gaps = np.array(
         [_value(a.predictions, folds == f) - _value(b.predictions, folds == f) for f in range(5)]
     )
@@ -131,18 +136,29 @@ def test_conservative_z_is_nadeau_and_bengios():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "learner", "method": "bootstrap"}, "has a method of its own"),
-        ({"target": "learner", "n_draws": 100}, "n_draws is no option of .*learner"),
-        ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be between"),
-        ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
-        ({"target": "learner", "folds": None}, "target='learner' needs folds="),
+        ({"method": "bootstrap"}, "has a method of its own"),
+        ({"method": dmfroc.Bootstrap(100)}, "has a method of its own"),
+        ({"folds": dmfroc.Folds(target="learner")}, "target='learner' needs folds"),
     ],
 )
 def test_bad_targets_are_refused(options, message):
-    folds = np.arange(len(Y)) % 4
+    folds = dmfroc.Folds(np.arange(len(Y)) % 4, "learner")
     scores = np.eye(3)[Y]
     with pytest.raises(ValueError, match=message):
         estimate("hand_till", Y, scores, **({"folds": folds} | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "fit"}, "target must be one of"),
+        ({"target": "learner", "train_fraction": 1.0}, "train_fraction must be in"),
+        ({"train_fraction": 0.5}, "train_fraction is an option of target='learner'"),
+    ],
+)
+def test_bad_folds_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        dmfroc.Folds([1, 2], **options)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +327,7 @@ def test_a_ratio_in_folds_of_few_rows_is_not_taken_for_that_of_all():
     y = rng.integers(0, 2, n)
     y_pred = (rng.normal(size=n) + 2 * y - 1 > 0).astype(int)
     # In a fold without a false alarm, the precision is 1 whatever the prevalence.
-    options = {"y_pred": y_pred, "target_prevalence": 0.02}
+    options = {"y_pred": y_pred, "population": 0.02}
     of_all = estimate("precision", y, **options)
     in_folds = estimate("precision", y, folds=np.arange(n) % 10, **options)
     assert in_folds.value > of_all.interval[1]
@@ -324,7 +340,7 @@ def test_a_mean_over_small_folds_that_is_not_the_value_of_all_rows_is_told():
     y = np.repeat([0, 1, 2], n // 3)
     logits = 1.4 * (rng.normal(size=(n, 3)) + 1.4 * np.eye(3)[y])
     scores = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    options = {"folds": np.arange(n) % 10, "target_prevalence": {0: 0.05, 1: 0.05, 2: 0.9}}
+    options = {"folds": np.arange(n) % 10, "population": {0: 0.05, 1: 0.05, 2: 0.9}}
     told = {
         measure: any("for all rows at once" in text for text in found.warnings)
         for measure in ("average_precision", "hand_till", "brier_score", "accuracy")

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
+import dmfroc
 from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate
 from dmfroc.inference.simultaneous import holm
 from dmfroc.measures import MEASURES
@@ -54,7 +55,7 @@ def test_values_are_scikit_learns():
 def test_groups_folds_judges_and_subgroups_follow():
     two, own = (Y == 1).astype(int), SCORES[:, 1]
     groups, folds = np.arange(240) // 3, np.arange(240) % 4
-    for options in ({"groups": groups}, {"folds": folds}, {"method": "bootstrap", "n_draws": 200}):
+    for options in ({"groups": groups}, {"folds": folds}, {"method": dmfroc.Bootstrap(200)}):
         found = estimate("average_precision", Y, SCORES, pos_label=1, **options)
         assert found.interval == estimate("average_precision", two, own, **options).interval
     by_group = compare_subgroups(Y, SCORES, by=groups % 2, measure="auc", pos_label=1)

@@ -10,6 +10,7 @@ import pytest
 from option_names import option_names
 from simulations import cyclic_scores, normal_scores
 
+import dmfroc
 from dmfroc import Measure, Predictions, compare, compare_subgroups, estimate, evaluate, measures
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.extend import influences
@@ -29,12 +30,11 @@ def two_classes():
 def test_each_measure_has_its_own_method():
     predictions = two_classes()
     chosen = [measures.MEASURES[name] for name in NAMES]
-    jackknife, bootstrap = Jackknife(0.9), Bootstrap(0.8, n_draws=100)
+    jackknife, bootstrap = Jackknife().at(0.9), Bootstrap(100).at(0.8)
     methods = [bootstrap if name in NAMES[::2] else jackknife for name in NAMES]
     found = estimates_of(chosen, methods, Sample(predictions, units_of(predictions)))
     for name, method, one in zip(NAMES, methods, found, strict=True):
-        given = {"n_draws": 100} if method is bootstrap else {}
-        alone = estimate(name, predictions, method=method.name, level=method.level, **given)
+        alone = estimate(name, predictions, method=method, level=method.level)
         assert (one.measure, one.method, one.level) == (name, method.name, method.level)
         assert one.value == pytest.approx(alone.value, rel=0, abs=1e-14)
         np.testing.assert_allclose(one.interval, alone.interval, rtol=0, atol=1e-12)
@@ -89,11 +89,8 @@ OWN = {
     [
         {},
         {"groups": np.arange(60) // 2},
-        *(
-            {"method": "bootstrap", "n_draws": 200, "interval_type": kind}
-            for kind in ("bca", "studentized")
-        ),
-        {"method": "bayesian_bootstrap", "n_draws": 200},
+        *({"method": dmfroc.Bootstrap(200, interval=kind)} for kind in ("bca", "studentized")),
+        {"method": dmfroc.BayesianBootstrap(200)},
     ],
     ids=["jackknife", "groups", "bootstrap", "studentized", "bayesian"],
 )
@@ -131,24 +128,18 @@ def test_a_users_measure_has_a_row_of_its_own():
 
 COMMON = [
     "labels",
+    "pos_label",
+    "y_pred",
     "sample_weight",
     "frequency_weight",
-    "y_pred",
-    "folds",
-    "target",
-    "train_fraction",
-    "judge",
-    "label_probability",
-    "label_strata",
-    "target_prevalence",
-    "importance",
-    *(FOLLOW_UP := ["time", "horizon", "censored", "censoring", "censoring_by", "at_horizon"]),
     "groups",
     "stratify",
+    "folds",
+    "judge",
+    "follow_up",
+    "population",
     "method",
     "level",
-    "interval_type",
-    "n_draws",
     "random_state",
 ]
 
@@ -156,9 +147,7 @@ COMMON = [
 def test_common_options_have_one_order_and_one_default():
     functions = evaluate, estimate, compare
     for function in functions:
-        of_one_class = "pos_label", "direction"
-        names = [name for name in option_names(function) if name not in of_one_class]
-        assert names[-len(COMMON) :] == COMMON
+        assert option_names(function)[-len(COMMON) :] == COMMON
     signatures = [inspect.signature(function).parameters for function in functions]
     for name in [name for name in COMMON if name in signatures[0]]:
         assert all(p[name].kind is inspect.Parameter.KEYWORD_ONLY for p in signatures)
@@ -168,16 +157,8 @@ def test_common_options_have_one_order_and_one_default():
 def test_interval_options_have_the_documented_defaults():
     """Each default, given, changes nothing; what is no option is refused by name."""
     given = normal_scores(1, 60, 3)
-    names = ["target", "groups", "stratify", "method", "level", "interval_type", "random_state"]
-    defaults = dict(zip(names, ["fits", None, None, None, 0.95, None, 0], strict=True))
-    defaults |= {"train_fraction": None, "n_draws": None}
-    names = ["labels", "sample_weight", "frequency_weight", "y_pred", "pos_label"]
-    names += ["direction", "folds"]
-    names += ["judge", "label_probability", "label_strata", "target_prevalence", "importance"]
-    names += FOLLOW_UP
-    defaults |= dict.fromkeys(names)
-    of_folds = {"target", "train_fraction", *names[7:12]}
-    for function, without in ((estimate, set()), (compare_subgroups, of_folds)):
+    defaults = dict.fromkeys(COMMON) | {"level": 0.95, "random_state": 0}
+    for function, without in ((estimate, set()), (compare_subgroups, {"judge", "population"})):
         assert set(option_names(function)) >= set(defaults) - without
         shown = inspect.signature(function).parameters
         assert all(shown[x].default == defaults[x] for x in set(defaults) - without)
@@ -197,10 +178,11 @@ def test_interval_options_have_the_documented_defaults():
 
 
 def test_what_is_not_given_has_the_documented_default():
-    bootstrap = partial(estimate, "hand_till", two_classes(), method="bootstrap")
-    assert bootstrap() == bootstrap(n_draws=2000, interval_type="bca")
-    assert bootstrap().n_draws == 2000
-    assert bootstrap() != bootstrap(stratify=False)
+    bootstrap = partial(estimate, "hand_till", two_classes())
+    default = bootstrap(method="bootstrap")
+    assert default == bootstrap(method=dmfroc.Bootstrap(2000, "bca"))
+    assert default.n_draws == 2000
+    assert default != bootstrap(method="bootstrap", stratify=False)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

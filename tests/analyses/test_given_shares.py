@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dmfroc
 from dmfroc import compare, estimate, evaluate
 from dmfroc.measures import get_measure, recall_at, weighted_kappa
 
@@ -40,19 +41,18 @@ def by_hand(measure, scores, *, kept=True, folds=FOLDS, weights=None):
 
 @pytest.mark.parametrize("measure", ["accuracy", "precision", "average_precision", "log_loss"])
 def test_every_fold_has_the_shares(measure):
-    options = {"folds": FOLDS, "target_prevalence": SHARES}
+    options = {"folds": FOLDS, "population": SHARES}
     expected = by_hand(measure, A)
-    for method in ("jackknife", "bootstrap"):
-        more = {"n_draws": 100} if method == "bootstrap" else {}
-        found = estimate(measure, Y, A, method=method, **more, **options)
+    for method in ("jackknife", dmfroc.Bootstrap(100)):
+        found = estimate(measure, Y, A, method=method, **options)
         assert found.value == pytest.approx(expected, abs=1e-12)
-    learner = estimate(measure, Y, A, target="learner", **options)
+    learner = estimate(measure, Y, A, **options | {"folds": dmfroc.Folds(FOLDS, "learner")})
     assert learner.value == pytest.approx(expected, abs=1e-12)
     both = [fold_value(measure, A, fold == FOLDS, np.ones(N)) for fold in (0, 1)]
     assert learner.standard_error == pytest.approx(np.std(both, ddof=1) * np.sqrt(1 / 2 + 1))
     weighted = estimate(measure, Y, A, sample_weight=WEIGHTS, **options).value
     assert weighted == pytest.approx(by_hand(measure, A, weights=WEIGHTS), abs=1e-12)
-    important = estimate(measure, Y, A, importance=WEIGHTS, **options).value
+    important = estimate(measure, Y, A, population=dmfroc.Importance(WEIGHTS), **options).value
     assert important == pytest.approx(weighted, abs=1e-12)
     [of_all] = evaluate(Y, A, measures=[measure], **options).estimates.values()
     assert of_all.value == pytest.approx(expected, abs=1e-12)
@@ -65,13 +65,13 @@ def test_every_fold_has_the_shares(measure):
 @pytest.mark.filterwarnings("ignore:the class shares in the target")
 def test_rows_of_the_target_and_turned_classes_in_folds():
     of_target = drawn(0)[:60]
-    whole = estimate("accuracy", Y, A, target_prevalence=of_target)
+    whole = estimate("accuracy", Y, A, population=of_target)
     shares = whole.value  # accuracy is linear in the shares, so these follow from it
     rates = [np.mean((A[k == Y].argmax(axis=1)) == k) for k in (0, 1)]
     share = (shares - rates[0]) / (rates[1] - rates[0])
     options = {"folds": FOLDS, "pos_label": 0}
-    found = estimate("accuracy", Y, A, target_prevalence=of_target, **options).value
-    same = estimate("accuracy", Y, A, target_prevalence=[1 - share, share], **options).value
+    found = estimate("accuracy", Y, A, population=of_target, **options).value
+    same = estimate("accuracy", Y, A, population=[1 - share, share], **options).value
     assert found == pytest.approx(same, abs=1e-12)
 
 
@@ -79,13 +79,13 @@ def test_a_fold_without_weight_of_a_class_is_refused():
     importance = np.where((FOLDS == 0) & (Y == 1), 0, 1)
     for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measure=m, **o)):
         # Shares need all classes, and so does one of the measures
-        for measure, shares in (
-            ("accuracy", SHARES),
-            ("informedness", SHARES),
-            ("informedness", None),
+        for measure, given in (
+            ("accuracy", {"population": SHARES, "sample_weight": importance}),
+            ("informedness", {"population": SHARES, "sample_weight": importance}),
+            ("informedness", {"population": dmfroc.Importance(importance)}),
         ):
             with pytest.raises(ValueError, match="fold 0 lacks class 1"):
-                call(measure, Y, A, folds=FOLDS, target_prevalence=shares, importance=importance)
+                call(measure, Y, A, folds=FOLDS, **given)
 
 
 @pytest.mark.slow
@@ -117,11 +117,11 @@ def test_errors_are_those_of_leaving_out(unit, options):
             (n - 1) / n * ((values[stratum == c] - values[stratum == c].mean()) ** 2).sum()
             for c, n in zip(*np.unique(stratum, return_counts=True), strict=True)
         )
-        found = estimate(measure, Y, A, target_prevalence=SHARES, **options)
+        found = estimate(measure, Y, A, population=SHARES, **options)
         assert found.standard_error == pytest.approx(np.sqrt(square), rel=0.12)
         if measure == "accuracy":
-            draws = {"method": "bootstrap", "n_draws": 400}
-            found = estimate(measure, Y, A, target_prevalence=SHARES, **options, **draws)
+            draws = {"method": dmfroc.Bootstrap(400)}
+            found = estimate(measure, Y, A, population=SHARES, **options, **draws)
             assert found.standard_error == pytest.approx(np.sqrt(square), rel=0.2)
 
 
@@ -133,7 +133,7 @@ def test_a_recall_is_not_limited_by_an_estimated_share():
     target = np.column_stack([1 - of_target, of_target])
     sharp = np.where(y == 1, 0.6 + 0.4 * scores[0], 0.4 * scores[0])
     probabilities = np.column_stack([1 - sharp, sharp])
-    found = estimate(recall_at(0.1), y, probabilities, target_prevalence=target)
+    found = estimate(recall_at(0.1), y, probabilities, population=target)
     assert found.interval[1] > found.value + found.standard_error
 
 
@@ -143,5 +143,5 @@ def test_the_calibration_slope_of_few_heavy_rows_gets_a_warning():
     p = rng.beta(1, 1, size=200)
     y, both = (rng.random(200) < p).astype(int), np.column_stack([1 - p, p])
     with pytest.warns(UserWarning, match="of the heaviest rows: few of these determine"):
-        estimate("calibration_slope", y, both, target_prevalence=[0.98, 0.02])
-    assert estimate("calibration_slope", y, both, target_prevalence=[0.6, 0.4]).warnings == ()
+        estimate("calibration_slope", y, both, population=[0.98, 0.02])
+    assert estimate("calibration_slope", y, both, population=[0.6, 0.4]).warnings == ()

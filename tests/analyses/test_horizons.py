@@ -9,8 +9,8 @@ import pytest
 from scipy.optimize import brentq
 
 import dmfroc
-from dmfroc.analyses.evidence import evidence_of
-from dmfroc.applications.thresholds import choose_threshold
+from dmfroc.analyses.evidence import METHODS, evidence_of
+from dmfroc.applications import choose_threshold
 from dmfroc.curves import decision_curve
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.options import Options
@@ -28,7 +28,13 @@ KIND = np.where(FIRST.min(axis=1) > END, 0, FIRST.argmin(axis=1) + 1)
 RISKS = RATES / RATES.sum(axis=1, keepdims=True) * (1 - np.exp(-RATES.sum(axis=1) * T))[:, None]
 LAST_CENSORED = np.where(TIME.max() == TIME, 0, KIND)
 BACK = np.arange(N)[::-1]
-FOLLOWED = {"time": TIME, "horizon": T}
+
+
+def followed(**given):
+    return {"follow_up": dmfroc.FollowUp(given.pop("time", TIME), given.pop("horizon", T), **given)}
+
+
+FOLLOWED = followed()
 SMOOTH = ["hand_till", "brier_score", "log_loss", "one_vs_rest_auc", "accuracy"]
 OF_TWO = ["calibration_slope", "calibration_intercept", "observed_expected_ratio", "net_benefit",
           "brier_skill_score", "recall", "precision", "negative_predictive_value"]  # fmt: skip
@@ -52,7 +58,8 @@ def by_hand(time, kind, t):
 
 def influences(measure, y, scores, **given):
     """Return the facts of a measure, with influences through the censoring."""
-    evidence = evidence_of(y, scores, Options(), needs="scores", **given)
+    of_rows = {x: given.pop(x) for x in ("sample_weight", "y_pred") if x in given}
+    evidence = evidence_of(y, scores, Options(**given), of_rows, needs="scores")
     found = MEASURES[measure]
     [facts] = facts_of([found], evidence.sample)
     return facts
@@ -65,30 +72,38 @@ def pbc(external_directory):
 
 def test_time_roc(pbc):
     """What timeROC 0.4.1 prints of bilirubin and death; its constant is of 2,000 draws."""
-    given = {"time": pbc.time, "at_horizon": "left_out"}
+    given = {"time": pbc.time, "ties": "left_out"}
     printed = {365: (0.8230, 0.0364), 1095: (0.8342, 0.0248), 1825: (0.8623, 0.0215)}
     for t, (value, error) in printed.items():
-        facts = influences("hand_till", pbc.status == 2, pbc.bili, horizon=t, **given)
+        facts = influences("hand_till", pbc.status == 2, pbc.bili, **followed(horizon=t, **given))
         by_squares = np.sqrt((facts.influences.influences**2).sum())
         assert (facts.value, by_squares) == pytest.approx((value, error), abs=5e-5)
         if t == 365:
             ends = facts.value + np.array([-1.96, 1.96]) * by_squares
             assert ends == pytest.approx([0.7516, 0.8944], abs=1.1e-4)
-    several = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, horizon=[*printed], **given)
+    several = dmfroc.estimate(
+        "hand_till", pbc.status == 2, pbc.bili, **followed(horizon=[*printed], **given)
+    )
     assert several.critical_values["hand_till"] == pytest.approx(2.286, abs=0.09)
 
 
 def test_ties_with_the_horizon(pbc):
     """One death on day 1,095."""
     for at, value in {"event": 0.8361, "event_free": 0.8319, "left_out": 0.8342}.items():
-        found = dmfroc.estimate("hand_till", pbc.status == 2, pbc.bili, time=pbc.time,
-                                horizon=1095, at_horizon=at)  # fmt: skip
+        found = dmfroc.estimate(
+            "hand_till",
+            pbc.status == 2,
+            pbc.bili,
+            follow_up=dmfroc.FollowUp(pbc.time, 1095, ties=at),
+        )
         assert found.value == pytest.approx(value, abs=5e-5)
 
 
 def test_censored_at_the_horizon_is_event_free():
     time, died = np.array([1.0, 2, 3, 3, 3, 3]), np.array([1, 1, 0, 0, 0, 0])
-    found = dmfroc.estimate("hand_till", died, [6, 5, 4, 3, 2, 1], time=time, horizon=3)
+    found = dmfroc.estimate(
+        "hand_till", died, [6, 5, 4, 3, 2, 1], follow_up=dmfroc.FollowUp(time, 3)
+    )
     assert found.value == 1
 
 
@@ -109,7 +124,7 @@ def test_competing_events(data, request):
         own, other = (np.flatnonzero((classes == c) & (w > 0)) for c in (i, j))
         higher = np.sign(scores[own, i][:, None] - scores[other, i]) / 2 + 0.5
         areas.append(w[own] @ higher @ w[other] / (w[own].sum() * w[other].sum()))
-    given = {"time": time, "horizon": t}
+    given = {"follow_up": dmfroc.FollowUp(time, t)}
     found = dmfroc.evaluate(kind, risks, measures=["hand_till", "dmf_auc", "brier_score"], **given)
     assert found.estimates["hand_till"].value == pytest.approx(np.mean(areas), abs=1e-12)
     brier = w @ ((scores - np.eye(3)[classes]) ** 2).sum(axis=1) / w.sum()
@@ -127,7 +142,7 @@ def test_without_censoring_nothing_changes():
     scores = np.column_stack([1 - RISKS.sum(axis=1), RISKS])[is_event]
     for kinds, labels, risks in ((2, classes, scores), (1, classes > 0, RISKS.sum(1)[is_event])):
         plain = dmfroc.evaluate(labels, risks, measures="all", method="jackknife")
-        given = {"time": TIME[is_event], "horizon": T, "method": "jackknife", "censored": 0}
+        given = {"follow_up": dmfroc.FollowUp(TIME[is_event], T, censored=0), "method": "jackknife"}
         at = KIND[is_event] if kinds == 2 else np.ones(is_event.sum(), bool)
         found = dmfroc.evaluate(at, risks, measures="all", **given)
         assert list(found.estimates) == list(plain.estimates)
@@ -143,9 +158,7 @@ def test_without_censoring_nothing_changes():
 def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
     """A row's weight also counts in the chance to stay uncensored."""
     kind, risks = (KIND, RISKS) if measure in SMOOTH else (KIND > 0, RISKS.sum(axis=1))
-    given = FOLLOWED | {"censoring": censoring}
-    if censoring == "strata":
-        given["censoring_by"] = X[:, 0] > 0
+    given = followed(censoring=censoring, by=X[:, 0] > 0 if censoring == "strata" else None)
     if measure in ("accuracy", "recall", "precision", "negative_predictive_value"):
         hard = RISKS.sum(axis=1) > 0.5
         given["y_pred"] = hard if measure in OF_TWO else RISKS.argmax(axis=1) + hard
@@ -163,11 +176,11 @@ def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
 FOLDS = np.arange(N) % 2
 TOGETHER = {
     "folds": {"folds": FOLDS},
-    "shares": {"target_prevalence": {0: 0.6, 1: 0.3, 2: 0.1}},
+    "shares": {"population": {0: 0.6, 1: 0.3, 2: 0.1}},
     "groups": {"groups": np.arange(N) // 2},
     "fixed sizes": {"stratify": True},
     "one stratum": {"stratify": False},
-    "folds and shares": {"folds": FOLDS, "target_prevalence": {0: 0.6, 1: 0.3, 2: 0.1}},
+    "folds and shares": {"folds": FOLDS, "population": {0: 0.6, 1: 0.3, 2: 0.1}},
     "labels": {"labels": [0, 2, 1], "y_score": RISKS[:, ::-1]},
 }
 
@@ -183,9 +196,10 @@ def test_other_options_together_with_a_horizon(kind):
     one = given | {"sample_weight": None}
     value = dmfroc.estimate("brier_score", KIND, **one, **FOLLOWED).value
     assert value == pytest.approx(dmfroc.estimate("brier_score", classes, **by_weights).value)
-    options = {x: y for x, y in given.items() if x in ("groups", "stratify")}
-    others = {x: y for x, y in given.items() if x not in options} | FOLLOWED
-    evidence = evidence_of(KIND, options=Options(**options), needs="scores", **others)
+    names = {"labels", "sample_weight"} & {*given}
+    of_rows = {x: given[x] for x in names}
+    options = {x: y for x, y in given.items() if x not in {*names, "y_score"}} | FOLLOWED
+    evidence = evidence_of(KIND, given["y_score"], Options(**options), of_rows, needs="scores")
     measure, units = MEASURES["brier_score"], evidence.sample.units
     [facts] = facts_of([measure], evidence.sample)
     for row in range(0, N, 11):
@@ -207,8 +221,13 @@ def test_weights_are_repeated_rows_and_groups_of_copies_are_rows():
     times = 1 + np.arange(N) % 3
     repeated = np.repeat(np.arange(N), times)
     one = dmfroc.estimate("brier_score", KIND, RISKS, sample_weight=times, **FOLLOWED)
-    many = dmfroc.estimate("brier_score", KIND[repeated], RISKS[repeated], time=TIME[repeated],
-                           horizon=T, groups=repeated)  # fmt: skip
+    many = dmfroc.estimate(
+        "brier_score",
+        KIND[repeated],
+        RISKS[repeated],
+        follow_up=dmfroc.FollowUp(TIME[repeated], T),
+        groups=repeated,
+    )
     counted = dmfroc.estimate("brier_score", KIND, RISKS, frequency_weight=times, **FOLLOWED)
     assert one.value == pytest.approx(many.value, abs=1e-12)
     assert one.standard_error == pytest.approx(many.standard_error, rel=1e-10)
@@ -223,9 +242,9 @@ def test_strata_and_given_chances():
         own = stratum == s
         until = np.minimum(TIME, T)[own]
         chances[own] = [chance_before(x, TIME[own], KIND[own] > 0) for x in until]
-    strata = dmfroc.estimate("brier_score", KIND, RISKS, censoring="strata", censoring_by=stratum,
-                             **FOLLOWED)  # fmt: skip
-    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    strata = dmfroc.estimate("brier_score", KIND, RISKS, 
+                             **followed(censoring="strata", by=stratum))  # fmt: skip
+    given = dmfroc.estimate("brier_score", KIND, RISKS, **followed(censoring=chances))
     assert strata.value == pytest.approx(given.value, abs=1e-12)
     assert strata.standard_error != given.standard_error
 
@@ -254,26 +273,24 @@ def test_chances_by_a_cox_regression():
     ]
     before = [sum(j for j, u in zip(jumps, at, strict=True) if u < min(t, T)) for t in TIME]
     chances = np.exp(-np.array(before) * np.exp(beta * covariate))
-    options = FOLLOWED | {"censoring": "cox"}
-    found = dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=covariate)
-    given = dmfroc.estimate("brier_score", KIND, RISKS, censoring=chances, **FOLLOWED)
+    options = {"censoring": "cox"}
+    found = dmfroc.estimate("brier_score", KIND, RISKS, **followed(**options, by=covariate))
+    given = dmfroc.estimate("brier_score", KIND, RISKS, **followed(censoring=chances))
     assert found.value == pytest.approx(given.value, abs=1e-7)
     assert found.standard_error == pytest.approx(given.standard_error, rel=1e-6)
     moved = dmfroc.estimate(
-        "brier_score", KIND, RISKS, **options, censoring_by=7 - 3 * covariate[:, None]
+        "brier_score", KIND, RISKS, **followed(**options, by=7 - 3 * covariate[:, None])
     )
     assert moved.value == pytest.approx(found.value, abs=1e-7)
     index = pd.Series(covariate, [f"r{i}" for i in range(N)])
     y = pd.Series(KIND[BACK], index.index[BACK])
     scores = pd.DataFrame(RISKS[BACK], y.index)
     time = pd.Series(TIME[BACK], y.index)
-    turned = dmfroc.estimate(
-        "brier_score", y, scores, **options | {"time": time}, censoring_by=index
-    )
+    turned = dmfroc.estimate("brier_score", y, scores, **followed(**options, time=time, by=index))
     assert turned.value == pytest.approx(found.value, abs=1e-12)
     for wrong, message in ((np.full(N, np.nan), "finite numbers"), (X[:, [0, 0]], "linearly")):
         with pytest.raises(ValueError, match=message):
-            dmfroc.estimate("brier_score", KIND, RISKS, **options, censoring_by=wrong)
+            dmfroc.estimate("brier_score", KIND, RISKS, **followed(**options, by=wrong))
 
 
 def test_a_marker_for_one_kind_of_event():
@@ -290,10 +307,10 @@ def test_how_censored_rows_are_named():
     for given in (
         {"y_true": [None if k == 0 else int(k) for k in KIND]},
         {"y_true": np.where(KIND == 0, np.nan, KIND)},
-        {"y_true": words, "censored": "lost"},
+        {"y_true": words} | followed(censored="lost"),
         {"y_true": words, "labels": ["lost", "relapse", "zombie"]},
         {"y_true": np.where(KIND == 0, None, words), "labels": ["fine", "relapse", "zombie"]},
-        {"y_true": pd.Series(KIND, BACK), "time": pd.Series(TIME, BACK)},
+        {"y_true": pd.Series(KIND, BACK)} | followed(time=pd.Series(TIME, BACK)),
         {"y_true": dmfroc.Predictions.from_arrays(
             KIND, np.column_stack([1 - RISKS.sum(axis=1), RISKS])), "y_score": None},
     ):  # fmt: skip
@@ -335,7 +352,8 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
     table, right = survival
     (none, event), is_known = CODINGS[coding]
     y = np.where(table.status == 2, np.array(event, object), np.array(none, object)).tolist()
-    followed = {"time": table.months, "horizon": 36}
+    at = {"follow_up": dmfroc.FollowUp(table.months, 36)}
+    named = {"follow_up": dmfroc.FollowUp(table.months, 36, censored=none)}
     risk = table.risk.to_numpy()
     two, by = np.column_stack([1 - risk, risk]), np.arange(len(y)) % 2
     calls = {
@@ -356,27 +374,26 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
     }  # fmt: skip
     for name, call in calls.items():
         for scores in (risk, two):
-            found = call(y, scores, censored=none, **followed)
+            found = call(y, scores, **named)
             assert found in (None, pytest.approx(right["hand_till"], abs=1e-12)), name
             if is_known:
-                assert call(y, scores, **followed) == found, name
+                assert call(y, scores, **at) == found, name
                 continue
             for given in ({}, {"pos_label": event} if name != "subgroups" else {}):
                 with pytest.raises(ValueError, match=f"rows whose time .* such as censored={none!r}"
                                                      .replace("1.0", "1")):  # fmt: skip
-                    call(y, scores, **given, **followed)
+                    call(y, scores, **given, **at)
     if coding == "mixed":
         return  # which predictions refuse
     sample = dmfroc.Predictions.from_arrays(y, risk, labels=[none, event])
-    given = {} if is_known else {"censored": none}
-    found = dmfroc.estimate("brier_score", sample, **given, **followed)
+    found = dmfroc.estimate("brier_score", sample, **(at if is_known else named))
     assert found.value == pytest.approx(right["brier_score"], abs=1e-12)
     if not is_known:
         with pytest.raises(ValueError, match="name the value of rows whose time ends"):
-            dmfroc.estimate("brier_score", sample, **followed)
+            dmfroc.estimate("brier_score", sample, **at)
     turned = dmfroc.Predictions.from_arrays(y, -risk, labels=[event, none])
     with pytest.raises(ValueError, match="is taken for no event, but that is"):
-        dmfroc.estimate("hand_till", turned, censored=none, **followed)
+        dmfroc.estimate("hand_till", turned, **named)
 
 
 def test_a_status_that_is_missing_does_not_make_the_living_an_event():
@@ -385,18 +402,18 @@ def test_a_status_that_is_missing_does_not_make_the_living_an_event():
     with pytest.raises(ValueError, match="such as censored='alive'"):
         dmfroc.estimate("hand_till", y, X[:, 0], **FOLLOWED)
     with pytest.raises(ValueError, match="such as censored='alive'"):
-        dmfroc.estimate("hand_till", y, X[:, 0], censored="Alive", **FOLLOWED)
-    found = dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", **FOLLOWED)
+        dmfroc.estimate("hand_till", y, X[:, 0], **followed(censored="Alive"))
+    found = dmfroc.estimate("hand_till", y, X[:, 0], **followed(censored="alive"))
     kinds = np.where(y == "dead", 1, 0)
     assert found.value == dmfroc.estimate("hand_till", kinds, X[:, 0], **FOLLOWED).value
     with pytest.raises(ValueError, match=r"order the classes, labels=\['alive', 'dead'\]"):
-        dmfroc.estimate("hand_till", y, X[:, 0], censored="alive", labels=["dead", "alive"],
-                        **FOLLOWED)  # fmt: skip
+        dmfroc.estimate("hand_till", y, X[:, 0], labels=["dead", "alive"],
+                        **followed(censored="alive"))  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_bootstraps_estimate_the_censoring_again(method):
-    found = dmfroc.estimate("brier_score", KIND, RISKS, method=method, n_draws=1000, **FOLLOWED)
+    found = dmfroc.estimate("brier_score", KIND, RISKS, method=METHODS[method](1000), **FOLLOWED)
     jackknife = dmfroc.estimate("brier_score", KIND, RISKS, **FOLLOWED)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.15)
 
@@ -404,10 +421,10 @@ def test_bootstraps_estimate_the_censoring_again(method):
 def test_several_horizons():
     horizons = [0.3, 0.5, 0.9]
     scores = {"a": RISKS, "b": {t: RISKS * t for t in horizons}}
-    given = {"measure": "brier_score", "time": TIME}
-    found = dmfroc.compare(KIND, scores, horizon=horizons, **given)
+    given = {"measure": "brier_score"}
+    found = dmfroc.compare(KIND, scores, **followed(horizon=horizons), **given)
     for place, t in enumerate(horizons):
-        alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, horizon=t, **given)
+        alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, **followed(horizon=t), **given)
         assert found.points["a"][place] == alone.estimates["a"]
         [difference] = alone.differences
         assert found.points["a - b"][place] == difference
@@ -427,13 +444,17 @@ def test_several_horizons():
     shown = HorizonDisplay(found).plot(difference=True)
     assert list(shown.lines_["a - b"].get_xdata()) == horizons
     assert set(found.plot(band="pointwise").bands_) == {"a", "b"}
-    measures = dmfroc.evaluate(KIND, RISKS, measures=["brier_score", "hand_till"], time=TIME,
-                               horizon=horizons)  # fmt: skip
+    measures = dmfroc.evaluate(
+        KIND,
+        RISKS,
+        measures=["brier_score", "hand_till"],
+        follow_up=dmfroc.FollowUp(TIME, horizons),
+    )
     assert measures.points["brier_score"] == found.points["a"]
 
 
 def test_two_classes_have_one_area_in_the_picture():
-    followed = {"time": TIME, "horizon": [0.4, 0.7]}
+    followed = {"follow_up": dmfroc.FollowUp(TIME, [0.4, 0.7])}
     died = np.minimum(KIND, 1)
     found = dmfroc.evaluate(died, RISKS.sum(axis=1), **followed)
     shown = HorizonDisplay(found).plot()
@@ -455,7 +476,7 @@ def test_prediction_accuracy_is_about_the_aalen_johansen_prediction():
         is_now, at_risk = u == TIME, (u <= TIME).sum()
         incidence += survival * (died & is_now).sum() / at_risk
         survival *= 1 - (is_event & is_now).sum() / at_risk
-    given = {"time": TIME, "horizon": T, "pos_label": 1}
+    given = {"follow_up": dmfroc.FollowUp(TIME, T), "pos_label": 1}
     brier = dmfroc.estimate("brier_score", KIND, RISKS[:, 0], **given).value
     found = dmfroc.estimate("brier_skill_score", KIND, RISKS[:, 0], **given).value
     classes, w = by_hand(TIME, KIND, T)
@@ -473,8 +494,8 @@ def test_subgroups_share_the_censoring():
         plain = dmfroc.estimate("brier_score", classes[own] > 0, RISKS.sum(axis=1)[own],
                                 sample_weight=w[own])  # fmt: skip
         assert one.value == pytest.approx(plain.value, abs=1e-12)
-    with pytest.raises(ValueError, match=r"time has weights .* use method='jackknife'"):
-        dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method="bootstrap", n_draws=100,
+    with pytest.raises(ValueError, match=r"follow_up has weights .* use method='jackknife'"):
+        dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method=dmfroc.Bootstrap(100),
                                  measure="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
 
 
@@ -496,7 +517,7 @@ def test_decisions_at_a_horizon():
     with pytest.raises(ValueError, match="use the intervals of calibration_intercept"):
         dmfroc.applications.calibration_tests(KIND > 0, p, **FOLLOWED)
     tests = dmfroc.applications.calibration_tests(
-        (KIND > 0)[known], p[known], time=TIME[known], horizon=T
+        (KIND > 0)[known], p[known], follow_up=dmfroc.FollowUp(TIME[known], T)
     )
     assert tests.tests == dmfroc.applications.calibration_tests(classes[known] > 0, p[known]).tests
 
@@ -504,8 +525,7 @@ def test_decisions_at_a_horizon():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"horizon": None}, "time=, the follow-up, and horizon= go together"),
-        ({"time": None}, "horizon: time=, the follow-up, and horizon= go together"),
+        ({"follow_up": TIME}, "follow_up must be of type FollowUp"),
         ({"horizon": -1}, "horizon must be above 0 and finite"),
         ({"horizon": [2, 1]}, "several in rising order"),
         ({"horizon": [1, 2], "method": "bootstrap"}, "or give one horizon"),
@@ -513,31 +533,37 @@ def test_decisions_at_a_horizon():
         ({"time": TIME + 1}, "not of two classes or more: take another horizon"),
         ({"time": -TIME}, "time is -.* must be finite and >= 0"),
         ({"time": TIME[1:]}, "time has 59"),
-        ({"at_horizon": "lost"}, "at_horizon must be one of"),
-        ({"censoring": "strata"}, "censoring_by has the strata of censoring='strata'"),
+        ({"ties": "lost"}, "ties must be one of"),
+        ({"censoring": "strata"}, "by has the strata of censoring='strata'"),
         ({"censoring": np.zeros(N)}, "censoring must be above 0 and at most 1"),
         ({"y_score": RISKS[:, 0]}, "a marker for one kind of event: name it by pos_label="),
         ({"y_score": RISKS * 9}, "the risk of each kind of event, and at most 1 in all"),
         ({"y_score": {1: RISKS}}, "scores at the horizons 1, but none at 0.7: give them for each"),
         ({"y_true": np.zeros(N, int)}, "y_true has no event: all rows are censored"),
-        ({"importance": np.ones(N)}, "time and importance.* leave one out"),
-        ({"judge": KIND}, "time, horizon cannot be given together with judge="),
+        ({"population": dmfroc.Importance(np.ones(N))}, "population.* leave one out"),
+        ({"judge": KIND}, "follow_up cannot be given together with judge="),
         ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
-        ({"method": "bootstrap", "interval_type": "studentized"}, "takes weights as known: use"),
+        ({"method": dmfroc.Bootstrap(interval="studentized")}, "takes weights as known: use"),
     ],
 )  # fmt: skip
 def test_what_is_refused(given, message):
-    call = {"y_true": KIND, "y_score": RISKS} | FOLLOWED | given
+    changed = {x: given[x] for x in ("time", "horizon", "ties", "censoring") if x in given}
+    others = {x: given[x] for x in given if x not in changed}
+
+    def call():
+        both = {"y_true": KIND, "y_score": RISKS} | followed(**changed) | others
+        return dmfroc.estimate("brier_score", **both)
+
     with pytest.raises((TypeError, ValueError), match=message):
-        dmfroc.estimate("brier_score", **call)
+        call()
 
 
 def test_first_class_of_predictions_and_independent_samples_are_refused():
     words = np.array(["gone", "dead"])[KIND % 2]
     sample = dmfroc.Predictions.from_arrays(words, X[:, 0])
     with pytest.raises(ValueError, match=r"first class, 'dead', .* labels=\['gone', 'dead'\]"):
-        dmfroc.estimate("hand_till", sample, censored="gone", **FOLLOWED)
-    with pytest.raises(ValueError, match="time is that of one sample: leave paired=True"):
+        dmfroc.estimate("hand_till", sample, **followed(censored="gone"))
+    with pytest.raises(ValueError, match="follow_up is that of one sample: leave paired=True"):
         dmfroc.compare(KIND > 0, {"a": X[:, 0], "b": X[:, 1]}, paired=False, **FOLLOWED)
 
 
@@ -545,7 +571,9 @@ def test_few_rows_with_much_weight_are_reported():
     time = np.append(np.linspace(0.1, 1, 400), np.full(10, 2.0))
     died = np.append(np.arange(400) % 8 == 0, np.zeros(10, bool))
     with pytest.warns(UserWarning, match="few rows carry the weight"):
-        dmfroc.estimate("brier_score", died, np.linspace(0.1, 0.9, 410), time=time, horizon=2)
+        dmfroc.estimate(
+            "brier_score", died, np.linspace(0.1, 0.9, 410), follow_up=dmfroc.FollowUp(time, 2)
+        )
 
 
 def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
@@ -557,7 +585,7 @@ def test_a_value_that_is_not_finite_at_one_horizon_is_refused():
 
     odd = dmfroc.Measure(name="odd", bind=bind)
     with pytest.raises(ValueError, match="odd is nan for 'odd', which cannot be compared"):
-        dmfroc.estimate(odd, y, np.linspace(0, 1, 60), time=time, horizon=[5, 25])
+        dmfroc.estimate(odd, y, np.linspace(0, 1, 60), follow_up=dmfroc.FollowUp(time, [5, 25]))
 
 
 def test_net_benefit_with_strata_is_that_of_dcurves(survival):
@@ -572,6 +600,6 @@ def test_net_benefit_with_strata_is_that_of_dcurves(survival):
         expected = treated.mean() * (1 - survives - survives * threshold / (1 - threshold))
         found = dmfroc.estimate(
             *(dmfroc.measures.net_benefit(threshold), event.astype(int), risk),
-            **{"time": time, "horizon": 36, "censoring": "strata", "censoring_by": treated},
+            **{"follow_up": dmfroc.FollowUp(time, 36, censoring="strata", by=treated)},
         )
         assert found.value == pytest.approx(expected)

@@ -223,16 +223,13 @@ def test_a_judge_that_gives_one_label_has_no_weight(judge, name):
 def test_rows_of_weight_zero_count_for_nothing_beside_a_judge():
     weights = (np.arange(N) % 7 > 0) * 1.0
     kept, groups = weights > 0, np.arange(N) // 2
-    for given in ({}, {"groups": groups}, {"label_strata": groups % 2}):
+    in_strata = dmfroc.Judge(JUDGE, strata=groups % 2)
+    for given in ({"judge": JUDGE}, {"judge": JUDGE, "groups": groups}, {"judge": in_strata}):
         with warnings.catch_warnings(action="ignore"):
-            found = dmfroc.estimate(
-                "hand_till", HIDDEN, SCORES, judge=JUDGE, sample_weight=weights, **given
-            )
+            found = dmfroc.estimate("hand_till", HIDDEN, SCORES, sample_weight=weights, **given)
             of_kept = {x: values[kept] for x, values in given.items()}
-            plain = dmfroc.estimate(
-                "hand_till", HIDDEN[kept], SCORES[kept], judge=JUDGE[kept], **of_kept
-            )
-        if "label_strata" not in given:  # whose shares are those of all rows
+            plain = dmfroc.estimate("hand_till", HIDDEN[kept], SCORES[kept], **of_kept)
+        if given["judge"] is not in_strata:  # whose shares are those of all rows
             assert found.value == pytest.approx(plain.value)
             assert found.interval == pytest.approx(plain.interval)
 
@@ -252,7 +249,7 @@ def test_strata_do_not_borrow_from_rows_that_nobody_verified():
     for name, most in (("hand_till", 0.08), ("brier_score", 0.08), ("log_loss", 0.8)):
         with warnings.catch_warnings(action="ignore"):
             found = dmfroc.estimate(
-                name, hidden, np.column_stack([1 - p, p]), judge=judge, label_strata=strata
+                name, hidden, np.column_stack([1 - p, p]), judge=dmfroc.Judge(judge, strata=strata)
             )
         assert np.ptp(found.interval) < most
 
@@ -264,7 +261,7 @@ def test_unseen_errors_are_counted_among_the_rows_that_were_drawn(name):
     current = np.where(site == 1, np.arange(1000) < 60, np.arange(1000) % 20 < 2)  # 3 and 1 in 10
     y = np.where(current, true.astype(float), np.nan)
     scores = np.eye(2)[true] * 0.9 + 0.05
-    found = dmfroc.estimate(name, y, scores, judge=np.zeros(1000), label_strata=site)
+    found = dmfroc.estimate(name, y, scores, judge=dmfroc.Judge(np.zeros(1000), strata=site))
     plain = dmfroc.estimate(name, true[current], scores[current])
     assert found.judge.n_verified == current.sum() == 140
     assert found.value == plain.value == 1
@@ -303,9 +300,11 @@ def test_rows_that_were_not_drawn_at_random():
     easy = SCORES.max(axis=1) > np.median(SCORES.max(axis=1))
     probability = np.where(easy, 0.3, 0.05)
     drawn = np.where(RNG.random(N) < probability, TRUE.astype(float), np.nan)
-    with pytest.warns(UserWarning, match="label_probability="):
+    with pytest.warns(UserWarning, match="probability="):
         biased = dmfroc.estimate("accuracy", drawn, SCORES, judge=JUDGE)
-    found = dmfroc.estimate("accuracy", drawn, SCORES, judge=JUDGE, label_probability=probability)
+    found = dmfroc.estimate(
+        "accuracy", drawn, SCORES, judge=dmfroc.Judge(JUDGE, probability=probability)
+    )
     truth = dmfroc.estimate("accuracy", TRUE, SCORES).value
     assert found.interval[0] < truth < found.interval[1]
     assert abs(found.judge.verified_value - truth) < abs(biased.judge.verified_value - truth)
@@ -325,7 +324,9 @@ def test_strata_have_the_variance_of_stratified_sampling():
     hidden = np.where(is_verified, y, np.nan)
     names = np.array(["easy", "hard", "odd"])[stratum]
     judge = rng.permutation(y)  # says nothing, so that the value is that of the verified rows
-    found = dmfroc.estimate("accuracy", hidden, y_pred=predicted, judge=judge, label_strata=names)
+    found = dmfroc.estimate(
+        "accuracy", hidden, y_pred=predicted, judge=dmfroc.Judge(judge, strata=names)
+    )
     means = np.array([right[is_verified & (stratum == s)].mean() for s in range(3)])
     sizes, verified = np.bincount(stratum), np.bincount(stratum, is_verified)
     value = sizes @ means / n
@@ -336,14 +337,16 @@ def test_strata_have_the_variance_of_stratified_sampling():
     assert found.standard_error == pytest.approx(error, rel=0.02)
     assert found.judge.verified_error == pytest.approx(error, rel=0.01)
     alike = dmfroc.estimate(
-        "accuracy", hidden, y_pred=predicted, judge=judge,
-        label_probability=(verified / sizes)[stratum],
-    )  # fmt: skip
+        "accuracy",
+        hidden,
+        y_pred=predicted,
+        judge=dmfroc.Judge(judge, probability=(verified / sizes)[stratum]),
+    )
     assert alike.value == pytest.approx(found.value, abs=0.01)
     assert found.standard_error < 0.92 * alike.standard_error
     both = dmfroc.compare(
         hidden, y_pred={"a": predicted, "b": rng.permutation(predicted)}, measure="accuracy",
-        judge=judge, label_strata=names,
+        judge=dmfroc.Judge(judge, strata=names),
     )  # fmt: skip
     assert both.estimates["a"].standard_error == pytest.approx(found.standard_error)
 
@@ -355,12 +358,12 @@ def test_prevalence_is_that_of_repeated_rows(name):
     share = n_positive / (n_positive + n_negative)
     rows = np.repeat(np.arange(800), repeats)
     long = dmfroc.estimate(name, TWO[rows], P[rows], y_pred=HARD[rows]).value
-    found = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence=share)
+    found = dmfroc.estimate(name, TWO, P, y_pred=HARD, population=share)
     assert found.value == pytest.approx(long, abs=1e-9)
     assert found.class_sizes == "fixed"
-    named = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence={0: 1 - share, 1: share})
+    named = dmfroc.estimate(name, TWO, P, y_pred=HARD, population={0: 1 - share, 1: share})
     assert named.interval == found.interval
-    given = dmfroc.estimate(name, TWO, P, y_pred=HARD, importance=repeats)
+    given = dmfroc.estimate(name, TWO, P, y_pred=HARD, population=dmfroc.Importance(repeats))
     assert given.value == pytest.approx(long, abs=1e-9)
 
 
@@ -374,14 +377,14 @@ def test_f1_at_one_per_cent_in_closed_form():
     recall = (HARD[TWO == 1] == 1).mean()
     fallout = (HARD[TWO == 0] == 1).mean()
     tp, fp, fn = 0.01 * recall, 0.99 * fallout, 0.01 * (1 - recall)
-    found = dmfroc.estimate("f1", TWO, P, y_pred=HARD, target_prevalence=0.01)
+    found = dmfroc.estimate("f1", TWO, P, y_pred=HARD, population=0.01)
     assert found.value == pytest.approx(2 * tp / (2 * tp + fp + fn), abs=1e-12)
 
 
 def test_measures_without_prevalence_stay():
     for name in ("hand_till", "recall"):
         plain = dmfroc.estimate(name, TWO, P, y_pred=HARD)
-        found = dmfroc.estimate(name, TWO, P, y_pred=HARD, target_prevalence=0.01)
+        found = dmfroc.estimate(name, TWO, P, y_pred=HARD, population=0.01)
         assert found.value == pytest.approx(plain.value, abs=1e-9)
         assert found.standard_error == pytest.approx(plain.standard_error, rel=0.01)
 
@@ -390,14 +393,14 @@ def test_prevalence_of_three_classes_and_of_comparisons():
     shares = {0: 0.2, 1: 0.3, 2: 0.5}
     predicted = SCORES.argmax(axis=1)
     recalls = metrics.recall_score(TRUE, predicted, average=None)
-    found = dmfroc.evaluate(TRUE, SCORES, measures=["accuracy"], target_prevalence=shares)
+    found = dmfroc.evaluate(TRUE, SCORES, measures=["accuracy"], population=shares)
     assert found.estimates["accuracy"].value == pytest.approx(recalls @ list(shares.values()))
     comparison = dmfroc.compare(
-        TRUE, {"a": SCORES, "b": OTHER}, measure="accuracy", target_prevalence=list(shares.values())
+        TRUE, {"a": SCORES, "b": OTHER}, measure="accuracy", population=list(shares.values())
     )
     assert comparison.estimates["a"].interval == found.estimates["accuracy"].interval
     boot = dmfroc.estimate(
-        "accuracy", TRUE, SCORES, target_prevalence=shares, method="bootstrap", n_draws=500
+        "accuracy", TRUE, SCORES, population=shares, method=dmfroc.Bootstrap(500)
     )
     error = found.estimates["accuracy"].standard_error
     assert boot.standard_error == pytest.approx(error, rel=0.15)
@@ -428,7 +431,7 @@ def test_plan_with_a_judge():
 def test_few_rows_with_the_weight():
     weights = np.where(np.arange(800) < 12, 1000.0, 0.01)
     with pytest.warns(UserWarning, match="800 rows count as 12 of equal weight"):
-        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, importance=weights)
+        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, population=dmfroc.Importance(weights))
 
 
 @pytest.mark.parametrize(
@@ -437,25 +440,24 @@ def test_few_rows_with_the_weight():
         ({}, ValueError, "missing label at row 200.*judge="),
         ({"judge": HIDDEN}, ValueError, "a judge must label all rows"),
         ({"judge": JUDGE[:-1]}, ValueError, "judge has 1999"),
-        ({"judge": JUDGE, "target_prevalence": [0.2, 0.3, 0.5]}, TypeError, "leave one out"),
+        ({"judge": JUDGE, "population": [0.2, 0.3, 0.5]}, ValueError, "leave one out"),
         ({"judge": JUDGE, "method": "bootstrap"}, ValueError, "method='jackknife' alone"),
-        ({"label_probability": np.ones(N)}, TypeError, "goes with judge="),
-        ({"label_strata": np.ones(N)}, TypeError, "label_strata goes with judge="),
-        ({"judge": JUDGE, "label_strata": IS_VERIFIED}, ValueError, "no row of False is verified"),
         (
-            {"judge": JUDGE, "label_strata": np.arange(N) % 2, "groups": np.arange(N) // 2},
+            {"judge": dmfroc.Judge(JUDGE, strata=IS_VERIFIED)},
             ValueError,
-            "several label_strata",
+            "no row of False is verified",
         ),
         (
-            {"judge": JUDGE, "label_strata": JUDGE, "label_probability": np.ones(N)},
+            {"judge": dmfroc.Judge(JUDGE, strata=np.arange(N) % 2), "groups": np.arange(N) // 2},
             ValueError,
-            "leave label_probability",
+            "several strata",
         ),
-        ({"judge": JUDGE, "label_probability": np.zeros(N)}, ValueError, "above 0"),
+        ({"judge": dmfroc.Judge(JUDGE, probability=np.zeros(N))}, ValueError, "above 0"),
     ],
 )
 def test_errors_with_a_judge(options, kind, message):
+    with pytest.raises(ValueError, match="leave probability out"):
+        dmfroc.Judge(JUDGE, probability=np.ones(N), strata=JUDGE)
     with pytest.raises(kind, match=message):
         dmfroc.estimate("accuracy", HIDDEN, SCORES, **options)
 
@@ -463,14 +465,17 @@ def test_errors_with_a_judge(options, kind, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target_prevalence": {0: 0.5, 7: 0.5}}, "names 7"),
-        ({"target_prevalence": {0: 0.5, 1: 0.6}}, "add up to 1"),
-        ({"target_prevalence": [0.5, 0.3, 0.2]}, "each of the 2 classes"),
-        ({"target_prevalence": {0: 1.0, 1: 0.0}}, "two classes or more"),
-        ({"target_prevalence": 0.5, "stratify": False}, "leave stratify=False out"),
-        ({"importance": -np.ones(800)}, "importance is -1.0 at row 0 .* must be finite and >= 0"),
-        ({"importance": np.zeros(800)}, "importance is zero in every row"),
-        ({"importance": np.ones(3)}, "y_true has 800 rows but importance has 3"),
+        ({"population": {0: 0.5, 7: 0.5}}, "names 7"),
+        ({"population": {0: 0.5, 1: 0.6}}, "add up to 1"),
+        ({"population": [0.5, 0.3, 0.2]}, "each of the 2 classes"),
+        ({"population": {0: 1.0, 1: 0.0}}, "two classes or more"),
+        ({"population": 0.5, "stratify": False}, "leave stratify=False out"),
+        (
+            {"population": dmfroc.Importance(-np.ones(800))},
+            "importance is -1.0 at row 0 .* must be finite and >= 0",
+        ),
+        ({"population": dmfroc.Importance(np.zeros(800))}, "importance is zero in every row"),
+        ({"population": dmfroc.Importance(np.ones(3))}, "y_true has 800 rows but importance has 3"),
     ],
 )
 def test_errors_of_populations(options, message):
@@ -489,15 +494,15 @@ def of_target(n, share, seed):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the class shares")
-@pytest.mark.parametrize("option", ["target_prevalence", "importance"])
+@pytest.mark.parametrize("option", ["shares", "importance"])
 def test_errors_of_estimated_populations_are_those_of_a_bootstrap(option):
     y, p, x = of_target(500, 0.5, 1)
     _, q, z = of_target(400, 0.25, 2)
     rng = np.random.default_rng(3)
 
     def value(rows, others):
-        given = q[others] if option == "target_prevalence" else (x[rows], z[others])
-        return dmfroc.estimate("average_precision", y[rows], p[rows], **{option: given})
+        population = q[others] if option == "shares" else dmfroc.Importance(x[rows], z[others])
+        return dmfroc.estimate("average_precision", y[rows], p[rows], population=population)
 
     found = value(slice(None), slice(None))
     draws = []
@@ -505,8 +510,8 @@ def test_errors_of_estimated_populations_are_those_of_a_bootstrap(option):
         rows = np.concatenate([rng.choice(np.flatnonzero(y == k), (y == k).sum()) for k in (0, 1)])
         draws.append(value(rows, rng.integers(400, size=400)).value)
     assert found.standard_error == pytest.approx(np.std(draws), rel=0.2)
-    if option == "target_prevalence":
-        fixed = dmfroc.estimate("average_precision", y, p, target_prevalence=0.25)
+    if option == "shares":
+        fixed = dmfroc.estimate("average_precision", y, p, population=0.25)
         assert found.standard_error > 1.2 * fixed.standard_error
 
 
@@ -514,15 +519,15 @@ def test_estimated_shares_are_those_of_the_target():
     y, p, _ = of_target(4000, 0.5, 4)
     truth, q, _ = of_target(4000, 0.1, 5)
     with pytest.warns(UserWarning, match="class shares in the target, .* uncertain"):
-        dmfroc.estimate("accuracy", y, p, target_prevalence=q[:30])
-    found = dmfroc.estimate("accuracy", y, p, target_prevalence=q)
+        dmfroc.estimate("accuracy", y, p, population=q[:30])
+    found = dmfroc.estimate("accuracy", y, p, population=q)
     direct = dmfroc.estimate("accuracy", truth, q)
     both = np.hypot(found.standard_error, direct.standard_error)
     assert abs(found.value - direct.value) < 3 * both
-    given = dmfroc.estimate("accuracy", y, p, target_prevalence=truth.mean())
+    given = dmfroc.estimate("accuracy", y, p, population=truth.mean())
     assert given.value == pytest.approx(found.value, abs=0.01)
     decided, new = (2 * np.eye(2)[(x[:, 1] > 0.5).astype(int)] for x in (p, q))  # no probabilities
-    by_label = dmfroc.estimate("accuracy", y, decided, target_prevalence=new)
+    by_label = dmfroc.estimate("accuracy", y, decided, population=new)
     assert by_label.value == pytest.approx(found.value, abs=0.02)
 
 
@@ -531,31 +536,37 @@ def test_comparisons_in_an_estimated_population():
     y, p, x = of_target(400, 0.5, 6)
     _, q, z = of_target(300, 0.3, 7)
     scores = {"a": p, "b": p[:, ::-1] * 0.3 + p * 0.7}
-    one = dmfroc.compare(y, scores, measure="average_precision", importance=(x, z))
-    alone = dmfroc.estimate("average_precision", y, p, importance=(x, z))
+    one = dmfroc.compare(y, scores, measure="average_precision", population=dmfroc.Importance(x, z))
+    alone = dmfroc.estimate("average_precision", y, p, population=dmfroc.Importance(x, z))
     assert one.estimates["a"].value == pytest.approx(alone.value)
     assert one.estimates["a"].standard_error == pytest.approx(alone.standard_error)
-    with pytest.raises(ValueError, match="target_prevalence of a comparison must be shares"):
-        dmfroc.compare(y, scores, target_prevalence=q)
+    with pytest.raises(ValueError, match="population of a comparison must be shares"):
+        dmfroc.compare(y, scores, population=q)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target_prevalence": np.full((50, 2), 0.5), "method": "bootstrap"}, "alone: leave"),
-        ({"target_prevalence": np.full((3, 2), np.nan)}, "target_prevalence must be finite"),
-        ({"importance": (np.ones((5, 2)), np.ones((9, 2)))}, "shapes are"),
-        ({"importance": (np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
-        ({"importance": (P[:, None], P[:, None] + 5)}, "without error"),
-        ({"importance": (P[:, None] * np.nan, P[:, None])}, "finite features"),
-        ({"importance": (P[:, None], P[:1, None])}, "two rows of the target or more"),
-        ({"target_prevalence": [[0.8, 0.2]]}, "two rows or more.*shares have one dimension"),
+        ({"population": np.full((50, 2), 0.5), "method": "bootstrap"}, "alone: leave"),
+        ({"population": np.full((3, 2), np.nan)}, "population must be finite"),
+        ({"population": dmfroc.Importance(np.ones((5, 2)), np.ones((9, 2)))}, "shapes are"),
+        ({"population": dmfroc.Importance(np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
+        ({"population": dmfroc.Importance(P[:, None], P[:, None] + 5)}, "without error"),
+        ({"population": dmfroc.Importance(P[:, None] * np.nan, P[:, None])}, "finite features"),
         (
-            {"importance": (P[:, None], P[::3, None]), "folds": FOLDS, "target": "learner"},
+            {"population": dmfroc.Importance(P[:, None], P[:1, None])},
+            "two rows of the target or more",
+        ),
+        ({"population": [[0.8, 0.2]]}, "two rows or more.*shares have one dimension"),
+        (
+            {
+                "folds": dmfroc.Folds(FOLDS, target="learner"),
+                "population": dmfroc.Importance(P[:, None], P[::3, None]),
+            },
             "leave target out",
         ),
         (
-            {"importance": (pd.DataFrame({"a": P}), pd.DataFrame({"b": P[::3]}))},
+            {"population": dmfroc.Importance(pd.DataFrame({"a": P}), pd.DataFrame({"b": P[::3]}))},
             "other names in the sample, 'a', than in the target, 'b'",
         ),
     ],
@@ -570,17 +581,7 @@ def test_errors_of_estimated_populations(options, message):
 def test_scores_that_do_not_tell_classes_apart_estimate_no_shares():
     same = np.full((800, 2), 0.5)
     with pytest.raises(ValueError, match="do not tell the classes apart"):
-        dmfroc.estimate("accuracy", TWO, same, target_prevalence=same)
-
-
-def test_given_shares_leave_no_error_of_ratios_between_classes():
-    """Features that are the classes move weights of whole classes alone, which shares fix."""
-    y = TWO.astype(float)[:, None]
-    given = {"y_pred": HARD, "target_prevalence": [0.5, 0.5]}
-    known = dmfroc.estimate("accuracy", TWO, P, **given)
-    found = dmfroc.estimate("accuracy", TWO, P, importance=(y, y[:60]), **given)
-    assert found.value == pytest.approx(known.value)
-    assert found.standard_error == pytest.approx(known.standard_error, rel=1e-6)
+        dmfroc.estimate("accuracy", TWO, same, population=same)
 
 
 @pytest.fixture(scope="module")
@@ -593,9 +594,11 @@ def of_few_target_rows():
         x[:, 1:] > 0, p, p[np.random.default_rng(0).permutation(400)]
     )  # the features decide how good p is
     names = ["dmf_auc", "hand_till", "convex_hull_auc", "h_measure", "expected_calibration_error"]
-    found = dmfroc.evaluate(y, p, measures=names, importance=(x, z))
+    found = dmfroc.evaluate(y, p, measures=names, population=dmfroc.Importance(x, z))
     weights = found.predictions.sample_weight
-    known = dmfroc.evaluate(y, p, measures=names, importance=weights, method="jackknife")
+    known = dmfroc.evaluate(
+        y, p, measures=names, population=dmfroc.Importance(weights), method="jackknife"
+    )
     return found, known
 
 
@@ -644,7 +647,7 @@ def test_features_in_tables_are_matched_by_name(library):
     source = library.DataFrame({"a": x[:, 0], "b": x[:, 1]})
     target = library.DataFrame({"b": z[:, 1], "a": z[:, 0]})
     values = [
-        dmfroc.estimate("accuracy", y, p, importance=pair).value
+        dmfroc.estimate("accuracy", y, p, population=dmfroc.Importance(*pair)).value
         for pair in ((x, z), (source, target), (source, z))
     ]
     assert values == pytest.approx(values[:1] * 3)
@@ -654,9 +657,10 @@ def test_independent_samples_have_weights_of_their_own():
     samples = {"a": dmfroc.Predictions.from_arrays(TWO, P)}
     samples["b"] = dmfroc.Predictions.from_arrays(TWO[:500], P[:500] ** 2)
     weights = {"b": 0.5 + P[:500], "a": 1.5 - P}
-    found = dmfroc.compare(samples, measure="hand_till", paired=False, importance=weights)
+    importance = {name: dmfroc.Importance(w) for name, w in weights.items()}
+    found = dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
     for name, sample in samples.items():
-        alone = dmfroc.estimate("hand_till", sample, importance=weights[name])
+        alone = dmfroc.estimate("hand_till", sample, population=dmfroc.Importance(weights[name]))
         assert found.estimates[name].value == alone.value
         assert found.estimates[name].interval == pytest.approx(alone.interval)
     errors = [x.standard_error for x in found.estimates.values()]
@@ -666,16 +670,19 @@ def test_independent_samples_have_weights_of_their_own():
 @pytest.mark.parametrize(
     ("importance", "message"),
     [
-        (np.ones(800), "by name of the classifier, 'a', 'b'"),
-        ({"a": np.ones(800)}, "by name of the classifier, 'a', 'b'"),
-        (dict.fromkeys("ab", (P[:, None], P[::2, None])), "makes samples dependent"),
-        (dict.fromkeys("ab", -np.ones(800)), "importance is -1.0 at row 0 .* finite and >= 0"),
+        (dmfroc.Importance(np.ones(800)), "by name of the classifier, 'a', 'b'"),
+        ({"a": dmfroc.Importance(np.ones(800))}, "by name of the classifier, 'a', 'b'"),
+        (dict.fromkeys("ab", dmfroc.Importance(P[:, None], P[::2, None])), "samples dependent"),
+        (
+            dict.fromkeys("ab", dmfroc.Importance(-np.ones(800))),
+            "importance is -1.0 at row 0 .* finite and >= 0",
+        ),
     ],
 )
 def test_importance_of_independent_samples_is_refused(importance, message):
     samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
     with pytest.raises(ValueError, match=message):
-        dmfroc.compare(samples, measure="hand_till", paired=False, importance=importance)
+        dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
 
 
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "one_vs_rest_auc"])

@@ -85,10 +85,10 @@ def of_kappa(d):
 
 def of_population(d):
     return [
-        *d.estimate("accuracy", target_prevalence=d.rows(SHARES)),
-        *d.estimate("precision", target_prevalence=d.rows(SHARES), folds=FOLDS),
-        *d.estimate("accuracy", target_prevalence=d.new),
-        *d.compare("average_precision", target_prevalence=d.rows(SHARES)),
+        *d.estimate("accuracy", population=d.rows(SHARES)),
+        *d.estimate("precision", population=d.rows(SHARES), folds=FOLDS),
+        *d.estimate("accuracy", population=d.new),
+        *d.compare("average_precision", population=d.rows(SHARES)),
     ]
 
 
@@ -115,7 +115,7 @@ def of_pair_weights(d):
 
 
 def of_choice(d):
-    options = {"by": "f1", "target_prevalence": d.rows(SHARES), "n_draws": 100}
+    options = {"by": "f1", "population": d.rows(SHARES), "n_draws": 100}
     found = applications.choose_threshold(d.y, d.scores, **options, **d.given)
     return [found.threshold.value, found.value.value, *np.ravel(found.curve)]
 
@@ -126,9 +126,11 @@ IN_ORDER = {
     "measures.weighted_kappa weights": of_kappa,
     "measures.auc_mu partition": lambda d: d.estimate(measures.auc_mu(d.matrix([[0, 2], [5, 1]]))),
     "multiclass_roc pair_weights": of_pair_weights,
-    "estimate target_prevalence": of_population,
-    "estimate importance": lambda d: d.estimate("precision", importance=(X, X_OF_TARGET)),
-    "applications.choose_threshold target_prevalence": of_choice,
+    "estimate population": of_population,
+    "Importance weights": lambda d: d.estimate(
+        "precision", population=dmfroc.Importance(X, X_OF_TARGET)
+    ),
+    "applications.choose_threshold population": of_choice,
     "curves.decision_curve costs": of_curve,
     "applications.select_class_weights cost_matrix": (
         lambda d: of_weights(d, cost_matrix=d.matrix(COSTS))
@@ -172,7 +174,7 @@ def test_one_share_is_that_of_the_positive_class():
     for at in (0, 1):
         options, choice = {"pos_label": at}, {"by": "accuracy", "n_draws": 100}
         for share in (0.2, {at: 0.2, 1 - at: 0.8}, [0.2, 0.8] if at == 0 else [0.8, 0.2]):
-            options["target_prevalence"] = share
+            options["population"] = share
             found = estimate("accuracy", Y, both(P), **options).value
             chosen = applications.choose_threshold(Y, P, **choice, **options)
             if share == 0.2:
@@ -215,8 +217,8 @@ def test_rows_of_the_target_have_the_order_of_the_labels():
         assert weights.labels == (0, 1)
         np.testing.assert_array_equal(weights.predict(new), weights.predict(both(NEW)))
     new = 1 - NEW[:, None]  # of the positive class
-    single = estimate("accuracy", Y, both(P), target_prevalence=new, pos_label=0)
-    two = estimate("accuracy", Y, both(P), target_prevalence=both(NEW), pos_label=0)
+    single = estimate("accuracy", Y, both(P), population=new, pos_label=0)
+    two = estimate("accuracy", Y, both(P), population=both(NEW), pos_label=0)
     assert single.value == pytest.approx(two.value, abs=1e-12)
 
 
@@ -231,7 +233,9 @@ def test_one_probability_does_for_both_classes(tmp_path):
     pd.DataFrame({"y": np.array(["ill", "well"])[Y], "p_ill": 1 - P}).to_csv(file, index=False)
     of_file = Predictions.from_file(file, label="y")
     for single in (
-        evaluate(Y, P, measures="all", pos_label=0, direction="<=").estimates,
+        evaluate(
+            Predictions.from_arrays(Y, P, pos_label=0, direction="<="), measures="all"
+        ).estimates,
         evaluate(Y, 1 - P, measures="all", pos_label=0).estimates,
         evaluate(of_file, measures="all", pos_label="ill").estimates,
     ):
@@ -246,6 +250,10 @@ def first(p):
     return {"pos_label": 0} | ({"direction": "<="} if p.ndim == 1 else {})
 
 
+def read(p):
+    return Predictions.from_arrays(Y, p, **first(p))
+
+
 def on_scale(p, thresholds):
     return np.where(np.isinf(thresholds), np.inf, 1 - thresholds if p.ndim == 1 else thresholds)
 
@@ -255,9 +263,8 @@ def on_scale(p, thresholds):
 def test_one_probability_in_all_functions():
     for call in (
         lambda p, q: compare(
-            Y, {"a": p, "b": q}, measure=measures.net_benefit(0.4), **first(p)
+            {"a": read(p), "b": read(q)}, measure=measures.net_benefit(0.4)
         ).to_pandas(),
-        lambda p, q: estimate("log_loss", Y, p, judge=Y, **first(p)).interval,
         lambda p, q: on_scale(
             p, applications.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
         ),
@@ -335,8 +342,7 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
     assert "the class of small scores" in str(finished)
     for name in ("hand_till", "average_precision", "max_informedness", "sensitivity_at"):
         expected = estimate(name, *by_hand)
-        for found in (estimate(name, Y, small, **given), estimate(name, finished)):
-            np.testing.assert_allclose(found.interval, expected.interval, rtol=1e-9)
+        np.testing.assert_allclose(estimate(name, finished).interval, expected.interval, rtol=1e-9)
     for by in ("youden", "specificity"):
         options = {"by": by, "n_draws": 100}
         found = applications.choose_threshold(Y, small, **options, **given)
@@ -382,9 +388,9 @@ def test_probabilities_of_the_other_class_have_one_scale():
     np.testing.assert_allclose(found.benefit.value[::-1], expected.benefit.value, atol=1e-12)
     assert "if the score is at most the threshold" in str(found)
     assert json.loads(found.to_json())["direction"] == "<="
-    assert estimate("log_loss", Y, small, **AT_MOST).value == pytest.approx(
-        estimate("log_loss", Y, P).value
-    )
+    read_small = Predictions.from_arrays(Y, small, **AT_MOST)
+    expected = estimate("log_loss", Y, P).value
+    assert estimate("log_loss", read_small).value == pytest.approx(expected)
     curve = curves.calibration_curve(Y, small, **AT_MOST)
     np.testing.assert_allclose(curve.y, curves.calibration_curve(Y, P).y)
 
@@ -397,21 +403,20 @@ def test_probabilities_of_the_other_class_have_one_scale():
         ((Y, P), {"pos_label": 7}, "pos_label= must be one of the classes 0, 1, but it is 7"),
         ((Y, P), {"pos_label": "yes"}, "must be one of the classes 0, 1, but it is 'yes'"),
         ((Y, pd.Series(P, name="p_0")), {"pos_label": 1}, "'p_0'.* pass direction='<=' if"),
-        ((Y, None), {"y_pred": Y, **AT_MOST}, "concerns a single score, but there are hard"),
     ],
 )
 def test_a_direction_is_one_of_a_single_score(arguments, options, message):
     with pytest.raises(ValueError, match=message):
-        estimate("accuracy", *arguments, **options)
+        Predictions.from_arrays(*arguments, **options)
 
 
 def test_finished_predictions_keep_whose_score_they_have():
     given = Predictions.from_arrays(Y, P)
     with pytest.warns(UserWarning, match="is that of class 1, so that small values speak for"):
         found = estimate("average_precision", given, pos_label=0)
-    expected = estimate("average_precision", Y, P, pos_label=0, **AT_MOST)
-    assert found.value == expected.value
-    with pytest.raises(TypeError, match="direction cannot be given together with a Predictions"):
+    expected = Predictions.from_arrays(Y, P, pos_label=0, **AT_MOST)
+    assert found.value == estimate("average_precision", expected).value
+    with pytest.raises(TypeError, match=r"pass dmfroc.Predictions.from_arrays, which takes it"):
         estimate("average_precision", given, direction="<=")
 
 
@@ -486,8 +491,8 @@ def test_one_probability_in_the_command(tmp_path):
     judged = ["--label", "shown", *first[2:], "--judge", "judge", "--measures", "net_benefit"]
     found = run("evaluate", file, *judged)["estimates"]["net_benefit"]["value"]
     verified = np.where(shown == "", None, shown)
-    options = {"judge": Y, "pos_label": 0, "direction": "<="}
-    assert found == pytest.approx(estimate("net_benefit", verified, P, **options).value)
+    options = {"judge": Y, "pos_label": 0}
+    assert found == pytest.approx(estimate("net_benefit", verified, 1 - P, **options).value)
     refused = CliRunner().invoke(app, ["evaluate", str(file), *judged[:-1], "accuracy"])
     assert "needs hard labels" in refused.output
 

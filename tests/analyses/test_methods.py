@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from simulations import classifiers, cyclic_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.analyses.evidence import METHODS, choose_methods
-from dmfroc.inference.options import Method, Options
+from dmfroc.inference.method import Method
+from dmfroc.inference.options import Options
 from dmfroc.measures import dmf_auc, get_measure
 from dmfroc.measures.measure import IntervalProperties
 
@@ -21,7 +23,7 @@ def test_measures_with_kinks_are_resampled_unless_they_are_cross_fitted():
     cross_fitted = estimate("convex_hull_auc", predictions)
     assert cross_fitted.method == "jackknife"
     bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
-    found = estimate(bent, predictions, n_draws=200)
+    found = estimate(bent, predictions, method=dmfroc.Bootstrap(200))
     assert found.method == "bootstrap"
     by_derivative = estimate(bent, predictions, method="jackknife")
     assert any("bent has kinks" in warning for warning in by_derivative.warnings)
@@ -35,10 +37,6 @@ GROUPS = {"groups": np.arange(60) // 2}
 @pytest.mark.parametrize(
     ("method", "option", "remedy"),
     [
-        (None, {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
-        (None, {"n_draws": 2000}, "draws nothing; use method='bootstrap'"),  # the default's value
-        ("jackknife", {"interval_type": "percentile"}, "use method='bootstrap'"),
-        ("jackknife", {"n_draws": 500}, "draws nothing; use method='bootstrap'"),
         ("paper_bootstrap", GROUPS, "independent; use method='bootstrap'"),
         ("paper_bootstrap", {"stratify": False}, "class sizes as fixed; use method='bootstrap'"),
         ("paper_bootstrap", {"stratify": True}, "class sizes as fixed; use method='bootstrap'"),
@@ -53,8 +51,6 @@ GROUPS = {"groups": np.arange(60) // 2}
             {"stratify": True},
             "as random for tables.*in Python call bayesian_table with given=",
         ),
-        ("bayes", {"interval_type": "percentile"}, "quantiles; use method='bootstrap'"),
-        ("bayes", {"n_draws": 500}, "or in Python call bayesian_roc or bayesian_table"),
     ],
 )
 def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
@@ -82,19 +78,6 @@ def test_posteriors_are_evaluated_where_there_are_some():
         evaluate(sample, measures=["informedness", "auc_mu"], method="bayes")
 
 
-def test_one_of_several_measures_may_use_an_option():
-    classes, scores = classifiers(17)
-    bent = replace(get_measure("convex_hull_auc"), name="bent", interval=IntervalProperties())
-    found = evaluate(classes, scores["a"], measures=["hand_till", bent], n_draws=100).estimates
-    assert [found[name].n_draws for name in ("hand_till", "bent")] == [None, 100]
-
-
-def test_an_option_that_no_measures_method_uses_is_refused():
-    classes, scores = classifiers(17)
-    with pytest.raises(ValueError, match="n_draws is no option of method='jackknife'"):
-        evaluate(classes, scores["a"], n_draws=2000)
-
-
 def test_methods_are_known_by_name():
     classes, scores = classifiers(17)
     with pytest.raises(
@@ -108,9 +91,3 @@ def test_methods_are_known_by_name():
             [dmf_auc()], Predictions.from_arrays(classes, scores["a"]), Options(method=name, seed=3)
         )
         assert (found.name, found.seed, found.level) == (name, 3, 0.95)
-
-
-def test_methods_without_draws_say_so():
-    classes = np.arange(30) % 3
-    with pytest.raises(ValueError, match="n_draws is no option of method='jackknife': it draws no"):
-        estimate("accuracy", classes, y_pred=classes[::-1], method="jackknife", n_draws=100)

@@ -69,7 +69,7 @@ def test_turned_around_and_in_print():
 
 
 def test_one_sided_limit():
-    found = ratio_of("recall", alternative="less")
+    found = ratio_of("recall", test="less")
     assert found.p_value == pytest.approx(ratio_of("recall").p_value / 2)
     assert found.interval[0] == 0
 
@@ -80,8 +80,8 @@ def test_one_sided_limit():
         ({"method": "bootstrap"}, "a method other than 'jackknife'"),
         ({"paired": False}, "paired=False"),
         ({"simultaneous": True}, "simultaneous"),
-        ({"alternative": "greater", "margin": 0.1}, "margin"),
-        ({"rope": 0.1}, "rope"),
+        ({"test": dmfroc.NonInferiority(0.1)}, "NonInferiority"),
+        ({"test": dmfroc.Equivalence(0.1)}, "NonInferiority or Equivalence"),
     ],
 )
 def test_what_does_not_go_with_ratios(options, message):

@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 from simulations import cyclic_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, compare_subgroups, estimate
 from dmfroc.analyses.subgroups import THE_OTHERS
 
@@ -212,14 +213,14 @@ def test_the_same_observations_in_two_groups_do_not_differ():
     assert correlated.omnibus.p_value == pytest.approx(difference.p_value, abs=0.02)
     with pytest.raises(ValueError, match="use method='jackknife'"):
         compare_subgroups(
-            ys, both, eye, measure="hand_till", groups=patient, method="bootstrap", n_draws=100
+            ys, both, eye, measure="hand_till", groups=patient, method=dmfroc.Bootstrap(100)
         )
 
 
 def test_bootstrap_agrees_with_the_jackknife():
     y, scores, site = sample(n=900)
     by_draws = compare_subgroups(
-        y, scores, site, measure="hand_till", method="bootstrap", n_draws=1000
+        y, scores, site, measure="hand_till", method=dmfroc.Bootstrap(1000)
     )
     by_influences = compare_subgroups(y, scores, site, measure="hand_till")
     for one, other in zip(by_draws.differences, by_influences.differences, strict=True):

@@ -151,9 +151,9 @@ def test_all_kinds_of_evidence(tmp_path):
         (new, None, {}),
         (Y, NEW, {"folds": np.arange(300) % 5}),
         (Y, NEW, {"groups": np.arange(300) // 3}),
-        (Y, NEW, {"target_prevalence": [0.2, 0.3, 0.5]}),
+        (Y, NEW, {"population": [0.2, 0.3, 0.5]}),
         (partly, NEW, {"judge": Y}),
-        (Y, {"new": NEW, "old": OLD}, {"method": "bootstrap", "n_draws": 200}),
+        (Y, {"new": NEW, "old": OLD}, {"method": dmfroc.Bootstrap(200)}),
     ):
         assert one(rule, y, scores, **options).verdict == "pass"
     both = {"new": new, "old": old}

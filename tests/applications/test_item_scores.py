@@ -20,7 +20,7 @@ RATES = np.arange(0.02, 0.981, 0.02)
 
 
 def limits_of(x, bounds=None):
-    given = scored_items({"m": np.asarray(x, float)}, None, None, None, bounds, None)
+    given = scored_items({"m": np.asarray(x, float)}, None, None, bounds, None)
     return mean_of(given, "m").limits
 
 
@@ -171,10 +171,10 @@ def test_drawn_with_unequal_probabilities():
     f = np.where(rng.random(n) < 0.85, y, 1 - y)
     probability = np.where(hard, 0.2, 0.05)
     hidden = np.where(rng.random(n) < probability, y, np.nan)
-    with pytest.warns(UserWarning, match="label_probability"):
+    with pytest.warns(UserWarning, match="probability"):
         biased = dmfroc.applications.items({"a": hidden}, judge=f).estimates["a"]
     found = dmfroc.applications.items(
-        {"a": hidden}, judge=f, label_probability=probability
+        {"a": hidden}, judge=dmfroc.Judge(f, probability=probability)
     ).estimates["a"]
     assert found.interval[0] < y.mean() < found.interval[1]
     assert abs(biased.judge.verified_value - y.mean()) > 5 * biased.judge.verified_error
@@ -244,7 +244,7 @@ def test_differences_are_antisymmetric_and_nearly_mcnemar():
     discordant = ((a > b).sum(), (a < b).sum())
     exact = stats.binomtest(int(discordant[0]), int(sum(discordant))).pvalue
     assert forward.p_value == pytest.approx(exact, rel=0.7)
-    greater = dmfroc.applications.items({"a": a, "b": b}, alternative="greater").differences[0]
+    greater = dmfroc.applications.items({"a": a, "b": b}, test="greater").differences[0]
     assert greater.interval[1] == math.inf
 
 
@@ -331,7 +331,7 @@ def test_result_is_whole(tmp_path):
         ({"a": [1, None, 0]}, {"judge": [1, None, 0]}, "a judge must score all items"),
         ({"a": [1, None, None]}, {"judge": [1, 0, 0]}, "at least 2"),
         ({"a": [1, 0, 2]}, {"bounds": (0, 1)}, "scores are from 0 to 2"),
-        ({"a": [1, 0]}, {"judge": [1, 0], "label_probability": [0.5, 0]}, "row 1"),
+        ({"a": [1, 0]}, {"judge": dmfroc.Judge([1, 0], probability=[0.5, 0])}, "row 1"),
         ({"a": [1, 0]}, {"judge": {"b": [1, 0]}}, "same names"),
         (
             {"a": [1, 0, None, None], "b": [None, None, 1, 0]},
@@ -354,7 +354,6 @@ def test_errors(scores, options, message):
         ([1, 0], {}, "dict of scores by name"),
         ({1: [1, 0]}, {}, "must be strings"),
         ({"a": ["x", "y"]}, {}, "convert"),
-        ({"a": [1, 0]}, {"label_probability": [1, 1]}, "goes with judge="),
         ({"a": [1, 0], "b": [1, 0]}, {"judge": [1, 0]}, "judge must be a dict"),
     ],
 )

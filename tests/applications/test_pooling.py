@@ -236,7 +236,7 @@ def test_sites_without_errors_are_as_one_sample(k):
     y = np.arange(60) % 2
     right = dmfroc.evaluate(y, y_pred=y, measures=["accuracy"])
     sites = {str(i): right for i in range(k)}
-    mean = dmfroc.pool(sites).mean
+    mean = dmfroc.applications.pool(sites).mean
     assert 1 - mean.interval[0] == pytest.approx(1 - 0.025 ** (1 / (60 * k)), rel=0.15)
     assert mean.interval[0] < mean.value < mean.interval[1] == pytest.approx(1, abs=1e-6)
 

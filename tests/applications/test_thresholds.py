@@ -91,7 +91,7 @@ def test_prevalence_is_that_of_repeated_rows(by):
     rows = np.repeat(np.arange(150), np.where(Y == 1, 1, 20))
     share = (Y == 1).sum() / len(rows)
     options = {"by": by, "n_draws": 100} | ({"cost_fn": 5} if by == "cost" else {})
-    found = choose_threshold(Y, SCORE, target_prevalence=share, **options)
+    found = choose_threshold(Y, SCORE, population=share, **options)
     long = choose_threshold(Y[rows], SCORE[rows], **options)
     assert found.threshold.value == long.threshold.value
     assert found.value.value == pytest.approx(long.value.value)
@@ -101,7 +101,7 @@ def test_prevalence_is_that_of_repeated_rows(by):
         own = choose_threshold(Y, SCORE, **options).value
         assert (low, high) == pytest.approx(own.interval)
     with pytest.raises(ValueError, match="add up to 1"):
-        choose_threshold(Y, SCORE, target_prevalence=[0.5, 0.6])
+        choose_threshold(Y, SCORE, population=[0.5, 0.6])
 
 
 def test_prevalence_of_several_classes():
@@ -109,7 +109,7 @@ def test_prevalence_of_several_classes():
     repeats = np.array([1, 2, 6])
     rows = np.repeat(np.arange(90), repeats[y])
     shares = np.bincount(y[rows]) / len(rows)
-    found = choose_threshold(y, scores, by="f1", target_prevalence=shares, n_draws=100)
+    found = choose_threshold(y, scores, by="f1", population=shares, n_draws=100)
     long = choose_threshold(y[rows], scores[rows], by="f1", n_draws=100)
     for label, choice in found.items():
         assert choice.value.value == pytest.approx(long[label].value.value)

@@ -349,7 +349,7 @@ def test_compare_tests_one_side(folder, tmp_path):
     frames = {path.stem: pd.read_csv(path) for path in files}
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
     (expected,) = dmfroc.compare(
-        frames["good"]["tree"], scores, measure="hand_till", alternative="greater", margin=0.05
+        frames["good"]["tree"], scores, measure="hand_till", test=dmfroc.NonInferiority(0.05)
     ).differences
     assert difference["p_value"] == expected.p_value
     assert difference["interval"] == [expected.interval[0], None]

@@ -15,7 +15,7 @@ import dmfroc
 from dmfroc.cli import commands as cli
 from dmfroc.cli.outputs import with_options
 from dmfroc.inference.hypothesis import Alternative
-from dmfroc.inference.options import Method
+from dmfroc.inference.method import Method
 
 RNG = np.random.default_rng(0)
 Y = np.arange(120) % 2
@@ -176,7 +176,7 @@ def test_outcomes_at_a_horizon(tmp_path, command, more):
         "threshold": dmfroc.applications.choose_threshold,
     }
     read = dmfroc.Predictions.from_arrays(Y, P)
-    expected = analysis[command](read, time=followed["t"], horizon=5)
+    expected = analysis[command](read, follow_up=dmfroc.FollowUp(followed["t"], 5))
     assert found | expected.as_json() == found
 
 

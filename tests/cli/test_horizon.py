@@ -33,7 +33,7 @@ def test_one_horizon_and_several(files, tmp_path):
     found = run("evaluate", files[0], *COLUMNS, "--horizon", 1, "--measures", "brier_score",
                 "--json")  # fmt: skip
     assert found.exit_code == 0, found.output
-    direct = dmfroc.estimate("brier_score", DIED, RISK, time=TIME, horizon=1)
+    direct = dmfroc.estimate("brier_score", DIED, RISK, follow_up=dmfroc.FollowUp(TIME, 1))
     estimate = json.loads(found.stdout)["estimates"]["brier_score"]
     assert estimate["value"] == pytest.approx(direct.value)
     assert estimate["interval"] == pytest.approx(direct.interval)
@@ -41,8 +41,12 @@ def test_one_horizon_and_several(files, tmp_path):
     found = run("compare", *files, *COLUMNS, *several, "--measure", "brier_score", "--json")
     assert found.exit_code == 0, found.output
     rows = json.loads(found.stdout)["horizons"]
-    direct = dmfroc.compare(DIED, {"old": RISK, "new": RISK**2}, measure="brier_score", time=TIME,
-                            horizon=[0.5, 1])  # fmt: skip
+    direct = dmfroc.compare(
+        DIED,
+        {"old": RISK, "new": RISK**2},
+        measure="brier_score",
+        follow_up=dmfroc.FollowUp(TIME, [0.5, 1]),
+    )
     assert [row["name"] for row in rows] == ["old", "old", "new", "new", *["old - new"] * 2]
     assert rows[-1]["value"] == pytest.approx(direct.points["old - new"][1].value)
     page = tmp_path / "report.html"

@@ -73,7 +73,7 @@ def test_target_prevalence(file):
     assert found.exit_code == 0, found.output
     value = json.loads(found.stdout)["estimates"]["accuracy"]["value"]
     named = {"ash": 0.5, "elm": 0.3, "fir": 0.2}
-    direct = dmfroc.estimate("accuracy", NAMES[CLASS], SCORES, target_prevalence=named)
+    direct = dmfroc.estimate("accuracy", NAMES[CLASS], SCORES, population=named)
     assert value == pytest.approx(direct.value)
     wrong = run("evaluate", file, *others, "--target-prevalence", "ash:0.5")
     assert wrong.exit_code != 0

@@ -159,9 +159,9 @@ def test_results_say_that_it_is_a_sample(sample):
     small = dmfroc.scan(batches(Y[:500], SCORES[:500])).predictions(200)
     results = [
         dmfroc.estimate("vus", sample),
-        dmfroc.estimate("hand_till", sample, method="bootstrap", n_draws=100),
-        dmfroc.estimate("hand_till", sample, method="bayesian_bootstrap", n_draws=100),
-        dmfroc.estimate("dmf_auc", sample, method="paper_bootstrap", n_draws=100),
+        dmfroc.estimate("hand_till", sample, method=dmfroc.Bootstrap(100)),
+        dmfroc.estimate("hand_till", sample, method=dmfroc.BayesianBootstrap(100)),
+        dmfroc.estimate("dmf_auc", sample, method=dmfroc.papers.PaperBootstrap(100)),
         dmfroc.estimate("dmf_auc", small, method="bayes"),
         dmfroc.bayes.bayesian_table("informedness", small, n_draws=400),
         dmfroc.evaluate(sample).estimates["dmf_auc"],

@@ -7,6 +7,7 @@ import pytest
 
 import dmfroc
 from dmfroc import functional
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.analyses.joint_evidence import _same_scores_message
 from dmfroc.inputs import arrays
 from dmfroc.inputs.arrays import OnDevice
@@ -49,7 +50,7 @@ def test_scores_stay_where_they_are():
     predictions = dmfroc.Predictions.from_arrays(y, there)
     assert isinstance(predictions.scores, OnDevice)
     dmfroc.estimate("hand_till", predictions)
-    dmfroc.estimate("dmf_auc", predictions, method="bootstrap", n_draws=100)
+    dmfroc.estimate("dmf_auc", predictions, method=dmfroc.Bootstrap(100))
     assert "host" not in vars(predictions.scores)
     np.testing.assert_array_equal(predictions.scores, scores)
     assert "host" in vars(predictions.scores)
@@ -58,7 +59,7 @@ def test_scores_stay_where_they_are():
 @pytest.mark.parametrize("method", ["bootstrap", "bayesian_bootstrap"])
 def test_bootstraps_are_those_of_resample(method):
     y, scores, there, _ = data()
-    found = dmfroc.estimate("hand_till", y, there, method=method, n_draws=100, random_state=5)
+    found = dmfroc.estimate("hand_till", y, there, method=METHODS[method](100), random_state=5)
     model = functional.bootstrap_model(hand_till(), y, scores, kind=method)
     tree = functional.resample(model, n_draws=100, random_state=5)
     np.testing.assert_allclose(found.standard_error, np.std(tree["posterior/value"], ddof=1))
@@ -112,7 +113,7 @@ CALLS = {
         y % 2, {"a": x[:, :2], "b": x[:, 2:]}, measure="hand_till"
     ),
     "draws": lambda y, x: dmfroc.compare(
-        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method="bootstrap", n_draws=100
+        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method=dmfroc.Bootstrap(100)
     ),
     "subgroups": lambda y, x: dmfroc.compare_subgroups(y, x, np.arange(len(y)) // K % 2),
     "influences": lambda y, x: dmfroc.extend.influences("dmf_auc", y, x),

@@ -10,6 +10,7 @@ import xarray
 
 import dmfroc
 from dmfroc import functional, measures
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.functional.resamples import bootstrap_model, rates_model, resample
 
 GENERATOR = np.random.default_rng(0)
@@ -37,7 +38,7 @@ def test_weights_and_values_are_those_of_estimate(kind):
     for row in (0, 1999):
         expected = dmfroc.hand_till_score(Y, SCORES, sample_weight=weights[row])
         np.testing.assert_allclose(values[row], expected, atol=1e-12)
-    expected = dmfroc.estimate("hand_till", Y, SCORES, method=kind, n_draws=2000)
+    expected = dmfroc.estimate("hand_till", Y, SCORES, method=METHODS[kind](2000))
     np.testing.assert_allclose(values.std(), expected.standard_error, rtol=0.1)
     again = resample(model, n_draws=300, random_state=3)["posterior"]["value"].to_numpy()[0]
     np.testing.assert_array_equal(again, values[:300])
@@ -84,7 +85,7 @@ def test_rates_are_drawn_about_the_fitted_curve():
         assert abs(area - dmfroc.dmf_auc_score(Y, SCORES, n_thresholds=9)) < 0.02
     measure = dmfroc.measures.dmf_auc(n_thresholds=9)
     jackknife = dmfroc.estimate(measure, Y, SCORES).standard_error
-    paper = dmfroc.estimate(measure, Y, SCORES, method="paper_bootstrap", n_draws=300)
+    paper = dmfroc.estimate(measure, Y, SCORES, method=dmfroc.papers.PaperBootstrap(300))
     assert 0.7 * jackknife < spread["ordinal", 1.0] < 1.1 * jackknife
     assert spread["ordinal", 1.0] < spread["ordinal", 0.5]
     np.testing.assert_allclose(spread["binomial", 1.0], paper.standard_error, rtol=0.2)

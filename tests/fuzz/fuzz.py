@@ -166,7 +166,7 @@ def either_class(rng):
     close(estimate(made.weighted_kappa(np.where(np.eye(2), 0, costs))), kappa, "weighted kappa")
     rates = [[np.mean(predicted[(codes == k) & (folds == x)] == k) for k in (0, 1)] for x in (0, 1)]
     for target in (shares, float(shares[place]), dict(zip(order, shares, strict=True))):
-        found = estimate("accuracy", target_prevalence=target, folds=folds)
+        found = estimate("accuracy", population=target, folds=folds)
         close(found, np.mean(rates @ shares), f"accuracy at {target}")
 
 

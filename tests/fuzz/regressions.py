@@ -113,7 +113,9 @@ def cross_validated(classifier, X=S, **options):
 def learner(**options):
     """Accuracy of a learner by folds that have equally many rows of each class."""
     folds = np.arange(30) % 2
-    found = dmfroc.estimate("accuracy", Y, S, folds=folds, target="learner", **options)
+    found = dmfroc.estimate(
+        "accuracy", Y, S, folds=dmfroc.Folds(folds, target="learner"), **options
+    )
     return [found.value, found.standard_error]
 
 
@@ -285,15 +287,15 @@ CASES = {
     ),
     "a value with a judge beyond its range": (entropy_with_a_judge, [np.log(2)] * 2),
     "the learner with a judge": (
-        lambda: estimate(judge=Y, target="learner"),
+        lambda: estimate(judge=Y, folds=dmfroc.Folds(target="learner")),
         (ValueError, "target cannot be given together with judge="),
     ),
     "the learner and stratify": (
-        lambda: estimate(folds=FOLDS, target="learner", stratify=True),
+        lambda: estimate(folds=dmfroc.Folds(FOLDS, target="learner"), stratify=True),
         (ValueError, "stratify is no option of method='corrected_resampling'"),
     ),
     "the learner in another population": (
-        lambda: learner(target_prevalence=[0.2, 0.3, 0.5]),
+        lambda: learner(population=[0.2, 0.3, 0.5]),
         learner(sample_weight=np.array([0.2, 0.3, 0.5])[Y]),
     ),
     "stratify with groups of several classes": (
@@ -312,12 +314,14 @@ CASES = {
         (TypeError, "power goes with difference= or margin="),
     ),
     "scores of a target beside hard labels": (
-        lambda: dmfroc.estimate("accuracy", B, y_pred=P > 0.6, target_prevalence=S[:, :2]),
+        lambda: dmfroc.estimate("accuracy", B, y_pred=P > 0.6, population=S[:, :2]),
         (ValueError, "of the sample there are hard labels alone"),
     ),
     "the learner of accumulators": (
-        lambda: dmfroc.compare({x: accumulated("f8") for x in "ab"}, target="learner"),
-        (ValueError, "call dmfroc.applications.compare_streams"),
+        lambda: dmfroc.compare(
+            {x: accumulated("f8") for x in "ab"}, folds=dmfroc.Folds(target="learner")
+        ),
+        (ValueError, "target is no option of a comparison of accumulators"),
     ),
     "a judge of a scan": (
         lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),
@@ -502,8 +506,11 @@ CASES = {
         lambda: estimate(groups=[1] * 5 + ["1"] * 25),
         (TypeError, "groups mixes names of several kinds"),
     ),
-    "rope of NumPy": (lambda: compare(rope=np.float64(0.01)), "classifier"),
-    "rope of text": (lambda: compare(rope="0.01"), (TypeError, "rope must be a number")),
+    "rope of NumPy": (lambda: compare(test=dmfroc.Equivalence(np.float64(0.01))), "classifier"),
+    "rope of text": (
+        lambda: compare(test=dmfroc.Equivalence("0.01")),
+        (TypeError, "rope must be a number"),
+    ),
     "paired of text": (lambda: compare(paired="no"), (TypeError, "paired must be True or False")),
     "measures 1": (lambda: dmfroc.evaluate(Y, S, measures=1), (TypeError, "measures must be")),
     "measures mixed": (
@@ -699,16 +706,18 @@ CASES = {
         1.0,
     ),
     "importance in another order": (
-        lambda: indexed_accuracy(importance=IMPORTANCE),
-        dmfroc.estimate("accuracy", Y, S, importance=IMPORTANCE).value,
+        lambda: indexed_accuracy(population=dmfroc.Importance(IMPORTANCE)),
+        dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(IMPORTANCE)).value,
     ),
     "features in another order": (
-        lambda: indexed_accuracy(importance=T[:, :1], target=S[::2, :1]),
-        dmfroc.estimate("accuracy", Y, S, importance=(T[:, :1], S[::2, :1])).value,
+        lambda: indexed_accuracy(population=dmfroc.Importance(T[:, :1]), target=S[::2, :1]),
+        dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(T[:, :1], S[::2, :1])).value,
     ),
     "probabilities of labels in another order": (
-        lambda: indexed_accuracy(true=VERIFIED, label_probability=IMPORTANCE, judge=Y),
-        dmfroc.estimate("accuracy", VERIFIED, S, judge=Y, label_probability=IMPORTANCE).value,
+        lambda: indexed_accuracy(true=VERIFIED, judge=dmfroc.Judge(Y, probability=IMPORTANCE)),
+        dmfroc.estimate(
+            "accuracy", VERIFIED, S, judge=dmfroc.Judge(Y, probability=IMPORTANCE)
+        ).value,
     ),
     "columns of several labels in another order": (lambda: of_labels("uv", "vu"), 1.0),
     "columns of several labels with other names": (
@@ -738,9 +747,9 @@ CASES = {
         for name, given in {
             "groups": {"groups": ROWS // 2},
             "folds": {"folds": ROWS % 2},
-            "importance": {"importance": IMPORTANCE},
+            "population": {"population": dmfroc.Importance(IMPORTANCE)},
             "a judge": {"judge": (Y + (ROWS % 7 == 0)) % 3},
-            "probabilities of labels": {"judge": Y, "label_probability": IMPORTANCE},
+            "probabilities of labels": {"judge": dmfroc.Judge(Y, probability=IMPORTANCE)},
         }.items()
     },
     "rows in another order": (
@@ -760,27 +769,25 @@ CASES = {
         1 - (3 * 10 + 6) * 100 / (3 * 70 * 34 + 30 * 66),
     ),
     "shares with the first class positive": (
-        lambda: first_class("accuracy", target_prevalence=[0.9, 0.1]),
+        lambda: first_class("accuracy", population=[0.9, 0.1]),
         0.9 * 60 / 70 + 0.1 * 24 / 30,
     ),
     "one share with the first class positive": (
-        lambda: first_class("accuracy", target_prevalence=0.9),
+        lambda: first_class("accuracy", population=0.9),
         0.9 * 60 / 70 + 0.1 * 24 / 30,
     ),
     "one share of a chosen threshold's positive class": (
         lambda: (
             dmfroc.applications.choose_threshold(
-                TRUE, TWO, by="accuracy", target_prevalence=0.9, pos_label=0, n_draws=100
+                TRUE, TWO, by="accuracy", population=0.9, pos_label=0, n_draws=100
             ).value.value
         ),
         0.9,  # everybody
     ),
     "rows of the target with the first class positive": (
         lambda: (
-            first_class("accuracy", target_prevalence=TWO[TRUE == 0])
-            - first_class(
-                "accuracy", target_prevalence=pd.DataFrame(TWO[TRUE == 0], columns=[0, 1])
-            )
+            first_class("accuracy", population=TWO[TRUE == 0])
+            - first_class("accuracy", population=pd.DataFrame(TWO[TRUE == 0], columns=[0, 1]))
         ),
         0.0,
     ),
@@ -793,7 +800,7 @@ CASES = {
         [60 / 70, 1.0, 0.0],
     ),
     "folds at given shares": (
-        lambda: dmfroc.estimate("accuracy", TRUE, TWO, folds=FOLD, target_prevalence=0.2).value,
+        lambda: dmfroc.estimate("accuracy", TRUE, TWO, folds=FOLD, population=0.2).value,
         accuracy_in_folds(0.2),
     ),
     "one probability with the first class positive": (

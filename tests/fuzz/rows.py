@@ -59,10 +59,8 @@ ROWS = {
     "folds": RNG.integers(2, size=N),
     "groups": GROUPS,
     "by": GROUPS % 2,
-    "judge": SAID,
-    "label_probability": RNG.uniform(0.3, 1, N),
-    "label_strata": GROUPS // 8,
-    "importance": RNG.uniform(0.5, 2, N),
+    "judge": dmfroc.Judge(SAID, probability=RNG.uniform(0.3, 1, N), strata=GROUPS // 8),
+    "population": dmfroc.Importance(RNG.uniform(0.5, 2, N)),
     "X": S[:, :2],
     "y": Y,
     "scores": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)},
@@ -136,7 +134,7 @@ OF_FUNCTION = {
     "influences": {"measure": "accuracy"},
     "evaluate": {"measures": ["brier_score", "accuracy"]},
     "lc_index": {"y_true": B},
-    "features": {"importance": (OTHER[:, :2], S[::2, :2])},
+    "features": {"population": dmfroc.Importance(OTHER[:, :2], S[::2, :2])},
     "loess": {"y": B, "at": [0.1, 0.3]},
     "plots.MulticlassROCDisplay": {"plot_band": False},
     "plan": {"measure": "accuracy"},
@@ -188,7 +186,12 @@ def of_features(
     """Estimate a measure where rows are as frequent as their features say."""
     given = {"sample_weight": sample_weight, "frequency_weight": frequency_weight}
     return dmfroc.estimate(
-        "brier_score", y_true, y_score, importance=importance, groups=groups, **given
+        "brier_score",
+        y_true,
+        y_score,
+        population=dmfroc.Importance(importance),
+        groups=groups,
+        **given,
     )
 
 

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from simulations import normal_scores
 
+import dmfroc
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.inference.bias import _bias_of_halves, _halves, bias_of
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.units import sample_of
@@ -162,7 +164,7 @@ def test_intervals_about_cross_fitted_values_contain_the_value(name, n, n_classe
 def test_intervals_of_replicates_allow_for_the_same_bias(method):
     """All replicates of the information in a table of noise are above what is true, 0."""
     classes, scores = normal_scores(3, 300, 10, 0.0)
-    found = estimate("mutual_information", classes, scores, method=method, n_draws=300)
+    found = estimate("mutual_information", classes, scores, method=METHODS[method](300))
     assert found.draws.min() > 0.05
     assert found.interval[0] == pytest.approx(0, abs=1e-12)
     assert found.bias_corrected < found.value
@@ -171,7 +173,7 @@ def test_intervals_of_replicates_allow_for_the_same_bias(method):
 @pytest.mark.parametrize("measure", ["max_informedness", "convex_hull_auc", "h_measure"])
 def test_replicates_of_chosen_thresholds_are_told_to_be_too_good(measure):
     classes, scores = normal_scores(4, 150, 3)
-    found = estimate(measure, classes, scores, method="bootstrap", n_draws=200)
+    found = estimate(measure, classes, scores, method=dmfroc.Bootstrap(200))
     assert any("replicates of it even more so" in remark for remark in found.warnings)
 
 
@@ -227,8 +229,8 @@ def test_average_precision_at_a_small_share_is_too_large_and_says_so():
     def estimates(n, n_samples, **options):
         return [estimate("average_precision", *sample(n), **options) for _ in range(n_samples)]
 
-    [truth] = estimates(60_000, 1, target_prevalence=shares)
-    found = estimates(150, 30, target_prevalence=shares)
+    [truth] = estimates(60_000, 1, population=shares)
+    found = estimates(150, 30, population=shares)
     assert sum("depends on few rows" in " ".join(one.warnings) for one in found) >= 25
     excess = np.mean([one.value for one in found]) - truth.value
     left = np.mean(

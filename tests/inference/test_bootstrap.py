@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulations import cyclic_scores, normal_scores
 
+import dmfroc
 from dmfroc import Predictions, estimate, evaluate
-from dmfroc.inference.options import INTERVAL_TYPES
+from dmfroc.analyses.evidence import METHODS
+from dmfroc.inference.replicates import INTERVAL_TYPES
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
 
@@ -15,7 +17,7 @@ MEASURES = ["hand_till", "dmf_auc", "informedness"]
 def test_seeds(predictions):
     def draws(random_state):
         found = estimate(
-            "hand_till", predictions, method="bootstrap", n_draws=100, random_state=random_state
+            "hand_till", predictions, method=dmfroc.Bootstrap(100), random_state=random_state
         )
         return found.draws
 
@@ -32,7 +34,7 @@ def test_seeds(predictions):
 def test_standard_errors_agree_with_the_jackknife(measure, method):
     predictions = Predictions.from_arrays(*cyclic_scores(n=900))
     expected = estimate(measure, predictions).standard_error
-    found = estimate(measure, predictions, method=method, n_draws=1000).standard_error
+    found = estimate(measure, predictions, method=METHODS[method](1000)).standard_error
     assert abs(found / expected - 1) < 0.1
 
 
@@ -42,9 +44,7 @@ def test_standard_errors_agree_with_the_jackknife(measure, method):
 def test_intervals_agree_in_large_samples(measure, interval_type):
     predictions = Predictions.from_arrays(*cyclic_scores(n=900))
     expected = estimate(measure, predictions)
-    found = estimate(
-        measure, predictions, method="bootstrap", interval_type=interval_type, n_draws=400
-    )
+    found = estimate(measure, predictions, method=dmfroc.Bootstrap(400, interval=interval_type))
     np.testing.assert_allclose(
         found.interval, expected.interval, rtol=0, atol=0.5 * expected.standard_error
     )
@@ -57,7 +57,7 @@ def test_intervals_agree_in_large_samples(measure, interval_type):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_perfect_classifier_gets_an_honest_interval(measure, method):
     classes = np.repeat([0, 1, 2], 20)
-    found = estimate(measure, classes, np.eye(3)[classes], method=method, n_draws=100)
+    found = estimate(measure, classes, np.eye(3)[classes], method=METHODS[method](100))
     low, high = found.interval
     assert found.standard_error == 0
     assert high == pytest.approx(1)
@@ -71,16 +71,16 @@ def test_class_sizes_are_drawn_where_they_matter():
     """Accuracy varies with them; M, bound beside it or alone, has the same replicates."""
     predictions = Predictions.from_arrays(*cyclic_scores(n=60))
     drawn = {
-        name: estimate(name, predictions, method="bootstrap", n_draws=200)
+        name: estimate(name, predictions, method=dmfroc.Bootstrap(200))
         for name in ("accuracy", "hand_till")
     }
-    fixed = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=True)
-    free = estimate("accuracy", predictions, method="bootstrap", n_draws=200, stratify=False)
+    fixed = estimate("accuracy", predictions, method=dmfroc.Bootstrap(200), stratify=True)
+    free = estimate("accuracy", predictions, method=dmfroc.Bootstrap(200), stratify=False)
     np.testing.assert_array_equal(drawn["accuracy"].draws, free.draws)
     assert (fixed.draws != free.draws).any()
     sizes = [found.class_sizes for found in (*drawn.values(), fixed, free)]
     assert sizes == ["random", "fixed", "fixed", "random"]
-    together = evaluate(predictions, measures=list(drawn), method="bootstrap", n_draws=200)
+    together = evaluate(predictions, measures=list(drawn), method=dmfroc.Bootstrap(200))
     for name, found in drawn.items():
         np.testing.assert_allclose(together.estimates[name].draws, found.draws, rtol=1e-12)
 
@@ -88,32 +88,24 @@ def test_class_sizes_are_drawn_where_they_matter():
 def test_few_observations_are_told():
     classes = np.repeat([0, 1, 2], [40, 40, 4])
     scores = np.random.default_rng(0).normal(size=(84, 3)) + np.eye(3)[classes]
-    found = estimate("hand_till", classes, scores, method="bootstrap", n_draws=100)
+    found = estimate("hand_till", classes, scores, method=dmfroc.Bootstrap(100))
     assert any(w.startswith("the rarest class has 4 independent") for w in found.warnings)
-    told = estimate("hand_till", *cyclic_scores(), method="bootstrap", n_draws=100).warnings
+    told = estimate("hand_till", *cyclic_scores(), method=dmfroc.Bootstrap(100)).warnings
     assert not [x for x in told if "softmax" not in x]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"method": "bootstrap", "n_draws": 10}, "n_draws must be an integer >= 100"),
-        (
-            {"method": "bayesian_bootstrap", "interval_type": "studentized"},
-            "has no studentized interval",
-        ),
-    ],
-)
-def test_wrong_options(predictions, options, message):
-    with pytest.raises(ValueError, match=message):
-        estimate("hand_till", predictions, **options)
+def test_wrong_options():
+    with pytest.raises(ValueError, match="n_draws must be an integer >= 100"):
+        dmfroc.Bootstrap(10)
+    with pytest.raises(ValueError, match="has no studentized interval"):
+        dmfroc.BayesianBootstrap(interval="studentized")
 
 
 @pytest.mark.slow
 @given(st.integers(2, 5), st.integers(0, 1000))
 def test_draws_stay_in_range(n_classes, seed):
     classes, scores = cyclic_scores(n=40, n_classes=n_classes, seed=seed)
-    found = estimate("hand_till", classes, scores, method="bootstrap", n_draws=100)
+    found = estimate("hand_till", classes, scores, method=dmfroc.Bootstrap(100))
     assert (found.draws >= 0).all()
     assert (found.draws <= 1).all()
     assert 0 <= found.interval[0] <= found.interval[1] <= 1
@@ -125,7 +117,7 @@ def test_areas_under_straight_lines_vary_as_the_jackknife_says(name):
     """Only the corners of a curve are added up, also by the program of all replicates."""
     y, scores = normal_scores(0, 300, 3, 1.0)
     jackknife = estimate(name, y, scores)
-    found = estimate(name, y, scores, method="bootstrap", n_draws=400)
+    found = estimate(name, y, scores, method=dmfroc.Bootstrap(400))
     assert found.value == pytest.approx(jackknife.value, abs=1e-12)
     assert found.standard_error == pytest.approx(jackknife.standard_error, rel=0.12)
 
@@ -135,5 +127,5 @@ def test_scores_without_ties_and_with_ties_are_one_kind_of_program():
     y = np.repeat([0, 1], 50)
     distinct = rng.normal(size=100) + y
     for scores in (distinct, np.round(distinct), distinct):
-        found = estimate("gini", y, scores, method="bootstrap", n_draws=100)
+        found = estimate("gini", y, scores, method=dmfroc.Bootstrap(100))
         assert found.interval[0] < found.value < found.interval[1]

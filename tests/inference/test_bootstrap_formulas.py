@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit
 
-from dmfroc import estimate
+import dmfroc
+from dmfroc import BayesianBootstrap, Bootstrap, estimate
 from dmfroc.extend import influences
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import moments_of
@@ -63,9 +64,7 @@ def test_studentized_interval_is_its_formula(predictions, measure, level):
     found = estimate(
         measure,
         predictions,
-        method="bootstrap",
-        interval_type="studentized",
-        n_draws=300,
+        method=dmfroc.Bootstrap(300, interval="studentized"),
         random_state=4,
         level=level,
         stratify=True,
@@ -86,9 +85,7 @@ def test_other_intervals_are_their_formulas(predictions, measure, bayesian, leve
         return estimate(
             measure,
             predictions,
-            method="bayesian_bootstrap" if bayesian else "bootstrap",
-            interval_type=interval_type,
-            n_draws=300,
+            method=(BayesianBootstrap if bayesian else Bootstrap)(300, interval_type),
             level=level,
             stratify=True,
         )

@@ -28,9 +28,9 @@ BIASED = [
 
 
 def facts_with_judge(name, judge=JUDGE, **given):
-    options = Options(groups=given.pop("groups", None))
-    given = {"needs": "scores", "judge": judge} | given
-    return evidence_of(HIDDEN, PROBABILITIES, options, **given).facts(get_measure(name))
+    options = Options(groups=given.pop("groups", None), judge=judge)
+    evidence = evidence_of(HIDDEN, PROBABILITIES, options, given, needs="scores")
+    return evidence.facts(get_measure(name))
 
 
 @pytest.mark.parametrize("name", BIASED)

@@ -6,6 +6,7 @@ from scipy import stats
 from scipy.special import expit, logit
 from simulations import normal_scores
 
+import dmfroc
 from dmfroc import compare, estimate
 from dmfroc.measures import hand_till
 
@@ -13,7 +14,7 @@ CLASSES, GOOD = normal_scores(1, 120, 3, 1.5)
 POOR = GOOD + np.random.default_rng(2).normal(size=GOOD.shape)
 FOLDS = np.arange(120) % 4
 FACTOR = 1 / 4 + 1 / 3  # 1/J + n_test / n_train
-OPTIONS = {"folds": FOLDS, "target": "learner"}
+OPTIONS = {"folds": dmfroc.Folds(FOLDS, target="learner")}
 
 
 def of_folds(scores):
@@ -39,16 +40,20 @@ def test_a_difference_is_students_in_both_directions():
     named = {"good": GOOD, "poor": POOR}
     for names, value in ((["good", "poor"], gaps.mean()), (["poor", "good"], -gaps.mean())):
         scores = {name: named[name] for name in names}
-        [found] = compare(CLASSES, scores, measure="hand_till", rope=0.01, **OPTIONS).differences
+        [found] = compare(
+            CLASSES, scores, measure="hand_till", test=dmfroc.Equivalence(0.01), **OPTIONS
+        ).differences
         assert found.value == pytest.approx(value, rel=1e-12)
         assert found.interval == pytest.approx((value - half, value + half), rel=1e-9)
         assert found.p_value == pytest.approx(p_value, rel=1e-9)
         better = stats.t.cdf(value / error, 3)
         assert found.probability_better == pytest.approx(better, rel=1e-9)
-        for sign, alternative in ((1, "greater"), (-1, "less")):
-            one_sided = {"alternative": alternative, "margin": 0.02, **OPTIONS}
+        for test, tail in (
+            (dmfroc.NonInferiority(0.02), stats.t.sf((value + 0.02) / error, 3)),
+            ("less", stats.t.sf(-value / error, 3)),
+        ):
+            one_sided = {"test": test, **OPTIONS}
             [found_so] = compare(CLASSES, scores, measure="hand_till", **one_sided).differences
-            tail = stats.t.sf((sign * value + 0.02) / error, 3)
             assert found_so.p_value == pytest.approx(tail, rel=1e-9)
         of_rope = np.diff(stats.t.cdf((np.array([-0.01, 0.01]) - value) / error, 3))
         assert found.probability_equivalent == pytest.approx(of_rope[0], rel=1e-9)
@@ -60,13 +65,15 @@ def test_a_learner_is_no_more_certain_than_its_fits(measure):
     perfect = np.eye(3)[classes] * 0.98 + 0.01
     perfect /= perfect.sum(axis=1, keepdims=True)
     folds = np.arange(60) // 3 % 4
-    learner = estimate(measure, classes, perfect, folds=folds, target="learner")
+    learner = estimate(measure, classes, perfect, folds=dmfroc.Folds(folds, target="learner"))
     fits = estimate(measure, classes, perfect, folds=folds)
     assert learner.interval == pytest.approx(fits.interval)  # it was (1, 1)
     scores = {"a": perfect, "b": perfect**1.001}
-    named = {"folds": folds, "measure": measure}
-    [difference] = compare(classes, scores, target="learner", **named).differences
-    [of_fits] = compare(classes, scores, **named).differences
+    named = {"measure": measure}
+    [difference] = compare(
+        classes, scores, folds=dmfroc.Folds(folds, "learner"), **named
+    ).differences
+    [of_fits] = compare(classes, scores, folds=folds, **named).differences
     assert difference.interval == pytest.approx(of_fits.interval)
     assert difference.interval[0] < 0 < difference.interval[1]
     assert difference.p_value > 0.99

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from option_names import option_names
 
 import dmfroc
 from dmfroc.applications import choose_threshold
 from dmfroc.cli.commands import app
 from dmfroc.curves import decision_curve
-from dmfroc.inference.options import EvaluationOptions
 from dmfroc.results.text import facts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -22,7 +22,13 @@ N = 120
 Y = np.arange(N) % 2
 P = np.clip(0.3 + 0.4 * Y + RNG.normal(size=N) / 4, 0.02, 0.98)
 TIME = pd.Series(RNG.exponential(2 - P), name="months")
-AT = {"time": TIME, "horizon": 1.5}
+
+
+def at(**others):
+    return {"follow_up": dmfroc.FollowUp(TIME, 1.5, **others)}
+
+
+AT = at()
 KNOWN = (TIME >= 1.5) | (Y == 1)
 OF_HORIZON = {
     "at": 1.5, "time": "months", "rows": N, "known": int(KNOWN.sum()),
@@ -31,11 +37,8 @@ OF_HORIZON = {
 FOLDS, WEIGHTS, GROUPS = np.arange(N) // 2 % 3, 1 + np.arange(N) % 3, np.arange(N) // 4
 IS_VERIFIED = RNG.random(N) < 0.6
 OF_JUDGE = {"rows": N, "verified": int(IS_VERIFIED.sum()), "others": int((~IS_VERIFIED).sum())}
-JUDGED = {
-    "y_true": np.where(IS_VERIFIED, Y, None),
-    "judge": np.where(RNG.random(N) < 0.9, Y, 1 - Y),
-}
-DRAWN = {"method": "bootstrap", "n_draws": 100}
+JUDGE = np.where(RNG.random(N) < 0.9, Y, 1 - Y)
+HIDDEN = {"y_true": np.where(IS_VERIFIED, Y, None)}
 
 # Each option, in a call of it, with the facts that it adds to the list; None: no option of its own
 OPTIONS = {
@@ -47,50 +50,53 @@ OPTIONS = {
     ),
     "y_pred": ({"y_pred": (P > 0.4).astype(int)}, {"hard_labels": "as given"}),
     "pos_label": ({"pos_label": 0}, {"positive_class": 0}),
-    "direction": ({"direction": "<="}, {"direction": "<="}),
     "folds": ({"folds": FOLDS}, {"folds": 3}),
-    "target": ({"folds": FOLDS, "target": "learner"}, {"folds": 3, "target": "learner"}),
-    "train_fraction": (
-        {"folds": FOLDS, "target": "learner", "train_fraction": 0.5},
+    "folds of the learner": (
+        {"folds": dmfroc.Folds(FOLDS, "learner")},
+        {"folds": 3, "target": "learner"},
+    ),
+    "folds of a share": (
+        {"folds": dmfroc.Folds(FOLDS, "learner", 0.5)},
         {"folds": 3, "target": "learner", "train_fraction": 0.5},
     ),
-    "judge": (JUDGED, {"judge": OF_JUDGE | {"drawn": "alike"}}),
-    "label_probability": (
-        JUDGED | {"label_probability": np.full(N, 0.6)},
+    "judge": (HIDDEN | {"judge": JUDGE}, {"judge": OF_JUDGE | {"drawn": "alike"}}),
+    "judge with probability": (
+        HIDDEN | {"judge": dmfroc.Judge(JUDGE, probability=np.full(N, 0.6))},
         {"judge": OF_JUDGE | {"drawn": "as given"}},
     ),
-    "label_strata": (
-        JUDGED | {"label_strata": Y},
+    "judge with strata": (
+        HIDDEN | {"judge": dmfroc.Judge(JUDGE, strata=Y)},
         {"judge": OF_JUDGE | {"drawn": "as given"}},
     ),
-    "target_prevalence": ({"target_prevalence": 0.1}, {"class_shares": {"0": 0.9, "1": 0.1}}),
-    "importance": ({"importance": WEIGHTS}, {"importance": "as given"}),
-    "time": (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
-    "horizon": (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
-    "censored": (
-        AT | {"y_true": Y + 1, "censored": 1},
+    "population": ({"population": 0.1}, {"class_shares": {"0": 0.9, "1": 0.1}}),
+    "population of importance": (
+        {"population": dmfroc.Importance(WEIGHTS)},
+        {"importance": "as given"},
+    ),
+    "follow_up": (AT, {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}}),
+    "follow_up of censored": (
+        at(censored=1) | {"y_true": Y + 1},
         {"horizon": OF_HORIZON | {"censoring": "kaplan-meier"}},
     ),
-    "censoring": (
-        AT | {"censoring": np.full(N, 0.9)},
+    "follow_up with chances": (
+        at(censoring=np.full(N, 0.9)),
         {"horizon": OF_HORIZON | {"censoring": "given"}},
     ),
-    "censoring_by": (
-        AT | {"censoring": "strata", "censoring_by": Y},
+    "follow_up in strata": (
+        at(censoring="strata", by=Y),
         {"horizon": OF_HORIZON | {"censoring": "strata"}},
     ),
-    "at_horizon": (
-        AT | {"at_horizon": "left_out"},
+    "follow_up with ties": (
+        at(ties="left_out"),
         {"horizon": OF_HORIZON | {"ties": "left_out", "censoring": "kaplan-meier"}},
     ),
     "groups": ({"groups": GROUPS}, {"independent_units": N // 4}),
     "stratify": ({"stratify": True}, {"class_sizes": "fixed"}),
-    "interval_type": (
-        DRAWN | {"interval_type": "basic"},
+    "method": None,  # which all outputs name
+    "method with interval": (
+        {"method": dmfroc.Bootstrap(100, "basic")},
         {"interval_type": "basic"},
     ),
-    "n_draws": None,  # a number of JSON and reports, which changes no meaning
-    "method": None,  # which all outputs name
     "level": None,
     "random_state": None,  # changes no meaning
 }
@@ -106,7 +112,8 @@ def assert_says(result, expected, with_report=True):
 
 
 def test_no_option_is_forgotten():
-    assert set(OPTIONS) == set(EvaluationOptions.__annotations__)
+    own = {"measure", "y_true", "y_score"}
+    assert {x.split()[0] for x in OPTIONS} == set(option_names(dmfroc.estimate)) - own
 
 
 def call(function, given):
@@ -152,14 +159,15 @@ def test_reports_of_many_options(function):
 def test_known_rows_are_told_from_all_rows(cases_directory):
     """The report says that of 220 rows 42 are censored before 36 months."""
     table = pd.read_csv(cases_directory / "third" / "survival12.csv")
-    given = {"time": table.months, "horizon": 36, "censored": 1}
-    found = dmfroc.evaluate(table.status, table.risk.to_numpy(), **given)
+    given = table.status, table.risk.to_numpy()
+    found = dmfroc.evaluate(*given, follow_up=dmfroc.FollowUp(table.months, 36, censored=1))
     n_censored = ((table.status == 1) & (table.months < 36)).sum()
     of_horizon = {"at": 36, "time": "months", "rows": len(table), "censored": n_censored}
     of_horizon |= {"known": len(table) - n_censored, "censoring": "kaplan-meier"}
     assert found.design["horizon"] == of_horizon
     assert "one per row, as given" not in found.to_html()
-    several = dmfroc.evaluate(table.status, table.risk.to_numpy(), **given | {"horizon": [12, 36]})
+    at_both = dmfroc.FollowUp(table.months, [12, 36], censored=1)
+    several = dmfroc.evaluate(*given, follow_up=at_both)
     assert_says(several, several.design)
     assert several.design["horizon"]["at"] == [12, 36]
     assert several.design["horizon"]["rows"] == len(table)
@@ -207,7 +215,7 @@ def of_other_analyses():
         ),
         "threshold": (
             lambda: choose_threshold(Y, P, n_draws=100, by="cost", cost_fp=2,
-                                     target_prevalence=shares),
+                                     population=shares),
             {"class_shares": {"0": 0.8, "1": 0.2}, "cost_fp": 2, "cost_fn": 1},
         ),
         "thresholds of three classes": (
@@ -230,7 +238,9 @@ def of_other_analyses():
             {"rows": N, "labels": 2, "average": "micro"},
         ),
         "importance by features": (
-            lambda: dmfroc.estimate("hand_till", Y, P, importance=(P[:, None], P[:60, None])),
+            lambda: dmfroc.estimate(
+                "hand_till", Y, P, population=dmfroc.Importance(P[:, None], P[:60, None])
+            ),
             {"importance": "estimated from 60 rows of the target"},
         ),
         "curve weights": (

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+import dmfroc
 from dmfroc import estimate
 
 
 def test_draws_become_an_arviz_tree(predictions):
     arviz = pytest.importorskip("arviz")
-    found = estimate("hand_till", predictions, method="bayesian_bootstrap", n_draws=500)
+    found = estimate("hand_till", predictions, method=dmfroc.BayesianBootstrap(500))
     tree = found.to_datatree()
     assert tree["posterior"]["hand_till"].dims == ("chain", "draw")
     np.testing.assert_array_equal(tree["posterior"]["hand_till"].values[0], found.draws)

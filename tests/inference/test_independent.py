@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.special import stdtr, stdtrit
 from simulations import normal_scores
 
+import dmfroc
 from dmfroc import Predictions, compare, estimate
 from dmfroc.extend import influences
 from dmfroc.inference import independent
@@ -69,8 +70,8 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     both = {"a": probabilities, "perfect": np.eye(2)[y]}
     single = estimate(measure, y, probabilities, level=0.9)
     perfect, is_loss = estimate(measure, y, both["perfect"]).value, measure == "brier_score"
-    side, end = ("less", 1) if is_loss else ("greater", 0)
-    [found] = compare(y, both, measure=measure, alternative=side, margin=0.01).differences
+    end = 1 if is_loss else 0
+    [found] = compare(y, both, measure=measure, test=dmfroc.NonInferiority(0.01)).differences
     limit = found.interval[end]
     seen = facts_in(sample_of(Predictions.from_arrays(y, probabilities)), get_measure(measure))
     unseen = {"function": None, "unseen": None, "of_unseen": np.zeros(0)}
@@ -78,7 +79,7 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     nearer, farther = (abs(x[end] - single.value) for x in (seen, single.interval))
     assert nearer < abs(limit - found.value) < farther
     assert found.value == pytest.approx(single.value - perfect, rel=1e-9)
-    at = compare(y, both, measure=measure, alternative=side, margin=abs(limit)).differences[0]
+    at = compare(y, both, measure=measure, test=dmfroc.NonInferiority(abs(limit))).differences[0]
     assert at.p_value == pytest.approx(0.05, rel=1e-6)
 
 

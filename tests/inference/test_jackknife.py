@@ -226,17 +226,17 @@ def test_many_errors_have_the_interval_of_ratios_whatever_the_first_ones_cost(pr
     """With 70 false positives of 400 the precision is as uncertain as their ratio of rates."""
     classes, n, n_errors = np.repeat([0, 1], 400), 400, 70
     predicted = np.where(np.arange(2 * n) % n < n_errors, 1 - classes, classes)
-    found = estimate("precision", classes, y_pred=predicted, target_prevalence=prevalence)
+    found = estimate("precision", classes, y_pred=predicted, population=prevalence)
     rates = np.array([1 - n_errors / n, n_errors / n])
     distances = 1.96 * np.sqrt(((1 - rates) / (n * rates)).sum()) * np.array([-1, 1])
     of_odds = logit(prevalence) + np.log(rates[0] / rates[1]) + distances
     assert found.interval == pytest.approx(expit(of_odds), rel=0.03)
     for name in ("f1", "markedness", "correlation", "cohen_kappa", "macro_f1"):
-        other = estimate(name, classes, y_pred=predicted, target_prevalence=prevalence)
+        other = estimate(name, classes, y_pred=predicted, population=prevalence)
         low, high = (x - other.value for x in other.interval)
         assert -low == pytest.approx(high, rel=0.3)
     scores = np.random.default_rng(0).normal(size=2 * n) + 1.5 * classes
-    area = estimate("average_precision", classes, scores, target_prevalence=prevalence)
+    area = estimate("average_precision", classes, scores, population=prevalence)
     thresholds = np.linspace(8, -8, 10_001)
     tpr, fpr = stats.norm.sf(thresholds - 1.5), stats.norm.sf(thresholds)
     precision = prevalence * tpr / (prevalence * tpr + (1 - prevalence) * fpr)
@@ -247,12 +247,12 @@ def test_errors_that_a_sample_lacks_cost_what_they_do_beside_those_that_it_has()
     """Without a false positive, 30 misses say nothing of what false positives would cost."""
     classes, n, prevalence = np.repeat([0, 1], 100), 100, 0.01
     predicted = np.where(np.arange(2 * n) >= 2 * n - 30, 0, classes)
-    found = estimate("f1", classes, y_pred=predicted, target_prevalence=prevalence)
+    found = estimate("f1", classes, y_pred=predicted, population=prevalence)
     fallout = 1 - 0.05 ** (1 / n)
     hits, alarms = prevalence * 0.7, (1 - prevalence) * fallout
     unseen = 2 * hits / (hits + alarms + prevalence)
     assert found.interval[0] == pytest.approx(unseen, abs=0.05)
-    perfect = estimate("f1", classes, y_pred=classes, target_prevalence=prevalence)
+    perfect = estimate("f1", classes, y_pred=classes, population=prevalence)
     assert perfect.interval[0] == pytest.approx(2 * prevalence / (2 * prevalence + alarms), rel=0.1)
 
 

@@ -247,7 +247,7 @@ def test_average_precision_at_a_small_share_is_covered():
         generator = np.random.default_rng(seed)
         y = generator.integers(2, size=400)
         scores, shares = generator.normal(size=400) + 1.5 * y, {0: 1 - share, 1: share}
-        sample = evidence_of(y, scores, Options(), needs="scores", target_prevalence=shares).sample
+        sample = evidence_of(y, scores, Options(population=shares), {}, needs="scores").sample
         low, high = facts_in(sample, get_measure("average_precision")).interval_at(0.05)
         hits += low <= truth <= high
     assert are_plausible(hits)

@@ -6,6 +6,7 @@ from scipy import stats
 from simulations import cyclic_scores
 from sklearn.metrics import roc_auc_score
 
+import dmfroc
 from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc.inference import compiled_replicates, replicates
 from dmfroc.inference.influences import moments_of
@@ -42,7 +43,7 @@ def test_weights_have_their_variance(predictions, bayesian, variance):
 
 def test_draws_do_not_depend_on_how_many_are_computed_at_a_time(predictions, monkeypatch):
     def draws():
-        return estimate("hand_till", predictions, method="bootstrap", n_draws=150).draws
+        return estimate("hand_till", predictions, method=dmfroc.Bootstrap(150)).draws
 
     few = draws()
     monkeypatch.setattr(replicates, "_NUMBERS_PER_TASK", 7 * predictions.n_observations)
@@ -52,7 +53,7 @@ def test_draws_do_not_depend_on_how_many_are_computed_at_a_time(predictions, mon
 
 def test_more_draws_begin_with_the_same(predictions):
     few, many = (
-        estimate("hand_till", predictions, method="bootstrap", n_draws=n).draws for n in (100, 200)
+        estimate("hand_till", predictions, method=dmfroc.Bootstrap(n)).draws for n in (100, 200)
     )
     np.testing.assert_array_equal(many[:100], few)
 
@@ -66,7 +67,7 @@ def test_unstratified_replicates_have_every_class():
     assert (counts[:, -1] > 0).all()
     assert (counts.sum(axis=1) == 61).all()
     assert np.isfinite(
-        estimate("hand_till", predictions, method="bootstrap", stratify=False, n_draws=100).draws
+        estimate("hand_till", predictions, method=dmfroc.Bootstrap(100), stratify=False).draws
     ).all()
 
 
@@ -80,7 +81,7 @@ def test_a_replicate_is_the_measure_of_the_drawn_rows(predictions, measure):
 
     The thresholds of the curve stay those of the sample, so that the two agree less closely.
     """
-    found = estimate(measure, predictions, method="bootstrap", n_draws=100, stratify=True)
+    found = estimate(measure, predictions, method=dmfroc.Bootstrap(100), stratify=True)
     assert found.standard_error == pytest.approx(found.draws.std(ddof=1), rel=1e-12)
     counts = replicates.draw_weights(
         predictions, units_of(predictions), range(5), 0, bayesian=False
@@ -97,7 +98,7 @@ def test_replicates_of_two_classes_are_areas():
     count = replicates.draw_weights(
         predictions, units_of(predictions), range(1), 0, bayesian=False
     )[0]
-    draws = estimate("dmf_auc", predictions, method="bootstrap", n_draws=100).draws
+    draws = estimate("dmf_auc", predictions, method=dmfroc.Bootstrap(100)).draws
     expected = roc_auc_score(classes, scores[:, 1] - scores[:, 0], sample_weight=count)
     assert abs(draws[0] - expected) < 1e-12
 
@@ -109,7 +110,7 @@ def test_replicates_use_the_sample_weights():
     count = replicates.draw_weights(
         predictions, units_of(predictions), range(1), 0, bayesian=False
     )[0]
-    draws = estimate("hand_till", predictions, method="bootstrap", n_draws=100).draws
+    draws = estimate("hand_till", predictions, method=dmfroc.Bootstrap(100)).draws
     expected = hand_till_score(classes, scores, sample_weight=np.maximum(weights * count, 1e-45))
     assert abs(draws[0] - expected) < 1e-12
 

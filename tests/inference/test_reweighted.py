@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from simulations import classifiers, normal_scores, tied_probabilities
 
+import dmfroc
 from dmfroc.analyses.evidence import evidence_of
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.independent import limits_of_contrast
@@ -26,17 +27,17 @@ DESIGNS = {
     "groups and weights": {"groups": GROUPS, "sample_weight": WEIGHTS},
     "folds": {"folds": np.arange(N) % 3},
     "folds and groups": {"folds": GROUPS % 3, "groups": GROUPS},
-    "shares": {"target_prevalence": SHARES},
-    "shares and groups": {"target_prevalence": SHARES, "groups": GROUPS},
-    "shares and folds": {"target_prevalence": SHARES, "folds": np.arange(N) % 3},
+    "shares": {"population": SHARES},
+    "shares and groups": {"population": SHARES, "groups": GROUPS},
+    "shares and folds": {"population": SHARES, "folds": np.arange(N) % 3},
 }
 MEASURES = ["accuracy", "hand_till", "macro_f1", "average_precision", "brier_score"]
 
 
 def sample_in(design, scores=P, classes=CLASSES):
     given = dict(DESIGNS[design])
-    options = Options(groups=given.pop("groups", None), stratify=given.pop("stratify", None))
-    return evidence_of(classes, scores, options, needs="scores", **given).sample
+    of_rows = {x: given.pop(x) for x in ("sample_weight", "frequency_weight") if x in given}
+    return evidence_of(classes, scores, Options(**given), of_rows, needs="scores").sample
 
 
 def limits_in(design, name, scores=P):
@@ -125,7 +126,9 @@ def test_an_unseen_row_has_the_weight_of_an_average_one():
     """So that a sample with weights has the limits of one with eight times the weights."""
     found, expected = (
         facts_in(
-            evidence_of(CLASSES, P, Options(), needs="scores", sample_weight=x * WEIGHTS).sample,
+            evidence_of(
+                CLASSES, P, Options(), {"sample_weight": x * WEIGHTS}, needs="scores"
+            ).sample,
             get_measure("hand_till"),
         ).limits
         for x in (8, 1)
@@ -143,7 +146,9 @@ def followed(n_censored=20, n=80, seed=6):
     time = np.where(kind == 1, generator.uniform(0.1, 0.9, n), 2.0)
     gone = generator.permutation(n)[:n_censored]
     time[gone], kind[gone] = generator.uniform(0.05, 0.95, n_censored), 0
-    return evidence_of(kind, risk, Options(), needs="scores", time=time, horizon=1.0).sample
+    return evidence_of(
+        kind, risk, Options(follow_up=dmfroc.FollowUp(time, 1.0)), {}, needs="scores"
+    ).sample
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -162,7 +167,9 @@ def test_chances_to_stay_uncensored_are_estimated_again(name):
 def test_weights_by_a_model_change_by_their_derivatives():
     generator = np.random.default_rng(7)
     x, target = generator.normal(size=(N, 2)), generator.normal(0.3, size=(50, 2))
-    sample = evidence_of(CLASSES, P, Options(), needs="scores", importance=(x, target)).sample
+    sample = evidence_of(
+        CLASSES, P, Options(population=dmfroc.Importance(x, target)), {}, needs="scores"
+    ).sample
     limits = facts_in(sample, get_measure("hand_till"), allows_for_parts=True).limits
     ones, none = np.ones(N + 50), np.zeros(len(limits.of_unseen))
     assert limits.function.value(ones, none) == pytest.approx(limits.value, rel=1e-9)
@@ -254,7 +261,9 @@ def test_few_censored_rows_hardly_change_an_interval(n_censored):
     for name in ("hand_till", "average_precision", "brier_score"):
         plain, found = (
             facts_in(
-                evidence_of(y, p, Options(), needs="scores", time=t, horizon=1.0).sample,
+                evidence_of(
+                    y, p, Options(follow_up=dmfroc.FollowUp(t, 1.0)), {}, needs="scores"
+                ).sample,
                 get_measure(name),
             )
             for y, t in ((classes, time), (censored, early))

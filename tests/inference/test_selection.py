@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import dmfroc
 from dmfroc import compare
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.selection import may_be_best
@@ -136,7 +137,7 @@ def test_errors_have_their_smallest_value_as_the_best():
 
 def test_bootstrap_agrees_with_the_jackknife():
     y, scores = samples(3, lambda j: 1 + 0.1 * j, 5, n=600)
-    options = {"method": "bootstrap", "n_draws": 2000, "interval_type": "percentile"}
+    options = {"method": dmfroc.Bootstrap(2000, interval="percentile")}
     by_draws = compare(y, scores, measure="hand_till", simultaneous=True, **options)
     by_influences = compare(y, scores, measure="hand_till", simultaneous=True)
     for one, other in zip(by_draws.differences, by_influences.differences, strict=True):
@@ -146,7 +147,7 @@ def test_bootstrap_agrees_with_the_jackknife():
 def test_too_few_draws_for_many_differences_are_refused():
     y, scores = samples(6, lambda j: 1.0, 6, n=60)
     with pytest.raises(ValueError, match=r"each interval must be taken at 99\..*n_draws="):
-        compare(y, scores, measure="hand_till", simultaneous=True, method="bootstrap", n_draws=200)
+        compare(y, scores, measure="hand_till", simultaneous=True, method=dmfroc.Bootstrap(200))
 
 
 def test_picture_marks_the_set():

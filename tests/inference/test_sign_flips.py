@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from simulations import normal_scores
 
+import dmfroc
 from dmfroc import Predictions, compare
 from dmfroc.extend import influences
 from dmfroc.inference.hypothesis import Hypothesis
@@ -22,7 +23,7 @@ def test_it_is_mcnemars_mid_p_test_for_accuracy(alternative, stratify):
     first, second = classes.copy(), classes.copy()
     second[[0, 1, 2, 3, 4, 5, 130]] = 1
     first[100] = 0
-    results, options = {"a": np.eye(3)[first], "b": np.eye(3)[second]}, {"alternative": alternative}
+    results, options = {"a": np.eye(3)[first], "b": np.eye(3)[second]}, {"test": alternative}
     [found] = compare(
         classes, results, measure="accuracy", stratify=stratify, **options
     ).differences
@@ -85,7 +86,7 @@ def test_margins_are_tested_by_the_t_distribution_if_many_observations_decide():
     classes, first = normal_scores(1, 300, 3, 0.8)
     second = first + np.random.default_rng(2).normal(size=first.shape) * 0.3
     [found] = compare(
-        classes, {"a": first, "b": second}, measure="hand_till", alternative="greater", margin=0.01
+        classes, {"a": first, "b": second}, measure="hand_till", test=dmfroc.NonInferiority(0.01)
     ).differences
     df = stats.t.isf(found.p_value, np.array([5.0, 1e6]))  # whatever the degrees of freedom
     statistic = (found.value + 0.01) / found.standard_error

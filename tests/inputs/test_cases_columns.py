@@ -342,8 +342,11 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
     told = "of class 0 is larger in class 1", "It used to be that of class 1"
     with pytest.warns(UserWarning, match=told[0]), pytest.warns(UserWarning, match=told[1]):
         dmfroc.compare(y, {"a": score, "b": -score}, **options)
-    sides = {"a": "<=", "b": ">="}
-    found = dmfroc.compare(y, {"a": score, "b": -2 * score}, direction=sides, **options)
+    read = {
+        name: dmfroc.Predictions.from_arrays(y, s, pos_label=0, direction=side)
+        for name, s, side in (("a", score, "<="), ("b", -2 * score, ">="))
+    }
+    found = dmfroc.compare(read, **options)
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
     assert found.estimates["b"].value == pytest.approx(first, abs=1e-12)
 

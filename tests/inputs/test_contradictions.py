@@ -163,9 +163,13 @@ NOTED = {
     "all measures": lambda: dmfroc.evaluate(CODES, IMPOSSIBLE, measures="all"),
     "estimate": lambda: dmfroc.estimate("hand_till", PAIR, SMALL),
     "log loss": lambda: dmfroc.estimate("log_loss", CODES, IMPOSSIBLE),
-    "bootstrap": lambda: dmfroc.estimate("accuracy", *EXCHANGED, method="bootstrap", n_draws=100),
+    "bootstrap": lambda: dmfroc.estimate("accuracy", *EXCHANGED, method=dmfroc.Bootstrap(100)),
     "folds": lambda: dmfroc.evaluate(*EXCHANGED, folds=np.arange(120) // 3 % 4),
-    "importance": lambda: dmfroc.estimate("accuracy", *EXCHANGED, importance=0.01 + CODES**9),
+    "population": dmfroc.Importance(
+        lambda: dmfroc.estimate(
+            "accuracy", *EXCHANGED, population=dmfroc.Importance(0.01 + CODES**9)
+        )
+    ),
     "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=PAIR, measures="hand_till"),
     "compare": lambda: dmfroc.compare(CODES, {"a": EXCHANGED[1], "b": TURNED}),
     "compare labels": lambda: dmfroc.compare(

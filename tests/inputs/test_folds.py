@@ -166,7 +166,7 @@ def test_comparison_is_paired_inside_the_folds():
 
 def test_bootstrap_draws_inside_the_folds():
     y, scores, folds = sample(360)
-    by_draws = estimate("hand_till", y, scores, folds=folds, method="bootstrap", n_draws=1000)
+    by_draws = estimate("hand_till", y, scores, folds=folds, method=dmfroc.Bootstrap(1000))
     by_influences = estimate("hand_till", y, scores, folds=folds)
     assert by_draws.value == pytest.approx(by_influences.value, rel=1e-12)
     # Resampling 40 cases of a class per fold knows 39/40 of their variance.

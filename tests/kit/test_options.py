@@ -52,7 +52,7 @@ def test_a_key_of_jax_is_a_random_state_everywhere(make):
     calls = (
         lambda key: (
             dmfroc.estimate(
-                "accuracy", y, scores, method="bootstrap", n_draws=100, random_state=key
+                "accuracy", y, scores, method=dmfroc.Bootstrap(100), random_state=key
             ).standard_error
         ),
         lambda key: dmfroc.multiclass_roc(y, scores, n_pairs=2, random_state=key).pairs,

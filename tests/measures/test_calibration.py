@@ -9,6 +9,7 @@ from scipy.stats import chi2
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
+import dmfroc
 from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate, measures
 from dmfroc.extend import influences
 from dmfroc.measures import MEASURES
@@ -297,7 +298,7 @@ def test_uncertainty_has_the_error_of_the_class_sizes_alone():
 def test_bootstrap_intervals_of_biased_measures_hold_the_value(measure):
     y, p = forecasts(200, 3, 5)
     for folds in (None, np.arange(len(y)) % 5):
-        found = estimate(measure, y, p, method="bootstrap", n_draws=100, folds=folds)
+        found = estimate(measure, y, p, method=dmfroc.Bootstrap(100), folds=folds)
         assert found.interval[0] <= found.value <= found.interval[1]
 
 

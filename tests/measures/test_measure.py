@@ -10,6 +10,7 @@ import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
+import dmfroc
 from dmfroc import Measure, Predictions, compare, estimate, evaluate, multiclass_roc, scan
 from dmfroc._kit.compiled import compiled
 from dmfroc.measures import (
@@ -287,8 +288,8 @@ OPTIONS = [
     {"sample_weight": np.arange(60) % 3 / 2},
     {"groups": np.arange(60) // 2},
     {"folds": np.arange(60) % 3},
-    {"method": "bootstrap", "n_draws": 100},
-    {"method": "bayesian_bootstrap", "n_draws": 100, "interval_type": "percentile"},
+    {"method": dmfroc.Bootstrap(100)},
+    {"method": dmfroc.BayesianBootstrap(100, interval="percentile")},
 ]
 
 
@@ -351,7 +352,7 @@ def test_metrics_of_scikit_learn_in_every_question(name):
     assert pair.estimates["a"].value == pytest.approx(expected, abs=1e-12)
     found = list(pair.estimates.values())
     if name in RESAMPLED:  # a call for each draw
-        both = evaluate(classes, shares, measures=[metric], method="bootstrap", n_draws=100)
+        both = evaluate(classes, shares, measures=[metric], method=dmfroc.Bootstrap(100))
         assert both.estimates["metric"].value == pair.estimates["a"].value
         found.append(both.estimates["metric"])
     for estimated in found:

@@ -6,7 +6,9 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
-from dmfroc import calibration_tests, compare, estimate
+import dmfroc
+from dmfroc import compare, estimate
+from dmfroc.applications import calibration_tests
 from dmfroc.measures import MEASURES, get_measure
 
 RNG = np.random.default_rng(5)
@@ -69,7 +71,7 @@ def test_equal_error_rate():
     crossing = grid[np.argmin(np.abs(np.interp(grid, fpr, tpr) + grid - 1))]
     assert e.value == pytest.approx(crossing, abs=1e-5)
     assert e.value == pytest.approx(estimate("eer", 1 - Y, -RISK).value)
-    draws = estimate("eer", Y, RISK, method="bootstrap", n_draws=400)
+    draws = estimate("eer", Y, RISK, method=dmfroc.Bootstrap(400))
     assert e.standard_error == pytest.approx(draws.standard_error, rel=0.15)
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 4000)

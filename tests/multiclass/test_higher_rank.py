@@ -108,7 +108,7 @@ def test_bands_and_replicates_follow():
     measure = measures.dmf_auc(rank=2, **OPTIONS)
     jackknife, bootstrap = (
         dmfroc.estimate(measure, Y, SCORES, **options)
-        for options in ({}, {"method": "bootstrap", "n_draws": 100})
+        for options in ({}, {"method": dmfroc.Bootstrap(100)})
     )
     assert 0.7 < bootstrap.standard_error / jackknife.standard_error < 1.4
     band = dmfroc.evaluate(Y, SCORES, measures=[measure]).plot().band
@@ -146,7 +146,7 @@ def test_methods_that_have_rank_one_say_so():
     with pytest.raises(ValueError, match="leave rank out"):
         functional.value(measure, Y, SCORES, n_classes=K)
     with pytest.raises(ValueError, match="rank 1"):
-        dmfroc.estimate(measure, Y, SCORES, method="paper_bootstrap", n_draws=100)
+        dmfroc.estimate(measure, Y, SCORES, method=dmfroc.papers.PaperBootstrap(100))
     assert not jax.config.jax_enable_x64
 
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 from simulations import cyclic_scores
 
+import dmfroc
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
 from dmfroc.measures import dmf_auc
 from dmfroc.multiclass.band import curve_band
@@ -14,7 +15,7 @@ from dmfroc.plots import MulticlassROCDisplay
 def test_the_papers_bootstrap_is_too_narrow():
     predictions = Predictions.from_arrays(*cyclic_scores(n=600, n_classes=4))
     honest = estimate("dmf_auc", predictions)
-    found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=200)
+    found = estimate("dmf_auc", predictions, method=dmfroc.papers.PaperBootstrap(200))
     assert found.value == honest.value
     assert 0.05 < found.standard_error / honest.standard_error < 0.3
     assert any(x.startswith("the paper's bootstrap takes cumulative") for x in found.warnings)
@@ -27,7 +28,7 @@ def test_the_papers_bootstrap_is_for_its_curve_only():
         with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
             estimate(measure, *arguments, method="paper_bootstrap")
     with pytest.raises(ValueError, match="the interval_type 'percentile' only"):
-        estimate("dmf_auc", predictions, method="paper_bootstrap", interval_type="bca")
+        estimate("dmf_auc", predictions, method=dmfroc.papers.PaperBootstrap(interval="bca"))
 
 
 def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
@@ -43,7 +44,7 @@ def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
             return size * rate
 
     monkeypatch.setattr(np.random, "default_rng", lambda seed: Recorder(np.random.PCG64(seed)))
-    found = estimate("dmf_auc", predictions, method="paper_bootstrap", n_draws=100)
+    found = estimate("dmf_auc", predictions, method=dmfroc.papers.PaperBootstrap(100))
     assert len(seen) == 100
     np.testing.assert_allclose(seen[0].reshape(fitted.shape), fitted, rtol=1e-9)
     # Without noise the fit to the fitted rates is the fit itself, but for the prior.
@@ -144,18 +145,20 @@ def test_defaults_that_are_written_out_beside_the_preset_are_as_if_left_out():
 @pytest.mark.slow
 def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
     measure = dmf_auc(preset="paper")
-    found = estimate(measure, *skewed(n=90), n_draws=200)
+    found = estimate(measure, *skewed(n=90), method=dmfroc.Bootstrap(200))
     assert found.method == "paper_bootstrap"
     np.testing.assert_array_equal(found.interval, np.quantile(found.draws, [0.025, 0.975]))
     assert found.bias_corrected is None
-    perfect = estimate(measure, [0, 1, 2] * 20, np.tile(np.eye(3), (20, 1)), n_draws=100)
+    perfect = estimate(
+        measure, [0, 1, 2] * 20, np.tile(np.eye(3), (20, 1)), method=dmfroc.Bootstrap(100)
+    )
     np.testing.assert_allclose(perfect.interval, 1, atol=1e-9)
     both = evaluate(*skewed(), measures=["hand_till", measure]).estimates.values()
     assert [e.method for e in both] == ["jackknife", "paper_bootstrap"]
     folds = np.arange(len(skewed()[0])) % 3
     assert estimate(measure, *skewed(), folds=folds).method == "jackknife"
     assert estimate(measure, *cyclic_scores(n_classes=2)).method == "jackknife"
-    assert estimate(measure, *skewed(), method="bootstrap", n_draws=100).method == "bootstrap"
+    assert estimate(measure, *skewed(), method=dmfroc.Bootstrap(100)).method == "bootstrap"
     with pytest.raises(ValueError, match="groups is no option of method='paper_bootstrap'"):
         estimate(measure, *skewed(), groups=np.arange(len(skewed()[0])))
 

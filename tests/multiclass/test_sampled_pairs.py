@@ -176,7 +176,7 @@ def test_what_takes_all_pairs_says_so():
     predictions = Predictions.from_arrays(classes, scores)
     measure = dmf_auc(n_pairs=4)
     with pytest.raises(ValueError, match=r"counts a sample of the pairs .* leave n_pairs out"):
-        estimate(measure, predictions, method="bootstrap", n_draws=100)
+        estimate(measure, predictions, method=dmfroc.Bootstrap(100))
     with pytest.raises(ValueError, match="counts a sample of the pairs"):
         dmfroc.extend.influences(measure, predictions)
     with pytest.raises(ValueError, match="are then not independent: leave n_pairs out"):

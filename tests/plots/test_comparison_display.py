@@ -20,7 +20,7 @@ SCORES = {
 
 @pytest.fixture(scope="module")
 def comparison():
-    return dmfroc.compare(TRUE, SCORES, measure="hand_till", rope=0.01)
+    return dmfroc.compare(TRUE, SCORES, measure="hand_till", test=dmfroc.Equivalence(0.01))
 
 
 def test_differences_have_their_intervals(comparison):

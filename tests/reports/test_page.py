@@ -124,7 +124,9 @@ def test_the_verdict_names_the_better(page, comparison):
 
 @pytest.mark.slow
 def test_what_cannot_be_decided_is_said():
-    page = comparison_page(dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, rope=0.01))
+    page = comparison_page(
+        dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, test=dmfroc.Equivalence(0.01))
+    )
     first, second = embedded(page)["verdict"]
     assert "cannot be told apart" in first
     assert "The data do not show whether" in second
