@@ -129,12 +129,12 @@ that is right in so many rows and else wrong at random. {N_SAMPLES:,} samples ea
 {markdown_table(header, rows)}
 
 Two classes: samples of {N_OF_SAMPLE:,} rows with one half of positives, evaluated with
-`target_prevalence={PREVALENCE:g}`. {N_SAMPLES_OF_PREVALENCE:,} samples each.
+`population={PREVALENCE:g}`. {N_SAMPLES_OF_PREVALENCE:,} samples each.
 
 {markdown_table(of_population, of_prevalence(generator))}
 
 Two classes: samples of 500 rows, and 600 rows of another population without classes. If its class
-shares differ, `target_prevalence=` takes their scores; if its features differ, `importance=` takes
+shares differ, `population=` takes their scores; if its features differ, `Importance` takes
 those of both. {N_SAMPLES_OF_PREVALENCE:,} samples each.
 
 {markdown_table(["what differs", "measure", "coverage, %"], of_estimated(np.random.default_rng(2)))}

@@ -128,7 +128,7 @@ CALLS = {
     "compare": lambda f: [
         f(Y, OTHER, measure="dmf_auc"),
         f(Y, OTHER, measure="dmf_auc", **BOOTSTRAP),
-        f(Y, OTHER, measure="informedness", method="bayesian_bootstrap", n_draws=100),
+        f(Y, OTHER, measure="informedness", method=dmfroc.BayesianBootstrap(100)),
         f(Y, OTHER, measure="hand_till", simultaneous=True),
     ],
     "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
@@ -142,13 +142,13 @@ CALLS = {
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
         *(f("dmf_auc", Y, SCORES, **options) for options in ({}, BOOTSTRAP)),
-        f("hand_till", Y, SCORES, interval_type="studentized", **BOOTSTRAP),
+        f("hand_till", Y, SCORES, method=dmfroc.Bootstrap(100, "studentized")),
         f("h_measure", Y, SCORES, **BOOTSTRAP),
-        f("dmf_auc", Y, SCORES, method="paper_bootstrap", n_draws=100),
+        f("dmf_auc", Y, SCORES, method=dmfroc.papers.PaperBootstrap(100)),
         *(f(dmfroc.Measure(name="own", bind=arrays), Y, SCORES, **o) for o in ({}, BOOTSTRAP)),
     ],
     "evaluate": lambda f: [
-        f(Y, SCORES, measures="all", n_draws=100),
+        f(Y, SCORES, measures="all"),
         f(Y, SCORES).curve,
     ],
     "fisher_exact_test": lambda f: f(
@@ -385,8 +385,7 @@ TWO_RUNS = {name: scores[:2] for name, scores in runs(0, 2).items()}
 DRAWS = {"method": dmfroc.Bootstrap(100)}
 IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 9}
 METHODS = {
-    name: {} if "n_draws" in method.remedies else {"n_draws": 100}
-    for name, method in evidence.METHODS.items()
+    name: name if name == "jackknife" else method(100) for name, method in evidence.METHODS.items()
 }
 TYPES = ("percentile", "bca", "basic", "studentized")
 
@@ -431,18 +430,18 @@ CASES = {
         measures=["dmf_auc", "accuracy"], pair_weights="prevalence", level=0.8, stratify=False
     ),
     **{
-        f"estimate/{method}/{kind}": (
-            lambda method=method, kind=kind, options=options: of_kind(
-                partial(dmfroc.estimate, "dmf_auc"), kind, method=method, **options
+        f"estimate/{name}/{kind}": (
+            lambda kind=kind, method=method: of_kind(
+                partial(dmfroc.estimate, "dmf_auc"), kind, method=method
             )
         )
-        for method, options in METHODS.items()
+        for name, method in METHODS.items()
         for kind in ("rows", "folds", "weights", "groups", "random-sizes", "two-classes", "scan")
     },
     **{
         f"estimate/{kind}": (
             lambda kind=kind: dmfroc.estimate(
-                "hand_till", TRUE, GOOD, method=dmfroc.Bootstrap(interval=kind), level=0.9, **DRAWS
+                "hand_till", TRUE, GOOD, method=dmfroc.Bootstrap(100, kind), level=0.9
             )
         )
         for kind in TYPES

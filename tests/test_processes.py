@@ -38,7 +38,7 @@ rng = np.random.default_rng(0)
 y = np.repeat([0, 1, 2], 20)
 s = rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y]
 predictions = dmfroc.Predictions.from_arrays(y, s)
-options = {"method": "bootstrap", "n_draws": 100}
+options = {"method": dmfroc.Bootstrap(100)}
 """
 FORK = """
 from multiprocessing import get_context
@@ -63,7 +63,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_transfer_guard", "disallow")
 jax.config.update("jax_debug_nans", True)
 for measure in ("dmf_auc", "hand_till"):
-    dmfroc.estimate(measure, y, s, interval_type="studentized", **options)
+    dmfroc.estimate(measure, y, s, method=dmfroc.Bootstrap(100, "studentized"))
 dmfroc.dmf(np.full((4, 3), 0.3))
 print(json.dumps([jax.config.jax_numpy_rank_promotion, jax.config.jax_numpy_dtype_promotion,
                   jax.config.jax_transfer_guard, jax.config.jax_enable_x64]))
@@ -71,7 +71,7 @@ print(json.dumps([jax.config.jax_numpy_rank_promotion, jax.config.jax_numpy_dtyp
 DAEMON = """
 sys.stderr = None
 print(json.dumps([
-    dmfroc.estimate("dmf_auc", y, s, method="bootstrap", n_draws=600).seed,
+    dmfroc.estimate("dmf_auc", y, s, method=dmfroc.Bootstrap(600)).seed,
     str(streams) == str((np.random.get_state(), random.getstate())),
 ]))
 """
@@ -95,7 +95,7 @@ big = np.repeat(np.arange(4), 20_000)
 scores = rng.normal(size=(80_000, 4)) + np.eye(4)[big]
 print("ready", flush=True)
 dmfroc.evaluate(big, scores, measures=["hand_till", "informedness", "accuracy", "auc_mu"],
-                method="bootstrap", n_draws=20_000)
+                method=dmfroc.Bootstrap(20_000))
 """
 
 

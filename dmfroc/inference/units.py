@@ -287,7 +287,7 @@ def units_of_parts(
     if len(unit) > n_units and stratify:
         raise ValueError(
             "stratify=True fixes the class sizes, but groups have rows of several classes: "
-            "leave it out, or give the class shares as target_prevalence="
+            "leave it out, or give the class shares as population="
         )
     sizes = np.bincount(stratum)
     return Units(

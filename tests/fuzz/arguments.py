@@ -148,12 +148,13 @@ class Weighted:
                 of_class = np.flatnonzero(rows.codes == k)
                 self.folds[of_class] = np.arange(len(of_class)) % 2
             self.options["folds"] = rows.given(np.array(["u", "v"])[self.folds])
-        if rng.random() < 0.3:
+        kind = rng.random()
+        if kind < 0.3:
             importance = rng.uniform(0.3, 2, n)
-            self.options["importance"] = rows.given(importance)
+            self.options["population"] = dmfroc.Importance(rows.given(importance))
             self.weights = self.weights * importance
-        if rng.random() < 0.3:
-            shares, self.options["target_prevalence"] = rows.shares()
+        elif kind < 0.6:
+            shares, self.options["population"] = rows.shares()
             cell = rows.k * self.folds + rows.codes
             total = np.bincount(cell, self.weights * self.counts)[cell]
             self.weights = self.weights / total * shares[rows.codes]
@@ -174,7 +175,7 @@ def estimated(rng):
     if name in OF_LABELS and rng.random() < 0.3:
         hard = rows.hard(rows.p)
         options["y_pred"] = rows.given(rows.names(hard))
-    fixed = {"target_prevalence"} & set(options)
+    fixed = not isinstance(options.get("population"), dmfroc.Importance | None)
     if rng.random() < 0.3 and not fixed:
         options["stratify"] = bool(rng.random() < 0.5)
     expected = weighted.value(value, rows, rows.p, hard)
@@ -232,14 +233,15 @@ def judged(rng):
     said = np.where(rng.random(rows.n) < 0.8, rows.codes, rng.integers(rows.k, size=rows.n))
     is_verified = rng.random(rows.n) < 0.6
     options, drawn, weights = dict(rows.options), np.ones(rows.n), np.ones(rows.n)
+    of_draw = {}
     kind = rng.integers(3)
     if kind == 0:
         drawn = rng.uniform(0.4, 1, rows.n)
-        options["label_probability"] = rows.given(drawn)
+        of_draw = {"probability": rows.given(drawn)}
     elif kind == 1:
         strata = rng.integers(2, size=rows.n)
         drawn = np.array([is_verified[strata == s].mean() for s in (0, 1)])[strata]
-        options["label_strata"] = rows.given(np.array(["s", "t"])[strata])
+        of_draw = {"strata": rows.given(np.array(["s", "t"])[strata])}
     if rng.random() < 0.3:
         weights = rng.integers(1, 4, rows.n) / 2
         options["sample_weight"] = rows.given(weights)
@@ -256,7 +258,11 @@ def judged(rng):
         return
     y = rows.given(shown)
     found = dmfroc.estimate(
-        measure, y, rows.scores(), judge=rows.given(rows.names(said)), **options
+        measure,
+        y,
+        rows.scores(),
+        judge=dmfroc.Judge(rows.given(rows.names(said)), **of_draw),
+        **options,
     )
     what = f"{name} with a judge and {sorted(options)}"
     close(found.judge.verified_value, verified, what)
@@ -299,13 +305,13 @@ def scored_items(rng):
         is_verified = rng.random(rows.n) < 0.6
         said = {name: np.clip(x + rng.normal(0, 0.2, rows.n), low, high)
                 for name, x in scores.items()}  # fmt: skip
-        drawn = np.ones(rows.n)
+        drawn, of_draw = np.ones(rows.n), {}
         if rng.random() < 0.5:
             drawn = rng.uniform(0.4, 1, rows.n)
-            options["label_probability"] = rows.given(drawn)
+            of_draw = {"probability": rows.given(drawn)}
         given = {name: rows.given(np.where(is_verified, x, np.nan)) for name, x in scores.items()}
         judge = {name: rows.given(x) for name, x in said.items()}
-        found = dmfroc.applications.items(given, judge=judge, **options)
+        found = dmfroc.applications.items(given, judge=dmfroc.Judge(judge, **of_draw), **options)
         for name, x in scores.items():
             w = 1 / drawn[is_verified]
             labels = found.estimates[name].judge
@@ -426,7 +432,7 @@ def decided(rng):
     least = {"at_least": 0.6} if by in ("specificity", "sensitivity") else {}
     target, share = {}, base
     if rng.random() < 0.4:
-        shares, target["target_prevalence"] = rows.shares()
+        shares, target["population"] = rows.shares()
         share = shares[rows.positive]
     options |= {**costs, **least, **target, "by": by, "n_draws": 100}
     chosen = dmfroc.applications.choose_threshold(rows.y, rows.scores(), **options)
@@ -445,7 +451,7 @@ def subgrouped(rng):
     rows.positive = rows.k - 1
     name, measure, value = measure_of(rows)
     weighted = Weighted(rows, folds=False)
-    if {"importance", "target_prevalence"} & set(weighted.options):
+    if "population" in weighted.options:
         return
     site, shift = np.arange(rows.n) // rows.k % 2, np.arange(rows.n) % 2
     columns = {"site": np.array(["n", "s"])[site]}

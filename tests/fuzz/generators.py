@@ -128,10 +128,10 @@ ODD = [
 
 # By function, the options whose value may be odd
 OPTIONS = {
-    "estimate": ["level", "method", "n_draws", "random_state", "stratify", "groups",
-                 "interval_type", "measure", "sample_weight", "labels", "y_pred"],
+    "estimate": ["level", "method", "random_state", "stratify", "groups", "folds", "judge",
+                 "follow_up", "population", "measure", "sample_weight", "labels", "y_pred"],
     "evaluate": ["level", "method", "measures", "random_state", "stratify", "groups", "labels"],
-    "compare": ["level", "rope", "method", "paired", "random_state", "measure", "y_score"],
+    "compare": ["level", "test", "method", "paired", "random_state", "measure", "y_score"],
     "multiclass_roc": ["pair_weights", "n_thresholds", "shrinkage", "threshold_pool", "labels"],
     "optimal_operating_points": ["prevalence", "cost_fp", "cost_fn"],
     "operating_point": ["threshold", "prevalence", "cost_fp", "cost_fn"],

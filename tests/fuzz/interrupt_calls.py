@@ -48,12 +48,13 @@ except KeyboardInterrupt:
     raise
 """
 NOTHING = "time.sleep(100)"
-LONG = "method='bootstrap', n_draws=200_000"
+LONG = "method=dmfroc.Bootstrap(200_000)"
 CALLS = {
     "all measures": "while True: dmfroc.evaluate(y, s, measures='all')",
     "bootstrap": f"dmfroc.evaluate(y, s, measures=['hand_till', 'accuracy', 'auc_mu'], {LONG})",
     "bootstrap of the curve": f"dmfroc.estimate('dmf_auc', y, s, {LONG})",
-    "studentized": f"dmfroc.estimate('hand_till', y, s, interval_type='studentized', {LONG})",
+    "studentized": "dmfroc.estimate('hand_till', y, s, "
+    "method=dmfroc.Bootstrap(200_000, 'studentized'))",
     "comparison": f"dmfroc.compare(y, {{'a': s, 'b': t}}, {LONG})",
     "band": "while True: dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)",
     "posterior": "dmfroc.bayes.bayesian_roc(y[::100], s[::100], n_draws=10_000)",
@@ -62,8 +63,8 @@ CALLS = {
     "volume of many": f"dmfroc.estimate('vus', y3, s3, {LONG})",
     "influences on a volume": "while True: dmfroc.estimate('vus', y3, s3)",
     "volume of ordered classes": f"dmfroc.estimate('ordinal_vus', y3, s3, {LONG})",
-    "Bayesian bootstrap": "dmfroc.estimate('hand_till', y, s, method='bayesian_bootstrap', "
-    "n_draws=200_000)",
+    "Bayesian bootstrap": "dmfroc.estimate('hand_till', y, s, "
+    "method=dmfroc.BayesianBootstrap(200_000))",
     "bootstrap of groups": f"dmfroc.evaluate(y, s, groups=np.arange(20_000) // 2, {LONG})",
     "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, measure='dmf_auc', {LONG})",
     "comparison of volumes": "dmfroc.compare(y3, {'a': s3, 'b': s3[::-1]}, measure='vus', "
@@ -97,7 +98,7 @@ CALLS = {
     "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True), n_draws=1_000_000)",
     "decision curve": "while True: dmfroc.curves.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
     "chosen threshold": "dmfroc.applications.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
-    "other class shares": "while True: dmfroc.evaluate(y, s, target_prevalence=[.1, .2, .3, .4])",
+    "other class shares": "while True: dmfroc.evaluate(y, s, population=[.1, .2, .3, .4])",
     "confidence sequence": "a = dmfroc.counted.Accumulator(range(4))\n    while True:\n"
     "        a.update(y, s)\n        dmfroc.applications.confidence_sequence(a, 'hand_till')",
     "report": "while True: dmfroc.compare(y, {'a': s, 'b': t}).to_html(directory + '/page.html')",

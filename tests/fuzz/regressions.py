@@ -509,7 +509,7 @@ CASES = {
     "rope of NumPy": (lambda: compare(test=dmfroc.Equivalence(np.float64(0.01))), "classifier"),
     "rope of text": (
         lambda: compare(test=dmfroc.Equivalence("0.01")),
-        (TypeError, "rope must be a number"),
+        (TypeError, "half_width must be a number"),
     ),
     "paired of text": (lambda: compare(paired="no"), (TypeError, "paired must be True or False")),
     "measures 1": (lambda: dmfroc.evaluate(Y, S, measures=1), (TypeError, "measures must be")),
@@ -710,7 +710,7 @@ CASES = {
         dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(IMPORTANCE)).value,
     ),
     "features in another order": (
-        lambda: indexed_accuracy(population=dmfroc.Importance(T[:, :1]), target=S[::2, :1]),
+        lambda: indexed_accuracy(population=dmfroc.Importance(T[:, :1], S[::2, :1])),
         dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(T[:, :1], S[::2, :1])).value,
     ),
     "probabilities of labels in another order": (

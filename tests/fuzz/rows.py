@@ -7,6 +7,7 @@ below is an error: say there whether it has rows. Runs by itself: ``python tests
 prints what is wrong.
 """
 
+import inspect
 import itertools
 import json
 import sys
@@ -59,8 +60,10 @@ ROWS = {
     "folds": RNG.integers(2, size=N),
     "groups": GROUPS,
     "by": GROUPS % 2,
-    "judge": dmfroc.Judge(SAID, probability=RNG.uniform(0.3, 1, N), strata=GROUPS // 8),
-    "population": dmfroc.Importance(RNG.uniform(0.5, 2, N)),
+    "judge": SAID,
+    "label_probability": RNG.uniform(0.3, 1, N),
+    "label_strata": GROUPS // 8,
+    "importance": RNG.uniform(0.5, 2, N),
     "X": S[:, :2],
     "y": Y,
     "scores": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)},
@@ -99,7 +102,7 @@ WITHOUT = """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),
     "Predictions.from_file": ("scores", "y_pred", "sample_weight", "frequency_weight", "id"),
-    "choose_threshold": ("by",),
+    "choose_threshold": ("by", "importance"),
     "items": ("id",),  # of each model's own table
     "gate": ("by",),  # is for rules about groups, which take few other arguments
     "calibration_tests": ("time", "censoring_by"),  # refuses rows that are censored before
@@ -134,7 +137,7 @@ OF_FUNCTION = {
     "influences": {"measure": "accuracy"},
     "evaluate": {"measures": ["brier_score", "accuracy"]},
     "lc_index": {"y_true": B},
-    "features": {"population": dmfroc.Importance(OTHER[:, :2], S[::2, :2])},
+    "features": {"importance": (OTHER[:, :2], S[::2, :2])},
     "loess": {"y": B, "at": [0.1, 0.3]},
     "plots.MulticlassROCDisplay": {"plot_band": False},
     "plan": {"measure": "accuracy"},
@@ -142,6 +145,12 @@ OF_FUNCTION = {
     "bayesian_roc": {"algorithm": "laplace", "n_thresholds": 9},
     "scorer neg_brier_score": {"estimator": FITTED},
     "scorer accuracy": {"estimator": FITTED},
+}
+# Objects by what they have of each row
+PARTS = {
+    "judge": ["judge", "label_probability", "label_strata"],
+    "population": ["importance"],
+    "follow_up": ["time", "censoring_by"],
 }
 NEEDS = {"label_probability": "judge", "label_strata": "judge", "censoring_by": "time"}
 OF_DRAW = {"judge", "label_probability", "label_strata"}
@@ -189,7 +198,7 @@ def of_features(
         "brier_score",
         y_true,
         y_score,
-        population=dmfroc.Importance(importance),
+        population=dmfroc.Importance(*importance),
         groups=groups,
         **given,
     )
@@ -218,7 +227,9 @@ def calls():
 
 def arguments_of(name, function):
     """Return the arguments with rows, of which some are optional, and the others."""
-    names = [x for x in abuse.parameters_of(name, function) if x not in ELSEWHERE.get(name, ())]
+    known = abuse.parameters_of(name, function)
+    parts = [y for x in known for y in PARTS.get(x, [x]) if (name, y) != ("items", "label_strata")]
+    names = [x for x in parts if x not in ELSEWHERE.get(name, ())]
     unknown = [x for x in names if x not in ROWS and x not in WITHOUT.split()]
     assert not unknown, f"{name} has {unknown}: say in ROWS or in WITHOUT whether they have rows"
     base, own = abuse.base(name, function), OF_FUNCTION.get(name, {})
@@ -282,12 +293,30 @@ def numbers_in(x):
         yield from numbers_in(list(vars(x).values()))
 
 
+def with_objects(function, given):
+    """Return arguments in which what belongs together is one object."""
+    known = inspect.signature(function).parameters
+    if "judge" in given and {"label_probability", "label_strata"} & {*given}:
+        drawn = given.pop("label_probability", None), given.pop("label_strata", None)
+        given["judge"] = dmfroc.Judge(given["judge"], *drawn)
+    if "importance" in given and "importance" not in known:
+        given["population"] = dmfroc.Importance(given.pop("importance"))
+    if "time" in given:
+        given["follow_up"] = dmfroc.FollowUp(
+            given.pop("time"),
+            given.pop("horizon"),
+            censoring=given.pop("censoring", "kaplan-meier"),
+            by=given.pop("censoring_by", None),
+        )
+    return given
+
+
 def called(function, rows, others):
     """Return the numbers of a result, or the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return np.array(list(numbers_in(function(**rows, **others))))
+            return np.array(list(numbers_in(function(**with_objects(function, rows | others)))))
         except Exception as error:
             return error
         finally:
