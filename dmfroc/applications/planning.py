@@ -47,8 +47,8 @@ from dmfroc.simulation import (
 _N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
 _FEW_DECIDE = (
-    "few observations decide the difference, and compare(test=NonInferiority(...)) tests by its limits: its "
-    "power is less than that of the t test that is planned. Plan with more cases"
+    "few observations decide the difference, and compare(test=NonInferiority(...)) tests by its "
+    "limits: its power is less than that of the t test that is planned. Plan with more cases"
 )
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
 
