@@ -6,7 +6,7 @@ What comes back are values, and one influence for each row and measure.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -54,6 +54,16 @@ class MeasuresOnDevice(BoundMeasures):
     def n_values(self) -> int:
         """Number of measures."""
         return self.n_measures
+
+    def only(self, place: int) -> MeasuresOnDevice:
+        """Return one of the measures by itself."""
+        if self.n_measures == 1:
+            return self
+        options = self.function.keywords
+        summaries = options["summary"].keywords["summaries"][place : place + 1]
+        options = options | {"summary": WithOptions(_together, summaries=summaries)}
+        function = WithOptions(self.function.func, **options)
+        return replace(self, function=function, n_measures=1)
 
     def __call__(self, weights: Float[Any, " n"]) -> Float[Array, " values"]:
         """Return the values, by arrays that may be traced."""

@@ -231,7 +231,7 @@ def near_an_end(
     share: Float[np.ndarray, " k"],
     design: Float[np.ndarray, "k p"],
 ) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
-    """Return the model of values between 0 and 1, some of them at an end, on the logit scale.
+    """Return the model on the logit scale of values between 0 and 1, some of them at an end.
 
     A value without an error has no logit, and others have a larger logit and variance by chance. So
     values are linearised at what is expected of them, with the variance of a case that all share,

@@ -160,3 +160,14 @@ def test_equal_scores_are_found_where_they_lie(monkeypatch):
     named = {"a": there, "b": there + 0.0, "c": there[:, ::-1]}
     named = {name: dmfroc.Predictions.from_arrays(y, scores) for name, scores in named.items()}
     assert _same_scores_message(named).endswith("no difference: 'a' and 'b'")
+
+
+def test_measures_of_one_statistic_have_limits_of_their_own():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    scores = (rng.normal(size=(90, 3)) + 1.5 * np.eye(3)[y]).astype(np.float32)
+    names = ["average_precision", "lift_area", "gini"]
+    together = dmfroc.evaluate(y, jax.numpy.asarray(scores), measures=names)
+    for name in names:
+        alone = dmfroc.estimate(name, y, jax.numpy.asarray(scores)).interval
+        assert together[name].interval == pytest.approx(alone, abs=1e-9)
