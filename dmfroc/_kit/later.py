@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from typing import Never
+    from typing import Self as Self
 
     import matplotlib.artist
     import matplotlib.axes
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 
     Nothing = Never
 else:
-    Nothing = Any  # run-time checks of types know no argument that is never given
+    # Run-time checks know no argument that is never given, and no class around a function
+    Nothing = Self = Any
 
 type Artist = "matplotlib.artist.Artist"
 type Axes = "matplotlib.axes.Axes"

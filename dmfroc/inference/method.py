@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerDraw
+from dmfroc._kit.later import Self
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import MANY_FREEDOM, Contrast, Hypothesis, error_reaching
 from dmfroc.inference.influences import Moments

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from dmfroc._kit.later import Self
 from dmfroc._kit.options import choice, proportion
 
 Target = Literal["fits", "learner"]

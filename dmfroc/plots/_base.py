@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.later import Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import instance, number
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.curve import Curve, Line
@@ -27,7 +27,6 @@ from dmfroc.plots._style import (
     GUIDE_ID,
     ChartStyle,
     ClassifierDisplay,
-    Self,
     by_label,
     checked_name,
     draw_band,

@@ -7,20 +7,15 @@ import textwrap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.habits import Hinted, unknown_option
-from dmfroc._kit.later import Artist, Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Artist, Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
-
-if TYPE_CHECKING:
-    from typing import Self as Self
-else:
-    Self = Any  # run-time checks of types do not know the class that a function belongs to
 
 type Limits = tuple[float | int | None, float | int | None]
 

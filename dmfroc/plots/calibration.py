@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from dmfroc import curves
-from dmfroc._kit.later import Axes, LineCollection
+from dmfroc._kit.later import Axes, LineCollection, Self
 from dmfroc._kit.options import check_level
 from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import ChartStyle, Self, draw_legend
+from dmfroc.plots._style import ChartStyle, draw_legend
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03

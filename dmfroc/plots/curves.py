@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc import curves
-from dmfroc._kit.later import Axes
+from dmfroc._kit.later import Axes, Self
 from dmfroc._kit.options import flag, positive
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
@@ -17,7 +17,7 @@ from dmfroc.curves.points import Cases, for_each_class
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.band import CurveBand, curve_band
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits, Self
+from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits
 
 _DATA: Limits = (None, None)
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
 from dmfroc.multiclass.band import BandKind, check_kind
@@ -16,7 +16,6 @@ from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
-    Self,
     by_label,
     checked_name,
     draw_band,

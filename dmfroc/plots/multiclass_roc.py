@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from dmfroc._kit.later import Axes, Line2D, LineCollection, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, LineCollection, PolyCollection, Self
 from dmfroc._kit.options import choice, flag
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import legend_text
@@ -25,7 +25,7 @@ from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import ChartStyle, Self, rate_texts
+from dmfroc.plots._style import ChartStyle, rate_texts
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renders
 from dmfroc.results.text import decimals

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
 from dmfroc._kit.text import legend_text
 from dmfroc.inputs.arguments import as_predictions
@@ -27,7 +27,6 @@ from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
-    Self,
     checked_name,
     draw_band,
     draw_legend,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import flag
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
@@ -22,7 +22,7 @@ from dmfroc.multiclass.band import BandKind, check_kind
 from dmfroc.multiclass.curve import mean_curve_of
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._kinds import CHARTS
-from dmfroc.plots._style import CURVE_ID, Display, Self, draw_band, draw_legend, style_of
+from dmfroc.plots._style import CURVE_ID, Display, draw_band, draw_legend, style_of
 from dmfroc.plots.comparison import ComparisonDisplay
 from dmfroc.plots.forest import (
     ForestRow,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection
+from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import check_level, instance
 from dmfroc._kit.text import legend_text
 from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
@@ -13,7 +13,6 @@ from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
-    Self,
     by_label,
     draw_band,
     draw_legend,
