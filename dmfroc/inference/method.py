@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -87,7 +87,7 @@ class IntervalMethod(ABC):
     level: float = field(default=DEFAULT_LEVEL, init=False, repr=False)
     seed: int = field(default=0, init=False, repr=False)
 
-    def at(self, level: float, seed: int = 0) -> Self:
+    def at[M: IntervalMethod](self: M, level: float, seed: int = 0) -> M:
         """Return the method at a level, with a seed of whatever is drawn."""
         found = copy(self)
         vars(found).update(level=level, seed=seed)
