@@ -14,7 +14,6 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerDraw
-from dmfroc._kit.later import Self
 from dmfroc.inference.evidence import Facts
 from dmfroc.inference.hypothesis import MANY_FREEDOM, Contrast, Hypothesis, error_reaching
 from dmfroc.inference.influences import Moments
@@ -88,7 +87,7 @@ class IntervalMethod(ABC):
     level: float = field(default=DEFAULT_LEVEL, init=False, repr=False)
     seed: int = field(default=0, init=False, repr=False)
 
-    def at(self, level: float, seed: int = 0) -> Self:
+    def at[M: IntervalMethod](self: M, level: float, seed: int = 0) -> M:
         """Return the method at a level, with a seed of whatever is drawn."""
         found = copy(self)
         vars(found).update(level=level, seed=seed)

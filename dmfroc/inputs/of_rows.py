@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from dmfroc._kit.later import Self
 from dmfroc._kit.options import choice, proportion
 
 Target = Literal["fits", "learner"]
@@ -26,12 +25,12 @@ class OfRows:
     per_row: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def of(cls, given: Any) -> Self | None:
+    def of(cls, given: Any) -> Any:
         """Return an object as it is, and anything else as the first field of one."""
         make: Any = cls
         return given if given is None or isinstance(given, cls) else make(given)
 
-    def __getitem__(self, rows: Any) -> Self:
+    def __getitem__[K: OfRows](self: K, rows: Any) -> K:
         """Return the same of some of the rows."""
         given = {name: getattr(self, name) for name in self.per_row}
         return replace(self, **{x: np.asarray(v)[rows] for x, v in given.items() if np.ndim(v)})

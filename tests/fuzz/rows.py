@@ -95,7 +95,7 @@ WITHOUT = """
     pseudo_count random_state rank rates recall recall1 recall2 result rope rows rule rules s scale
     scheduler second sensitivity separator sequence shape_scale share shrink shrinkage simultaneous
     sites skew slope smoothing source span specificity split_scale spread_log_scale spread_scale
-    stratify strength structure study table target target_prevalence tasks tau_scale tempering
+    stratify strength structure study table target target_prevalence tasks test tau_scale tempering
     threshold threshold_pool threshold_scale thresholds ties tpr train_fraction truth values
     variance weighting weights where
 """

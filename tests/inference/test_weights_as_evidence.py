@@ -5,6 +5,7 @@ import pytest
 from simulations import normal_scores
 
 from dmfroc import Predictions, compare, estimate, evaluate
+from dmfroc.analyses.evidence import METHODS
 from dmfroc.bayes import bayesian_table
 from dmfroc.extend import influences
 from dmfroc.inference.units import sample_of
@@ -44,7 +45,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("measure", ["dmf_auc", "hand_till", "informedness", "convex_hull_auc"])
 def test_rows_of_weight_zero_change_nothing(measure, method, weighted):
     plain, more = with_rows_of_weight_zero(weighted=weighted)
-    options = {"method": method} | ({} if method == "jackknife" else {"n_draws": 100})
+    options = {"method": method if method == "jackknife" else METHODS[method](100)}
     assert_same(estimate(measure, more, **options), estimate(measure, plain, **options))
 
 
@@ -111,7 +112,7 @@ def test_a_perfect_classifier_is_as_sure_as_its_weights(method):
     """Thirty cases per class, of which ten have nearly all the weight."""
     classes = np.repeat([0, 1], 30)
     weights = np.tile(np.repeat([1, 1e-6], [10, 20]), 2)
-    options = {"method": method} | ({} if method == "jackknife" else {"n_draws": 100})
+    options = {"method": method if method == "jackknife" else METHODS[method](100)}
     heavy, scores = weights == 1, np.arange(60.0)
     for name, given in {"hand_till": {"y_score": scores}, "accuracy": {"y_pred": classes}}.items():
         found = estimate(name, classes, sample_weight=weights, **given, **options)

@@ -27,8 +27,6 @@ def test_the_papers_bootstrap_is_for_its_curve_only():
         arguments = (sampled,) if isinstance(sampled, Predictions) else sampled
         with pytest.raises(ValueError, match="it is for 'dmf_auc' of three or more classes"):
             estimate(measure, *arguments, method="paper_bootstrap")
-    with pytest.raises(ValueError, match="the interval_type 'percentile' only"):
-        estimate("dmf_auc", predictions, method=dmfroc.papers.PaperBootstrap(interval="bca"))
 
 
 def test_cells_are_drawn_from_the_fitted_model(monkeypatch):
@@ -145,12 +143,15 @@ def test_defaults_that_are_written_out_beside_the_preset_are_as_if_left_out():
 @pytest.mark.slow
 def test_the_interval_of_the_preset_is_percentiles_and_nothing_else():
     measure = dmf_auc(preset="paper")
-    found = estimate(measure, *skewed(n=90), method=dmfroc.Bootstrap(200))
+    found = estimate(measure, *skewed(n=90), method=dmfroc.papers.PaperBootstrap(200))
     assert found.method == "paper_bootstrap"
     np.testing.assert_array_equal(found.interval, np.quantile(found.draws, [0.025, 0.975]))
     assert found.bias_corrected is None
     perfect = estimate(
-        measure, [0, 1, 2] * 20, np.tile(np.eye(3), (20, 1)), method=dmfroc.Bootstrap(100)
+        measure,
+        [0, 1, 2] * 20,
+        np.tile(np.eye(3), (20, 1)),
+        method=dmfroc.papers.PaperBootstrap(100),
     )
     np.testing.assert_allclose(perfect.interval, 1, atol=1e-9)
     both = evaluate(*skewed(), measures=["hand_till", measure]).estimates.values()
