@@ -39,6 +39,7 @@ from dmfroc import measures
 COLUMNS = ("function", "input", "first", "second", "verdict", "message")
 OF_COMPARISONS = ("paired", "test", "test of a margin", "test of equivalence", "simultaneous")
 OF_ALL = [x for x in VALUES if x not in OF_COMPARISONS]
+OF_GATE = [x for x in OF_ALL if x != "per_class"]
 ARRAYS, TWO = ({"y_true": TRUE, "y_score": s} for s in (SCORES["one"], SCORES))
 
 
@@ -173,9 +174,9 @@ SAME = [
         ARRAYS,
         OF_ALL,
         lambda c: {
-            x.replace("it", MEASURE): v
+            x.replace("/it/", f"/{MEASURE}/"): v
             for x, v in numbers(estimate(c)).items()
-            if x.startswith("estimates")
+            if "estimates/" in x
         },
     ),
     (
@@ -193,7 +194,7 @@ SAME = [
         "arrays",
         lambda c: gate(c, at_least=0.5),
         ARRAYS,
-        OF_ALL,
+        OF_GATE,
         of_numbers(lambda c: gated(estimate(c))),
     ),
     (
@@ -201,7 +202,7 @@ SAME = [
         "a baseline",
         lambda c: gate(c, better_than="two"),
         TWO,
-        [*OF_ALL, "paired"],
+        [*OF_GATE, "paired"],
         of_numbers(lambda c: gated(compare(c).differences[0])),
     ),
     (

@@ -11,6 +11,8 @@ This is how they are compared; `option_analyses.py` has the functions and their 
 import contextlib
 import itertools
 import json
+import math
+import operator
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -130,6 +132,7 @@ VALUES = {
     "frequency_weight": lambda c: {"frequency_weight": 1 + np.arange(N) // 2 % 3},
     "y_pred": lambda c: {"y_pred": same_kind(c, PREDICTED["one"], PREDICTED)},
     "pos_label": lambda c: {"pos_label": "b" if "labels" in c else "a"},
+    "per_class": lambda c: {"per_class": True},
     "folds": lambda c: {"folds": FOLDS},
     "folds of the learner": lambda c: {"folds": FOLDS, "target": "learner"},
     "folds of a share": lambda c: {"folds": FOLDS, "target": "learner", "train_fraction": 0.8},
@@ -189,6 +192,8 @@ def numbers(found):
         draws = None if found.draws is None else np.quantile(found.draws, TAILS)
         found = {"estimates": {"it": one}, "n_draws": found.n_draws, "judge": {"it": judge},
                  "quantiles": draws}  # fmt: skip
+    elif isinstance(found, dmfroc.results.ResultsByName):
+        found = {name: numbers(one) for name, one in found.items()}
     elif isinstance(found, Result):
         found = json.loads(json.dumps(found.as_json(), default=str))
     return dict(_flat("", found))
@@ -243,6 +248,20 @@ def pos_label_by_hand(run, call, found):
     if isinstance(call.get("target_prevalence"), np.ndarray):
         other["target_prevalence"] = call["target_prevalence"][:, ::-1]
     return run(without(call, "pos_label") | other)
+
+
+def per_class_by_hand(run, call, found):
+    """Take each class in turn, at a level for both at once, and adjust the p-values."""
+    level = math.ceil(math.sqrt(call.get("level", 0.95)) * 1e4) / 1e4
+    plain = without(call, "per_class") | {"level": level}
+    parts = {label: run(plain | {"pos_label": label}) for label in ("a", "b")}
+    path = "differences/0/p_value"
+    if all(path in part for part in parts.values()):
+        first, last = sorted(parts.values(), key=operator.itemgetter(path))
+        least = min(2 * first[path], 1.0)
+        first["differences/0/adjusted_p_value"] = least
+        last["differences/0/adjusted_p_value"] = max(last[path], least)
+    return {f"{label}/{path}": x for label, part in parts.items() for path, x in part.items()}
 
 
 def sample_weight_by_hand(run, call, found):
@@ -541,6 +560,7 @@ BY_HAND = {
     "frequency_weight": frequency_weight_by_hand,
     "y_pred": y_pred_by_hand,
     "pos_label": pos_label_by_hand,
+    "per_class": per_class_by_hand,
     "folds": folds_by_hand,
     "folds of the learner": learner_by_hand,
     "folds of a share": learner_by_hand,
@@ -658,6 +678,9 @@ class Analysis(NamedTuple):
             agree(found, self.reference(call), f"{first} of a call with {self.kind}")
             return "right", ""
         for option in dict.fromkeys((first, second)):
+            # Each class in turn is one call, whose other options are compared without this one
+            if "per_class" in call and option != "per_class":
+                continue
             expected = by_hand(self.by_hand[option], option, self.run, call, found)
             agree(found, expected, f"{option} by hand")
             unchanged = NO_EFFECT.get(option, ())

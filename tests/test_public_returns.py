@@ -21,7 +21,7 @@ from dmfroc.results.result import AttributeTables, Result, ResultsByName
 HOMES = (dmfroc, dmfroc.curves, dmfroc.applications, dmfroc.papers, dmfroc.results, dmfroc.measures)
 NO_RESULTS = {  # samples, measures, estimators, and parts of results
     *("Accumulator", "Predictions", "Scan", "Measure", "MeasureScorer", "Table", "Cells"),
-    *("Hypothesis", "RunsTest"),
+    *("Hypothesis", "RunsTest", "Difference", "CensoringWeights"),
 }
 OF_SAMPLES = ("Accumulator", "Predictions", "Scan", "Measure")  # whose methods nobody prints
 

@@ -67,11 +67,12 @@ _MOST_SHOWN = 8  # arguments
 def check_options(function: Callable[..., Any], given: Iterable[str], remedy: str = "") -> None:
     """Refuse what is no option of a public function, before anything is computed.
 
-    ``remedy`` is the call to make if there are several unknown ones.
+    ``remedy`` is the call to make if there are several that nobody knows.
     """
     known = [x for x in signature(function).parameters if x not in ("surplus", "others")]
     if unknown := [name for name in given if name not in known]:
-        call = f": {remedy}" * (len(unknown) > 1 and bool(remedy))
+        is_known = len(unknown) < 2 or not remedy or remedy_of(unknown[0], known)
+        call = "" if is_known else f": {remedy}"
         raise TypeError(unknown_option(function.__name__, unknown[0], known) + call)
 
 

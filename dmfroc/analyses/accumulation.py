@@ -137,7 +137,7 @@ class Accumulator:
     >>> accumulator.n_observations
     1280
     >>> print(accumulator.compute(["hand_till"]).estimates["hand_till"])
-    hand_till 0.8610 (95 % jackknife interval 0.8484 to 0.8728)
+    hand_till 0.8610 (95 % jackknife interval 0.8483 to 0.8727)
     """
 
     def __init__(

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from dmfroc._kit.options import check_level, flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.comparison_result import Comparison
@@ -33,6 +35,13 @@ def for_each_class(
         return None
     if taken := [x for x in ("pos_label", "follow_up") if call[x] is not None]:
         raise ValueError(f"per_class=True takes each class in turn: leave {', '.join(taken)} out")
+    scores = call["y_score"]
+    several = scores.values() if isinstance(scores, Mapping) else [scores]
+    if any(map(_is_single, several)):
+        raise ValueError(
+            "per_class=True needs a score of each class, but y_score has one alone, whose small "
+            "values speak for another class: pass the scores of both classes, or Predictions"
+        )
     left_out = {"per_class", "surplus", "others"}
     options, y_true = {x: call[x] for x in call if x not in left_out}, call["y_true"]
     found: dict[Hashable, Any] = {}
@@ -52,6 +61,16 @@ def for_each_class(
             found[label] = replace(x, differences=own)
     warn(attributed(told))
     return ResultsByName(found, level=level)
+
+
+def _is_single(scores: Any) -> bool:
+    """Whether there is one number for each row."""
+    length = (len(scores),) if isinstance(scores, list | tuple) else ()
+    shape = getattr(scores, "shape", length)
+    if len(shape) != 1 or shape[0] == 0:
+        return bool(shape[1:] == (1,))
+    first = next(iter(scores))
+    return np.ndim(first) == 0 and not isinstance(first, Mapping)
 
 
 def _labels(samples: list[Any]) -> list[Hashable]:

@@ -269,7 +269,8 @@ def gate(
     several = several or getattr(y_true, "classifiers", ())
     is_dict = isinstance(y_true, Mapping)
     are_watched = is_dict and any(isinstance(x, Accumulator) for x in y_true.values())
-    if are_watched and (refused := [*given, *intervals.given]):
+    of_rows = [name for name, x in given.items() if x is not None]
+    if are_watched and (refused := of_rows + intervals.given):
         raise ValueError(
             f"{', '.join(refused)} is no option of a comparison of accumulators, which have "
             "classes, weights and hard labels of their own: leave it out"

@@ -126,7 +126,7 @@ class Bayes(IntervalMethod):
         """
         paired, estimates = are_paired(samples), {}
         for place, (name, sample) in enumerate(samples.items()):
-            method = self if paired else replace(self, seed=self.seed + place)
+            method = self if paired else self.at(self.level, self.seed + place)
             estimates[name] = method._estimate(measure, sample)
         draws = {name: e.draws for name, e in estimates.items() if e.draws is not None}
         shortest = min(map(len, draws.values()))

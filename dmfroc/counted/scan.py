@@ -414,7 +414,7 @@ def scan(
     ...     batches.append((y, rng.normal(size=(1000, 3)) + 1.5 * np.eye(3)[y]))
     >>> import dmfroc
     >>> print(dmfroc.estimate("hand_till", dmfroc.scan(batches, n_bins=1024)))
-    hand_till 0.8542 (95 % jackknife interval 0.8478 to 0.8605; binning error at most 2.4e-04)
+    hand_till 0.8542 (95 % jackknife interval 0.8478 to 0.8604; binning error at most 2.4e-04)
     """
     if n_bins is not None:
         n_bins = integer("n_bins", n_bins, 2)

@@ -164,7 +164,7 @@ class Resampling(IntervalMethod):
         is_random = any(x.class_sizes == "random" for x in facts.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
-            method = self if paired else replace(self, seed=self.seed + place)
+            method = self if paired else self.at(self.level, self.seed + place)
             drawn = _in_one_stratum(sample) if is_random else sample
             replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
             estimates[name] = method._estimate(facts[name], replicates)
@@ -230,7 +230,23 @@ def _some_of(bound: BoundMeasures, places: list[int]) -> BoundMeasures:
 
 @dataclass(frozen=True)
 class Bootstrap(Resampling):
-    """Replicates under multinomial weights; it uses every option."""
+    """Replicates under multinomial weights: units drawn with replacement (Efron 1979).
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of replicates, at least 100.
+    interval : {"bca", "percentile", "basic", "studentized"}
+        How the interval follows from them. It reaches at least as far as that of the jackknife.
+
+    Examples
+    --------
+    >>> import dmfroc
+    >>> y, score = np.arange(40) % 2, np.arange(40) % 2 + np.arange(40) % 7
+    >>> found = dmfroc.estimate("auc", y, score, method=Bootstrap(500, "percentile"))
+    >>> found.n_draws, found.method
+    (500, 'bootstrap')
+    """
 
     name: ClassVar[str] = "bootstrap"
 
@@ -248,7 +264,22 @@ class Bootstrap(Resampling):
 
 @dataclass(frozen=True)
 class BayesianBootstrap(Bootstrap):
-    """Replicates under Dirichlet weights; its intervals are credible intervals."""
+    """Replicates under Dirichlet weights (Rubin 1981); its intervals are credible intervals.
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of replicates, at least 100.
+    interval : {"bca", "percentile", "basic"}
+        How the interval follows from them.
+
+    Examples
+    --------
+    >>> import dmfroc
+    >>> y, score = np.arange(40) % 2, np.arange(40) % 2 + np.arange(40) % 7
+    >>> dmfroc.estimate("auc", y, score, method=BayesianBootstrap(500)).method
+    'bayesian_bootstrap'
+    """
 
     name: ClassVar[str] = "bayesian_bootstrap"
     is_bayesian: ClassVar[bool] = True

@@ -27,6 +27,16 @@ class NonInferiority:
     ----------
     margin : float
         How much worse it may be, in units of the measure.
+
+    Examples
+    --------
+    >>> import dmfroc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(400) % 2
+    >>> scores = {name: y + rng.normal(size=400) for name in ("new", "old")}
+    >>> found = dmfroc.compare(y, scores, measure="auc", test=NonInferiority(0.1))
+    >>> found.differences[0].p_value < 0.05
+    True
     """
 
     margin: float
@@ -43,6 +53,16 @@ class Equivalence:
     ----------
     half_width : float
         Half-width of the region of practical equivalence.
+
+    Examples
+    --------
+    >>> import dmfroc, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(400) % 2
+    >>> scores = {name: y + rng.normal(size=400) for name in ("new", "old")}
+    >>> found = dmfroc.compare(y, scores, measure="auc", test=Equivalence(0.1))
+    >>> found.differences[0].probability_equivalent > 0.9
+    True
     """
 
     half_width: float

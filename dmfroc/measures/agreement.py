@@ -211,12 +211,13 @@ def _corrected(
     table: Sums, xp: Any, *, costs: Float[np.ndarray, "k k"], is_even: bool, unbiased: float
 ) -> Scalar:
     """Return agreement beyond that of chance, by even classes where raters guess, or by margins."""
-    rated, pairs, disagreement = (table.values[place] for place in range(3))
-    shares = table.values[3:] / rated
-    expected = (shares @ costs) @ shares
+    rated, pairs, disagreement = (table.values[..., place] for place in range(3))
+    shares = table.values[..., 3:] / rated[..., None]
+    expected = ((shares @ costs) * shares).sum(axis=-1)
     if is_even:
         k = len(costs)
-        expected = 1 - (k**2 - costs.sum()) / (k * (k - 1)) * (shares * (1 - shares)).sum()
+        spread = (shares * (1 - shares)).sum(axis=-1)
+        expected = 1 - (k**2 - costs.sum()) / (k * (k - 1)) * spread
     return corrected_for_chance(unbiased * disagreement / pairs, expected, xp)
 
 

@@ -31,7 +31,23 @@ PAPER_DRAWS = 100
 
 @dataclass(frozen=True)
 class PaperBootstrap(Resampling):
-    """Replicates of the rate matrices' cells, for the DMF-AUC only."""
+    """Replicates of the rate matrices' cells, for the DMF-AUC only (Wang and Carvalho 2024).
+
+    Attributes
+    ----------
+    n_draws : int
+        Number of replicates, at least 100.
+
+    Examples
+    --------
+    >>> import dmfroc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(90) % 3
+    >>> scores = np.eye(3)[y] + rng.normal(size=(90, 3))
+    >>> found = dmfroc.estimate("dmf_auc", y, scores, method=PaperBootstrap(100))
+    >>> found.n_draws
+    100
+    """
 
     name: ClassVar[str] = "paper_bootstrap"
     remedies: ClassVar[Mapping[str, str]] = {

@@ -179,9 +179,8 @@ class HorizonDisplay(Display):
     >>> rng = np.random.default_rng(0)
     >>> risk, time = rng.normal(size=200), rng.exponential(size=200)
     >>> died = rng.random(200) < 0.7
-    >>> found = dmfroc.estimate(
-    ...     "hand_till", died, risk - time, time=time, horizon=[0.2, 0.5, 1]
-    ... )
+    >>> follow_up = dmfroc.FollowUp(time, [0.2, 0.5, 1])
+    >>> found = dmfroc.estimate("hand_till", died, risk - time, follow_up=follow_up)
     >>> HorizonDisplay(found).plot(band="simultaneous").lines_["hand_till"].get_xdata()
     array([0.2, 0.5, 1. ])
     """

@@ -424,15 +424,17 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
 
 def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, ...]) -> Table:
     result_of_row = [name for name, table in zip(names, tables, strict=True) for _ in table.rows]
-    rows = [row for table in tables for row in table.rows]
-    columns = [
-        replace(same[0], cells=cells, title=_common(same[0].key, [x.title for x in same]))
-        for same, cells in zip(
-            zip(*(table.columns for table in tables), strict=True),
-            zip(*rows, strict=True),
-            strict=True,
-        )
-    ]
+    by_key = [{column.key: column for column in table.columns} for table in tables]
+    columns = []
+    for own in {x: None for of_one in by_key for x in of_one}:  # one result may have more of them
+        same = [of_one[own] for of_one in by_key if own in of_one]
+        cells = [
+            cell
+            for table, of_one in zip(tables, by_key, strict=True)
+            for cell in (of_one[own].cells if own in of_one else [None] * len(table.rows))
+        ]
+        title = _common(own, [x.title for x in same])
+        columns.append(replace(same[0], cells=cells, title=title))
     common = _common(tables[0].key, [table.title for table in tables])
     named = Column(key, title, result_of_row, "name")
     return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)

@@ -422,14 +422,6 @@ def test_command(folder, capsys, tmp_path):
         (lambda s: dmfroc.estimate("vus", s), "vus needs more of each row"),
         (lambda s: dmfroc.estimate("auc_mu", s), "auc_mu needs more of each row"),
         (lambda s: dmfroc.estimate("hand_till", s, method="bootstrap"), "needs all scores"),
-        (
-            lambda s: dmfroc.estimate("hand_till", s, method=dmfroc.Bootstrap(500)),
-            "n_draws is no option",
-        ),
-        (
-            lambda s: dmfroc.estimate("hand_till", s, folds=dmfroc.Folds(target="learner")),
-            "needs folds",
-        ),
         (lambda s: dmfroc.estimate("hand_till", s, groups=Y), "groups must be given to the scan"),
         (lambda s: dmfroc.compare(s, measure="hand_till"), "give it the score columns of each"),
     ],

@@ -88,7 +88,7 @@ WITHOUT = """
     max_fpr max_iter measure measures method min_class_size model most_likely_cost multi_class
     n_bins n_chains n_classes n_covariates n_draws n_jobs n_negative n_observations n_pairs
     n_positive n_repeats n_starts n_thresholds n_warmup name noise_correlation of offset other
-    other_columns p_value pair pair_scale pair_spread pair_weights paired partition path pilot plan
+    other_columns p_value pair pair_scale pair_spread pair_weights paired partition path per_class pilot plan
     plot_band plot_bands plot_baselines plot_break_even plot_chance_level plot_fallout plot_grid
     plot_histogram plot_hull plot_isometrics plot_legend plot_pairs plot_regions points population
     pos_label posterior power precision1 precision2 predicted preset prevalence prevalences priors

@@ -64,6 +64,8 @@ def test_names():
     assert errors == {
         "fallout",
         "miss_rate",
+        "false_discovery_rate",
+        "false_omission_rate",
         "negative_likelihood_ratio",
         "distance_to_perfect",
         "entropy_real_given_predicted",

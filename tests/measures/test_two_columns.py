@@ -15,8 +15,9 @@ GENERATOR = np.random.default_rng(0)
 Y = np.arange(200) % 2
 LOGITS = GENERATOR.normal(size=(200, 2)) + np.eye(2)[Y] + GENERATOR.normal(size=(200, 1))
 EXCESS = LOGITS[:, 1] - LOGITS[:, 0]
-# One needs three classes, one is 1 for all, and one takes hard labels, which a single score lacks
-OTHERS = {"vus", "top_k_accuracy", "one_vs_rest_auc_bias"}
+# One needs three classes, one is 1 for all, one takes hard labels, which a single score lacks, and
+# one takes changes of risks
+OTHERS = {"vus", "top_k_accuracy", "one_vs_rest_auc_bias", "net_reclassification"}
 OF_SCORES = [name for name, x in MEASURES.items() if x.needs == "scores" and name not in OTHERS]
 
 
