@@ -202,7 +202,7 @@ def attempts(
     p = generator.beta(a, b, n) if np.isfinite(concentration) else np.full(n, rate)
     drawn = [(generator.random((n, m)) < p[:, None]) * 1.0 for _ in range(2)]
     scores, rows = dict(zip("ab", drawn, strict=True)), []
-    given = scored_items(scores, None, None, None, (0, 1), None)
+    given = scored_items(scores, None, None, (0, 1), None)
     for k in sorted({1, 2, m}):
         for kind, worst in (("at", False), ("all", True)):
             of_k = given.of_best(k, worst=worst)

@@ -95,8 +95,8 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
         y, scores = rows["kind"], rows["risks"]
         if name in SMOOTH_OF_ANY:
             y, scores = y > 0, scores.sum(axis=1)
-        given = {"follow_up": dmfroc.FollowUp(rows["time"], HORIZON)}
-        sample = evidence_of(y, scores, Options(), needs="scores", **given).sample
+        options = Options(follow_up=dmfroc.FollowUp(rows["time"], HORIZON))
+        sample = evidence_of(y, scores, options, {}, needs="scores").sample
         measure, predictions, weights = MEASURES[name], sample.predictions, sample.units.weights
         bound = bind(measure, predictions)
         [facts] = facts_of([measure], sample)

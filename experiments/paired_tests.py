@@ -12,8 +12,7 @@ from scipy.stats import norm
 
 from dmfroc import Predictions
 from dmfroc.inference.evidence import facts_of_classifiers, joint_facts
-from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.limits import tail_of_difference
+from dmfroc.inference.hypothesis import contrast_of_t
 from dmfroc.inference.sign_flips import p_value_of_flips
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import get_measure
@@ -87,9 +86,9 @@ def cell(generator: np.random.Generator, design: str, is_null: bool) -> list[dic
             joint = joint_facts(facts_of_classifiers(measure, samples))
             [(pair, moments)] = joint.differences.items()
             value = joint.facts[pair[0]].value - joint.facts[pair[1]].value
-            flips, error = joint.sign_flips.get(pair), moments.standard_error
-            of_t = 2 * tail_of_difference(0.0, value, moments, measure.largest_difference)
-            p = of_t if flips is None else p_value_of_flips(flips, Hypothesis(), of_t)
+            flips, (error, freedom) = joint.sign_flips.get(pair), moments.spread
+            of_t = 2 * contrast_of_t(value, error, freedom).tail(0.0)
+            p = of_t if flips is None else p_value_of_flips(flips, 0, of_t)
             rows.append(
                 {
                     "measure": name,

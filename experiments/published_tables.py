@@ -22,7 +22,7 @@ from sklearn.model_selection import StratifiedKFold
 import dmfroc
 from dmfroc import Predictions, compare, compare_runs, estimate, measures
 from dmfroc.applications import judged_shares, nested_cross_validation, plan
-from dmfroc.inference.judge import inverted_shares
+from dmfroc.applications.shares_by_judge import inverted_shares
 from dmfroc.multiclass.band import curve_band
 from dmfroc.simulation import PublishedFigures
 

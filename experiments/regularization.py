@@ -166,7 +166,8 @@ def intervals(generator: np.random.Generator, design: str) -> list[dict]:
     rows = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        evidence = evidence_of(needs="scores", options=options, **drawn)
+        y, scores = drawn.pop("y_true"), drawn.pop("y_score")
+        evidence = evidence_of(y, scores, options, drawn, needs="scores")
         predictions, units = evidence.sample
         for strength, measure in MEASURES.items():
             bound = bind(measure, predictions)

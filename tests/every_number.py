@@ -622,7 +622,7 @@ COMMANDS = {
     },
     "compare unpaired": ["compare", *ALL_FILES, *OF_ALL, "--unpaired", "--json"],
     "compare margin": ["compare", "good.csv", "poor.csv", *OF_ALL, "--measure", "accuracy",
-                       "--alternative", "greater", "--margin", "0.05"],
+                       "--margin", "0.05"],
     "compare bootstrap": ["compare", "good.csv", "poor.csv", *OF_ALL, "--method", "bootstrap",
                           "--n-draws", "100", "--random-state", "3", "--json"],
     "evaluate groups": ["evaluate", "good.csv", *OF_ALL, "--groups", "half", "--title", "<b>",

@@ -29,6 +29,7 @@ from option_pairs import (
     doubled,
     numbers,
     objects,
+    per_class_by_hand,
     take,
     without,
 )
@@ -130,6 +131,12 @@ def gated(found):
 
 def of_numbers(function):
     return lambda c: numbers(function(c))
+
+
+def numbers_of_all(c):
+    """Return the numbers of the baseline by its scores, which are others for each class."""
+    function = of_numbers(scores_of_all)
+    return per_class_by_hand(function, c, {}) if "per_class" in c else function(c)
 
 
 # One call that has to give the numbers of another: function, input, call, base, options, the other
@@ -237,7 +244,7 @@ SAME = [
         [x for x in VALUES if x not in ("labels", "groups")],
         of_numbers(lambda c: compare(c | {"y_pred": PREDICTED})),
     ),
-    ("compare", "a baseline", against_all, TWO, VALUES, of_numbers(scores_of_all)),
+    ("compare", "a baseline", against_all, TWO, VALUES, numbers_of_all),
 ]
 
 

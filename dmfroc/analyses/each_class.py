@@ -12,6 +12,7 @@ import numpy as np
 from dmfroc._kit.options import check_level, flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.counted.scan import Scan
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.judge import labels_of
@@ -35,6 +36,11 @@ def for_each_class(
         return None
     if taken := [x for x in ("pos_label", "follow_up") if call[x] is not None]:
         raise ValueError(f"per_class=True takes each class in turn: leave {', '.join(taken)} out")
+    if isinstance(call["y_true"], Scan):
+        raise TypeError(
+            "per_class=True needs rows in memory, which a scan has not: pass arrays, or name the "
+            "class in dmfroc.scan, the positive one of two second in labels="
+        )
     scores = call["y_score"]
     several = scores.values() if isinstance(scores, Mapping) else [scores]
     if any(map(_is_single, several)):

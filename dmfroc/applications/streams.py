@@ -169,6 +169,9 @@ def confidence_sequence(
     >>> round(low, 3), round(high, 3), len(sequence.looks)
     (0.841, 0.879, 20)
     """
+    if not isinstance(accumulator, Accumulator):
+        found = type(accumulator).__name__
+        raise TypeError(f"accumulator must be an Accumulator, not a {found}")
     measure, level = get_measure(measure), check_level(level)
     current = current_of(accumulator, measure)
     looks = accumulator.looks.setdefault((measure.name, level), [])

@@ -158,17 +158,18 @@ def _message(error: Exception) -> str:
 def _usage(error: click.UsageError) -> str:
     """Say what is wrong with a line, and what may be meant."""
     command = error.ctx.command if error.ctx else app
+    names = [x.name or "" for x in command.params]
+    arguments = [*names, *(OTHERS[x] for x in names if x in OTHERS)]
     if isinstance(error, click.exceptions.NoSuchOption):
         known = [(x, param) for param in command.params for x in param.opts if x.startswith("--")]
         word = error.option_name.lstrip("-").replace("-", "_")
         alike = names_alike(word)
         near = [x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}]
         near += [x for x, param in known if _is_near(word, x[2:], param.name or "")]
-        names = [param.name or "" for _, param in known]
-        remedy = remedy_of(word, names) or ("" if near else as_measure(word, names))
+        remedy = remedy_of(word, arguments) or ("" if near else as_measure(word, names))
         remedy = with_options(remedy, command)
         if word in names:  # as in Python
-            near = [known[names.index(word)][0]]
+            near = [x for x, param in known if param.name == word]
         is_sure = not near or remedy.startswith("nothing") or ("--" in remedy and word not in names)
         hint = f": give {remedy}" if remedy and is_sure else _did_you_mean(near)
         return error.message.rstrip(".") + hint
@@ -186,7 +187,7 @@ def _usage(error: click.UsageError) -> str:
         text += ": it takes one FILE; dmfroc compare and dmfroc report take several"
         text += ". Values of one option are separated by commas, and -o names an output"
     wrong = re.search(r"'([^']*)' is not one of", text)
-    instead = table("options").get(wrong[1].casefold()) if wrong else None
+    instead = remedy_of(wrong[1].casefold(), arguments) if wrong else ""
     return f"{text}: give {with_options(instead, command)}" if instead else text
 
 

@@ -360,11 +360,11 @@ def _method_of(name: str | None, n_draws: int | None) -> Any:
 
 def _test_of(side: str, margin: float | None, rope: float) -> Any:
     """Return what is tested of differences."""
-    if rope and (margin or side != "two-sided"):
-        raise ValueError("--rope goes with --alternative two-sided, and without --margin")
-    if rope:
-        return dmfroc.Equivalence(rope)
-    return dmfroc.NonInferiority(margin) if margin else side
+    if (side != "two-sided") + (margin is not None) + bool(rope) > 1:
+        raise ValueError("--alternative, --margin and --rope are three tests: give one of them")
+    if margin is not None:
+        return dmfroc.NonInferiority(margin)
+    return dmfroc.Equivalence(rope) if rope else side
 
 
 def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:

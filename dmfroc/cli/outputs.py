@@ -51,6 +51,11 @@ _PHRASES = {
     ),
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "--threshold",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
+    "dmfroc.applications.choose_threshold": "dmfroc threshold",
+    'method=dmfroc.Bootstrap(n_draws=2000, interval="bca")': "--method bootstrap --n-draws 2000",
+    'method=dmfroc.Bootstrap(interval="bca")': "--method bootstrap",
+    "test=dmfroc.NonInferiority(0.05)": "--margin 0.05",
+    "test=dmfroc.Equivalence(0.01)": "--rope 0.01",
 }
 OTHERS = {
     **{"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"},
@@ -235,6 +240,7 @@ def with_options(message: str, command: click.Command) -> str:
 
     for words, replacement in _PHRASES.items():
         message = message.replace(words, replacement)
+    message = re.sub(r"\b(\w+=\[?dmfroc\.)", r"in Python \1", message)
     return re.sub(pattern, as_option, message)
 
 

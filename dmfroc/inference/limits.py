@@ -359,7 +359,8 @@ def limits_of_difference(
             of_first = np.append(own, known.success[of_other])
             of_second = np.append(other.success[own], of_other)
             unseen = known.some(own).beside(other.some(of_other))
-        costs = first.of_unseen[of_first] - factor * own_of(second.of_unseen, of_second)
+        costs = own_of(first.of_unseen, of_first)
+        costs = costs - factor * own_of(second.of_unseen, of_second)
         if first.function is not None and second.function is not None:
             terms = [
                 Term(1.0, first.function, None, of_first, len(first.of_unseen)),

@@ -229,7 +229,7 @@ def _agreement(
         name=name,
         title=title,
         bind=WithOptions(_bind, chance=chance, growth=growth, by=by),
-        bounds=SIGNED,
+        bounds=(-math.inf, 1.0) if chance == "even" and growth != "nominal" else SIGNED,
         family="agreement",
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=None, by=by),
@@ -276,8 +276,8 @@ def gwet_ac2(weights: Growth = "quadratic", by: Distance = "positions") -> Measu
     Returns
     -------
     Measure
-        In [-1, 1]; 1 for perfect agreement. Of more than two raters:
-        `dmfroc.applications.rater_agreement`.
+        At most 1, for perfect agreement; below -1 where raters mostly choose the extremes, but not
+        the same. Of more than two raters: `dmfroc.applications.rater_agreement`.
 
     Raises
     ------

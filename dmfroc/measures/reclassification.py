@@ -76,7 +76,8 @@ def discrimination_slope() -> Measure:
 
 
 def _no_change(predictions: Predictions) -> str | None:
-    if predictions.single is None or (predictions.scores[:, 1] >= 0).all():
+    given = predictions.single
+    if given is None or (predictions.scores[:, given] >= 0).all():
         return (
             "is of changes of risk, and no score is negative: pass one score for each row, the new "
             "risk minus the old one"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -206,7 +205,7 @@ class MulticlassROCDisplay(CurveDisplay):
         evidence = EvidenceInMemory(predictions, of_intervals)
         [chosen] = evidence.methods([area])
         if isinstance(chosen, PaperBootstrap):
-            chosen = replace(chosen, n_draws=PAPER_DRAWS)
+            chosen = PaperBootstrap(PAPER_DRAWS).at(chosen.level, chosen.seed)
             if band != "pointwise":
                 raise ValueError(
                     f"band={band!r} needs another method than {chosen.name!r}: take method="

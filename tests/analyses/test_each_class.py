@@ -90,6 +90,14 @@ def test_all_classes_hold_at_once():
     assert [e.value for e in finished.values()] == [e.value for e in found.values()]
 
 
+def test_a_column_of_one_class_alone_is_printed():
+    few, p = Y[:16] > 1, SCORES[:16, 2]
+    found = estimate("average_precision", few, np.stack([1 - p, p], axis=1), per_class=True)
+    assert len({e.bias_corrected is None for e in found.values()}) == 2
+    assert found.to_pandas()["bias_corrected"].isna().sum() == 1
+    assert "average precision" in str(found).lower()
+
+
 def test_p_values_are_adjusted_for_all_classes():
     scores = {"one": SCORES, "other": OTHER}
     found = compare(Y, scores, measure="average_precision", per_class=True)
@@ -118,6 +126,12 @@ def test_what_is_refused():
         estimate("recall", Y, SCORES, pos_label=7)
     with pytest.raises(ValueError, match="takes each class in turn: leave pos_label out"):
         estimate("recall", Y, SCORES, pos_label=1, per_class=True)
+    for single in (SCORES[:, 1], SCORES[:, [1]], {"a": SCORES[:, 1].tolist()}):
+        function = compare if isinstance(single, dict) else estimate
+        with pytest.raises(ValueError, match="needs a score of each class, but y_score has one"):
+            function(y_true=Y > 1, y_score=single, measure="auc", per_class=True)
+    with pytest.raises(TypeError, match="per_class=True needs rows in memory, which a scan has"):
+        estimate("recall", dmfroc.scan([(Y, SCORES)]), per_class=True)
     with pytest.raises(TypeError, match="per_class"):
         estimate("recall", Y, SCORES, per_class="yes")
     with pytest.raises(ValueError, match="such as pos_label=2, for that class against the rest"):

@@ -46,18 +46,17 @@ def test_every_fold_has_the_shares(measure):
     for method in ("jackknife", dmfroc.Bootstrap(100)):
         found = estimate(measure, Y, A, method=method, **options)
         assert found.value == pytest.approx(expected, abs=1e-12)
-    learner = estimate(measure, Y, A, **options | {"folds": dmfroc.Folds(FOLDS, "learner")})
+    of_learner = options | {"folds": dmfroc.Folds(FOLDS, "learner")}
+    learner = estimate(measure, Y, A, **of_learner)
     assert learner.value == pytest.approx(expected, abs=1e-12)
     both = [fold_value(measure, A, fold == FOLDS, np.ones(N)) for fold in (0, 1)]
     assert learner.standard_error == pytest.approx(np.std(both, ddof=1) * np.sqrt(1 / 2 + 1))
     weighted = estimate(measure, Y, A, sample_weight=WEIGHTS, **options).value
     assert weighted == pytest.approx(by_hand(measure, A, weights=WEIGHTS), abs=1e-12)
-    important = estimate(measure, Y, A, population=dmfroc.Importance(WEIGHTS), **options).value
-    assert important == pytest.approx(weighted, abs=1e-12)
     [of_all] = evaluate(Y, A, measures=[measure], **options).estimates.values()
     assert of_all.value == pytest.approx(expected, abs=1e-12)
-    for paired in ({}, {"target": "learner"}):
-        compared = compare(Y, {"a": A, "b": B}, measure=measure, **paired, **options)
+    for each in (options, of_learner):
+        compared = compare(Y, {"a": A, "b": B}, measure=measure, **each)
         difference = expected - by_hand(measure, B)
         assert compared.differences[0].value == pytest.approx(difference, abs=1e-12)
 

@@ -64,7 +64,7 @@ PLACES = {
     "dmfroc.AUPRC": "which is not clear: use 'average_precision'",
     "dmfroc.matthews_corrcoef": '"gorodkin_correlation", y_true, y_pred=y_pred)',
     "dmfroc.precision_score": 'estimate("precision", y_true, y_pred=y_pred)',
-    "dmfroc.fbeta_score": "wrap scikit-learn's fbeta_score",
+    "dmfroc.fbeta_score": 'type dmfroc.estimate("f_beta", y_true, y_pred=y_pred)',
     "dmfroc.det_curve": "type dmfroc.curves.det_curve",
     "dmfroc.CalibrationDisplay": "type dmfroc.plots.CalibrationDisplay",
     "dmfroc.choose_threshold": "type dmfroc.applications.choose_threshold",

@@ -138,7 +138,7 @@ IN_ORDER = {
     "applications.select_class_weights prevalences": lambda d: of_weights(
         d, prevalences=d.rows([9, 1])
     ),
-    "plan prevalence": of_plan,
+    "applications.plan prevalence": of_plan,
 }
 # The order of the labels themselves, of no classes, or of sorted classes whichever is positive
 OF_NO_CHOICE = r" (labels|cuts|y_score|by|pos_label)$|ClassifierCV|Accumulator|bayesian_roc"

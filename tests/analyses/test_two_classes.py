@@ -75,10 +75,14 @@ def test_no_other_class_is_positive(positive):
         estimate("recall", CLASSES, SCORES, pos_label=positive)
 
 
-def test_of_several_classes_none_is_positive():
+def test_of_several_classes_one_is_positive_against_the_rest():
     classes, scores = normal_scores(1, 60, 3)
-    with pytest.raises(ValueError, match="positive one of two classes, but there are 3"):
-        evaluate(classes, scores, pos_label=1)
+    found = evaluate(classes, scores, pos_label=1)
+    expected = evaluate((classes == 1).astype(int), scores[:, 1])
+    for name, one in expected.items():
+        assert found[name].interval == one.interval
+    with pytest.raises(ValueError, match="pos_label= must be one of the classes 0, 1, 2"):
+        evaluate(classes, scores, pos_label=3)
 
 
 @pytest.mark.parametrize("weights", [np.ones((5, 7)), np.ones((3, 3)), [[0, -1], [1, 0]], "even"])

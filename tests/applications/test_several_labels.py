@@ -299,3 +299,15 @@ def test_the_report_of_one_classifier():
         assert f"{found.title} of {name}" in page
         assert f"{estimate.value:.3f}" in page
     assert "war" in one.to_html()
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_the_order_of_two_classifiers_turns_a_difference_alone(average):
+    y, scores = TRUE[:40, :3], {"a": SCORES[:40, :3], "b": OTHER[:40, :3]}
+    found, turned = (
+        dmfroc.applications.multilabel(y, dict(x), average=average).differences[0]
+        for x in (scores.items(), reversed(scores.items()))
+    )
+    low, high = found.interval
+    assert turned.interval == pytest.approx((-high, -low))
+    assert turned.p_value == pytest.approx(found.p_value)

@@ -343,8 +343,8 @@ def test_compare_as_json(folder):
 
 def test_compare_tests_one_side(folder, tmp_path):
     files = [folder / "good.csv", folder / "fair.csv"]
-    options = ["--label", "tree", "--measure", "hand_till", "--alternative", "greater"]
-    found = parsed("compare", *files, *options, "--margin", 0.05)
+    options = ["--label", "tree", "--measure", "hand_till", "--margin", "0.05"]
+    found = parsed("compare", *files, *options)
     (difference,) = found["differences"]
     frames = {path.stem: pd.read_csv(path) for path in files}
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
@@ -355,7 +355,7 @@ def test_compare_tests_one_side(folder, tmp_path):
     assert difference["interval"] == [expected.interval[0], None]
     assert found["tested"].startswith("P-values are one-sided: A - B > -0.05")
     page = tmp_path / "report.html"
-    succeed("report", *files, *options, "--margin", 0.05, "--output", page)
+    succeed("report", *files, *options, "--output", page)
     assert "good is not worse than fair by 0.05 or more" in page.read_text("utf-8")
 
 

@@ -293,6 +293,9 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("cite --bibtex", "give nothing instead: the output is BibTeX"),
         ("evaluate F --label y --method youden", "give --measures max_informedness, or choose"),
         ("evaluate F --label y --method BCA", "give --method bootstrap"),
+        ("evaluate F --label y --method basic", "give in Python method=dmfroc.Bootstrap("),
+        ("evaluate F --label y --n-boot 9", "give --method bootstrap --n-draws 2000"),
+        ("compare F F --label y --noninferiority .1", "give --margin 0.05"),
         ("gate accuracy>=0.8 F --label y", "is no file: write one of TOML, with a line [[rule]]"),
         ("version", "No such command 'version' (did you mean --version?)"),
         (
@@ -315,15 +318,15 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("threshold F --label y --criterion f2", "Invalid value for '--criterion': 'f2' is not"),
         (
             "evaluate F --label y --scores p --n-draws 9",
-            "--n-draws is no option of --method jackknife: it draws nothing; use --method",
+            "--n-draws goes with --method bootstrap or bayesian_bootstrap",
         ),
         (
             "evaluate F --label y --scores p --measures aic",
             "--measures must be the name of a measure, but it is 'aic'",
         ),
         (
-            "compare F F --label y --scores p --margin .1",
-            "give --alternative greater or --alternative less, or --rope for",
+            "compare F F --label y --scores p --margin .1 --alternative less",
+            "--alternative, --margin and --rope are three tests: give one of them",
         ),
         (
             "evaluate F --label y --scores p --target-prevalence 2",

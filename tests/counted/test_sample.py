@@ -59,7 +59,7 @@ def test_values_are_those_of_all_rows_but_for_sampling():
     sample = dmfroc.scan(batches(y, scores)).predictions(1200)
     names = [*refused(), "hand_till", "dmf_auc", "accuracy", "log_loss"]
     possible = [x for x in names if measures.get_measure(x).applies_to(sample)]
-    of_two_classes = {"calibration_intercept"}
+    of_two_classes = {"calibration_intercept", "discrimination_slope", "net_reclassification"}
     assert set(names) - set(possible) == {"recall_at", "precision_at_k"} | of_two_classes
     assert len(possible) == 17
     here = dmfroc.evaluate(sample, measures=possible, method="jackknife").estimates

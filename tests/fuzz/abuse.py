@@ -65,7 +65,9 @@ CELLS = {"tp": 9, "fn": 1, "fp": 2, "tn": 8}
 OF_FUNCTION = {
     "compare": {"y_score": {"a": S, "b": S[::-1]}},
     "compare_runs": {"y_score": {"a": [S, S[::-1]], "b": [S**2, S[::-1] ** 3]}},
+    "compare_streams": {"streams": {"a": ACCUMULATOR, "b": ACCUMULATOR}},
     "compare_subgroups": {"by": np.arange(60) // 30},
+    "confidence_sequence": {"accumulator": ACCUMULATOR},
     "gate": {"rules": [{"measure": "accuracy", "at_least": 0.5}]},
     "items": {"scores": {"a": RNG.uniform(size=60), "b": RNG.uniform(size=60)}},
     "judged_shares": {"y_true": [0, 0, 1, 1] + [None] * 56, "judge": B},
@@ -78,6 +80,11 @@ OF_FUNCTION = {
             dmfroc.evaluate(B[20 * k :][:20], P[20 * k :][:20], measures=["hand_till"])
             for k in range(3)
         ]
+    },
+    "rater_agreement": {"ratings": np.stack([Y, np.roll(Y, 1), Y], axis=1)},
+    "write_receipt": {
+        "result": dmfroc.evaluate(B, P, measures=["hand_till"]),
+        "path": FILES / "receipt.json",
     },
     "majority_costs": {"factor": 2.0},
     "operating_point": {"y_true": B, "y_score": P, "threshold": 0.3},
@@ -170,6 +177,7 @@ FREE = {
     ("majority_costs", "y_true"),
     ("scan", "checkpoint"),  # any text names a directory
     ("Accumulator.save", "path"),
+    ("write_receipt", "path"),
     ("Predictions.from_file", "path"),  # its messages begin with it
     ("Predictions.from_file", "drop_label"),  # any object may be a label
 }
@@ -240,7 +248,10 @@ def functions(*, slowly=False):
     """Return all public functions by name, those that make measures included."""
     found = {
         name: value
-        for room in (dmfroc, dmfroc.curves, dmfroc.applications, dmfroc.papers, dmfroc.simulation)
+        for room in (
+            *(dmfroc, dmfroc.bayes, dmfroc.curves, dmfroc.applications, dmfroc.papers),
+            dmfroc.simulation,
+        )
         for name in room.__all__
         if inspect.isfunction(value := getattr(room, name))
     }
@@ -338,7 +349,7 @@ def cases(*, slowly):
         given = base(name, function)
         for option in parameters_of(name, function):
             # A class that a measure names is refused when it meets the classes of data
-            is_class = name.startswith("measures.") and option == "pos_label"
+            is_class = name.startswith("measures.") and option in ("pos_label", "classes")
             if is_class or (name, option) in FREE:
                 continue
             for values, may_pass in ((NEVER, False), (PERHAPS, True)):

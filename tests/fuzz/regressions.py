@@ -24,13 +24,11 @@ COUNTS = 1 + np.arange(30) % 3
 VERIFIED = np.where(np.arange(30) % 4, Y, None)
 
 
-def indexed_accuracy(true=Y, target=None, **further):
-    """Return an accuracy where one further argument has its rows in another order."""
+def indexed_accuracy(name, made_of, values, true=Y):
+    """Return an accuracy where one further option is made of rows in another order."""
     index = pd.Index([f"row {place}" for place in ROWS])
-    name = next(iter(further))
-    given = pd.DataFrame(further.pop(name), index)[::-1].squeeze(axis=1)
-    given = given if target is None else (given.to_frame(), target)
-    return dmfroc.estimate("accuracy", pd.Series(true, index), S, **{name: given}, **further).value
+    given = made_of(pd.DataFrame(values, index)[::-1].squeeze(axis=1))
+    return dmfroc.estimate("accuracy", pd.Series(true, index), S, **{name: given}).value
 
 
 def of_labels(names, of_scores):
@@ -288,7 +286,7 @@ CASES = {
     "a value with a judge beyond its range": (entropy_with_a_judge, [np.log(2)] * 2),
     "the learner with a judge": (
         lambda: estimate(judge=Y, folds=dmfroc.Folds(target="learner")),
-        (ValueError, "target cannot be given together with judge="),
+        (ValueError, "folds cannot be given together with judge="),
     ),
     "the learner and stratify": (
         lambda: estimate(folds=dmfroc.Folds(FOLDS, target="learner"), stratify=True),
@@ -321,7 +319,7 @@ CASES = {
         lambda: dmfroc.compare(
             {x: accumulated("f8") for x in "ab"}, folds=dmfroc.Folds(target="learner")
         ),
-        (ValueError, "target is no option of a comparison of accumulators"),
+        (ValueError, "accumulators are streams: call dmfroc.applications.compare_streams"),
     ),
     "a judge of a scan": (
         lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),
@@ -706,15 +704,19 @@ CASES = {
         1.0,
     ),
     "importance in another order": (
-        lambda: indexed_accuracy(population=dmfroc.Importance(IMPORTANCE)),
+        lambda: indexed_accuracy("population", dmfroc.Importance, IMPORTANCE),
         dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(IMPORTANCE)).value,
     ),
     "features in another order": (
-        lambda: indexed_accuracy(population=dmfroc.Importance(T[:, :1], S[::2, :1])),
+        lambda: indexed_accuracy(
+            "population", lambda x: dmfroc.Importance(x.to_frame(), S[::2, :1]), T[:, :1]
+        ),
         dmfroc.estimate("accuracy", Y, S, population=dmfroc.Importance(T[:, :1], S[::2, :1])).value,
     ),
     "probabilities of labels in another order": (
-        lambda: indexed_accuracy(true=VERIFIED, judge=dmfroc.Judge(Y, probability=IMPORTANCE)),
+        lambda: indexed_accuracy(
+            "judge", lambda x: dmfroc.Judge(Y, probability=x), IMPORTANCE, VERIFIED
+        ),
         dmfroc.estimate(
             "accuracy", VERIFIED, S, judge=dmfroc.Judge(Y, probability=IMPORTANCE)
         ).value,
@@ -741,7 +743,7 @@ CASES = {
                 "accuracy",
                 Y.repeat(COUNTS),
                 S.repeat(COUNTS, axis=0),
-                **{option: values.repeat(COUNTS) for option, values in given.items()},
+                **{option: values[ROWS.repeat(COUNTS)] for option, values in given.items()},
             ).standard_error,
         )
         for name, given in {

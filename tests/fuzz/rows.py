@@ -64,6 +64,7 @@ ROWS = {
     "label_probability": RNG.uniform(0.3, 1, N),
     "label_strata": GROUPS // 8,
     "importance": RNG.uniform(0.5, 2, N),
+    "ratings": np.stack([Y, SAID, SAID[ORDER]], axis=1),
     "X": S[:, :2],
     "y": Y,
     "scores": {"a": RNG.uniform(size=N), "b": RNG.uniform(size=N)},
@@ -78,26 +79,26 @@ ROWS = {
     "censoring_by": GROUPS % 3,
 }
 WITHOUT = """
-    algorithm alpha alternative at at_horizon at_least average ax axes band benefits beta bias
-    bounds c censored censoring checkpoint classifier classifiers clip color comparison correction
-    correlation_concentration cost_fn cost_fp cost_matrix costs covariances coverage crossed curve
-    curve_kwargs cuts cv debiased decimal degree difference direction discrimination_scale
-    drop_label drop_missing encoding estimate estimator evaluation factor figure first fpr gain
-    given half_width highest_cost horizon hull intercept_spread interval_type k kappa kernel label
-    label_rule labels learn_from level likelihood link location_scale lowest_cost margin matrix
-    max_fpr max_iter measure measures method min_class_size model most_likely_cost multi_class
-    n_bins n_chains n_classes n_covariates n_draws n_jobs n_negative n_observations n_pairs
-    n_positive n_repeats n_starts n_thresholds n_warmup name noise_correlation of offset other
-    other_columns p_value pair pair_scale pair_spread pair_weights paired partition path per_class pilot plan
-    plot_band plot_bands plot_baselines plot_break_even plot_chance_level plot_fallout plot_grid
-    plot_histogram plot_hull plot_isometrics plot_legend plot_pairs plot_regions points population
-    pos_label posterior power precision1 precision2 predicted preset prevalence prevalences priors
-    pseudo_count random_state rank rates recall recall1 recall2 result rope rows rule rules s scale
-    scheduler second sensitivity separator sequence shape_scale share shrink shrinkage simultaneous
-    sites skew slope smoothing source span specificity split_scale spread_log_scale spread_scale
-    stratify strength structure study table target target_prevalence tasks test tau_scale tempering
-    threshold threshold_pool threshold_scale thresholds ties tpr train_fraction truth values
-    variance weighting weights where
+    accumulator algorithm alpha alternative at at_horizon at_least average ax axes band benefits
+    beta bias bounds c censored censoring checkpoint choice classes classifier classifiers clip
+    color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
+    covariances coverage crossed curve curve_kwargs cuts cv debiased decimal degree difference
+    direction discrimination_scale drop_label drop_missing encoding estimate estimator evaluation
+    factor figure first fpr gain given half_width highest_cost horizon hull intercept_spread
+    interval_type k kappa kernel label label_rule labels learn_from least_cell level likelihood link
+    location_scale lowest_cost margin matrix max_fpr max_iter measure measures method min_class_size
+    model most_likely_cost multi_class n_bins n_chains n_classes n_covariates n_draws n_jobs
+    n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds n_warmup name
+    noise_correlation of offset other other_columns p_value pair pair_scale pair_spread pair_weights
+    paired partition path per_class pilot plan plot_band plot_bands plot_baselines plot_break_even
+    plot_chance_level plot_fallout plot_grid plot_histogram plot_hull plot_isometrics plot_legend
+    plot_pairs plot_regions points population pos_label posterior power precision1 precision2
+    predicted preset prevalence prevalences priors pseudo_count random_state rank rates recall
+    recall1 recall2 result rope rows rule rules s scale scheduler second sensitivity separator
+    sequence shape_scale share shrink shrinkage simultaneous sites sizes skew slope smoothing source
+    span specificity split_scale spread_log_scale spread_scale stratify streams strength structure
+    study table target target_prevalence tasks tau_scale tempering test tests threshold threshold_pool
+    threshold_scale thresholds ties tpr train_fraction truth values variance weighting weights where
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),

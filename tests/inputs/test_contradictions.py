@@ -165,10 +165,8 @@ NOTED = {
     "log loss": lambda: dmfroc.estimate("log_loss", CODES, IMPOSSIBLE),
     "bootstrap": lambda: dmfroc.estimate("accuracy", *EXCHANGED, method=dmfroc.Bootstrap(100)),
     "folds": lambda: dmfroc.evaluate(*EXCHANGED, folds=np.arange(120) // 3 % 4),
-    "population": dmfroc.Importance(
-        lambda: dmfroc.estimate(
-            "accuracy", *EXCHANGED, population=dmfroc.Importance(0.01 + CODES**9)
-        )
+    "population": lambda: dmfroc.estimate(
+        "accuracy", *EXCHANGED, population=dmfroc.Importance(0.01 + CODES**9)
     ),
     "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=PAIR, measures="hand_till"),
     "compare": lambda: dmfroc.compare(CODES, {"a": EXCHANGED[1], "b": TURNED}),

@@ -9,7 +9,6 @@ from scipy.special import expit, logit, ndtr, ndtri
 from scipy.stats import beta, binom
 from simulations import normal_scores, tied_probabilities
 
-import dmfroc
 from dmfroc import Predictions, multiclass_roc
 from dmfroc.measures.bound import values_and_influences
 from dmfroc.multiclass.band import _exact_lower, curve_band
@@ -178,7 +177,7 @@ def test_width_is_that_of_the_bootstrap():
 def test_bootstrap_band_is_about_that_of_the_jackknife(name):
     options = {"n_thresholds": 29, "n_points": 21}
     wide = {"kind": "simultaneous"}
-    draws = {"method": dmfroc.Bootstrap(400), "random_state": 5}
+    draws = {"method": "bootstrap", "n_draws": 400, "random_state": 5}
     jackknife = curve_band(CASES[name], **options)
     found, again, whole = (
         curve_band(CASES[name], **draws, **options, **kind) for kind in ({}, {}, wide)

@@ -57,6 +57,7 @@ def test_band_by_the_papers_bootstrap_is_too_narrow():
     draw = MulticlassROCDisplay.from_predictions
     found, honest = draw(predictions, method="paper_bootstrap"), draw(predictions)
     assert (found.estimate.method, found.estimate.n_draws) == ("paper_bootstrap", 100)
+    assert draw(predictions, method="paper_bootstrap", level=0.5).estimate.level == 0.5
     band = found.band
     np.testing.assert_array_equal(band.fpr, honest.band.fpr)
     np.testing.assert_array_equal(band.tpr, honest.band.tpr)
