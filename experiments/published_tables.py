@@ -244,14 +244,13 @@ def generalization(generator: np.random.Generator, n: int) -> list[dict]:
         StratifiedKFold(10, shuffle=True, random_state=seed).split(x, y)
     ):
         said[test], fold[test] = clone(LEARNER).fit(x[train], y[train]).predict(x[test]), number
-    options = {"y_pred": said, "folds": fold}
+    learner = dmfroc.Folds(fold, target="learner")
+    of_fits = estimate("accuracy", y, y_pred=said, folds=fold)
     intervals = {
-        "corrected t (10 folds)": estimate(
-            "accuracy", y, folds=dmfroc.Folds(target="learner"), **options
-        ).interval,
-        "10 folds": estimate("accuracy", y, **options).interval,
+        "corrected t (10 folds)": estimate("accuracy", y, y_pred=said, folds=learner).interval,
+        "10 folds": of_fits.interval,
     }
-    plain = estimate("accuracy", y, **options).value
+    plain = of_fits.value
     settings = {"conservative Z (10 x 15)": (10, 10, "conservative_z")}
     for n_repeats in (20, 200) if seed % 8 == 0 else (20,):
         settings[f"nested cross-validation, {n_repeats} repeats"] = (5, n_repeats, "nested")

@@ -72,7 +72,7 @@ def for_each_class(
 def _is_single(scores: Any) -> bool:
     """Whether there is one number for each row."""
     length = (len(scores),) if isinstance(scores, list | tuple) else ()
-    shape = getattr(scores, "shape", length)
+    shape: tuple[int, ...] = getattr(scores, "shape", length)
     if len(shape) != 1 or shape[0] == 0:
         return bool(shape[1:] == (1,))
     first = next(iter(scores))

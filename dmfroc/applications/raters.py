@@ -127,7 +127,9 @@ def rater_agreement(
     cells = np.nonzero(is_rated)[0] * len(classes) + codes
     counts = np.bincount(cells, minlength=len(table) * len(classes)).reshape(len(table), -1)
     # The last of equally frequent ones, which is not the class of the largest score
-    most = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
+    most: Any = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
+    if hasattr(ratings, "columns"):  # groups are matched by the names of the rows
+        most = type(ratings.iloc[:, 0])(most, index=ratings.index)
     own = [of_raters(get_measure(x)) for x in listed("measures", measures)]
     found = evaluate(
         most,

@@ -140,8 +140,12 @@ def either_class(rng):
     """Options have the order of the labels, whichever class is positive, in folds too."""
     given, names = generators.either_class(rng)
     order, positive, costs, shares, folds = (given[x] for x in names)
-    options = {"labels": order, "pos_label": positive, "direction": given["direction"]}
+    options = {"labels": order, "pos_label": positive}
     y, scores = given["y_true"], given["y_score"]
+    if given["direction"] is not None:  # an option of predictions alone
+        direction = {"direction": given["direction"]}
+        y, scores = dmfroc.Predictions.from_arrays(y, scores, **options, **direction), None
+        options = {}
     codes, p = given["codes"], given["probabilities"]  # in the order of the labels
     place = order.index(positive)
 
@@ -155,10 +159,12 @@ def either_class(rng):
     treated, benefit = p[:, place] >= 0.3, oracles.net_benefit
     expected = benefit(codes == place, treated, 0.3)
     close(estimate(made.net_benefit(0.3)), expected, "net benefit")
-    found = dmfroc.compare(y, {"model": scores, "treat all": None}, measure=made.net_benefit(0.3),
-                           **options).estimates["treat all"]  # fmt: skip
-    close(found.value, benefit(codes == place, treated | True, 0.3), "treat all")
-    if np.ndim(scores) == 1:
+    if scores is not None:
+        both = {"model": scores, "treat all": None}
+        found = dmfroc.compare(y, both, measure=made.net_benefit(0.3), **options)
+        expected = benefit(codes == place, treated | True, 0.3)
+        close(found.estimates["treat all"].value, expected, "treat all")
+    if np.ndim(scores) != 2:
         return
     predicted = p.argmax(axis=1)
     table = oracles.confusion(codes, predicted, np.ones(len(codes)), 2)

@@ -79,32 +79,36 @@ ROWS = {
     "censoring_by": GROUPS % 3,
 }
 WITHOUT = """
-    accumulator algorithm alpha alternative at at_horizon at_least average ax axes band benefits
-    beta bias bounds c censored censoring checkpoint choice classes classifier classifiers clip
-    color comparison correction correlation_concentration cost_fn cost_fp cost_matrix costs
-    covariances coverage crossed curve curve_kwargs cuts cv debiased decimal degree difference
-    direction discrimination_scale drop_label drop_missing encoding estimate estimator evaluation
-    factor figure first fpr gain given half_width highest_cost horizon hull intercept_spread
-    interval_type k kappa kernel label label_rule labels learn_from least_cell level likelihood link
-    location_scale lowest_cost margin matrix max_fpr max_iter measure measures method min_class_size
-    model most_likely_cost multi_class n_bins n_chains n_classes n_covariates n_draws n_jobs
-    n_negative n_observations n_pairs n_positive n_repeats n_starts n_thresholds n_warmup name
-    noise_correlation of offset other other_columns p_value pair pair_scale pair_spread pair_weights
-    paired partition path per_class pilot plan plot_band plot_bands plot_baselines plot_break_even
-    plot_chance_level plot_fallout plot_grid plot_histogram plot_hull plot_isometrics plot_legend
-    plot_pairs plot_regions points population pos_label posterior power precision1 precision2
-    predicted preset prevalence prevalences priors pseudo_count random_state rank rates recall
-    recall1 recall2 result rope rows rule rules s scale scheduler second sensitivity separator
-    sequence shape_scale share shrink shrinkage simultaneous sites sizes skew slope smoothing source
-    span specificity split_scale spread_log_scale spread_scale stratify streams strength structure
-    study table target target_prevalence tasks tau_scale tempering test tests threshold threshold_pool
-    threshold_scale thresholds ties tpr train_fraction truth values variance weighting weights where
+    accumulator algorithm alpha alternative at at_horizon at_least average ax axes band
+    benefits beta bias bounds c censored censoring checkpoint choice classes classifier
+    classifiers clip color comparison correction correlation_concentration cost_fn cost_fp
+    cost_matrix costs covariances coverage crossed curve curve_kwargs cuts cv debiased decimal
+    degree difference direction discrimination_scale drop_label drop_missing encoding estimate
+    estimator evaluation factor figure first fpr gain given half_width highest_cost horizon
+    hull intercept_spread interval_type k kappa kernel label label_rule labels learn_from
+    least_cell level likelihood link location_scale lowest_cost margin matrix max_fpr max_iter
+    measure measures method min_class_size model most_likely_cost multi_class n_bins n_chains
+    n_classes n_covariates n_draws n_jobs n_negative n_observations n_pairs n_positive
+    n_repeats n_starts n_thresholds n_warmup name noise_correlation of offset other
+    other_columns p_value pair pair_scale pair_spread pair_weights paired partition path
+    per_class pilot plan plot_band plot_bands plot_baselines plot_break_even plot_chance_level
+    plot_fallout plot_grid plot_histogram plot_hull plot_isometrics plot_legend plot_pairs
+    plot_regions points population pos_label posterior power precision1 precision2 predicted
+    preset prevalence prevalences priors pseudo_count random_state rank rates recall recall1
+    recall2 result rope rows rule rules s scale scheduler second sensitivity separator
+    sequence shape_scale share shrink shrinkage simultaneous sites sizes skew slope smoothing
+    source span specificity split_scale spread_log_scale spread_scale stratify streams
+    strength structure study table target target_prevalence tasks tau_scale tempering test
+    tests threshold threshold_pool threshold_scale thresholds ties tpr train_fraction truth
+    values variance weighting weights where
 """
 ELSEWHERE = {  # the same words for names of columns, for one word or number, and for broadcasting
     "scan": ("scores", "sample_weight", "groups"),
     "Predictions.from_file": ("scores", "y_pred", "sample_weight", "frequency_weight", "id"),
     "choose_threshold": ("by", "importance"),
-    "items": ("id",),  # of each model's own table
+    "items": ("id", "label_strata"),  # of each model's own table
+    "judged_shares": ("label_probability", "label_strata"),
+    "plan": ("label_probability", "label_strata"),
     "gate": ("by",),  # is for rules about groups, which take few other arguments
     "calibration_tests": ("time", "censoring_by"),  # refuses rows that are censored before
     "measures.weighted_kappa": ("by",),
@@ -229,7 +233,7 @@ def calls():
 def arguments_of(name, function):
     """Return the arguments with rows, of which some are optional, and the others."""
     known = abuse.parameters_of(name, function)
-    parts = [y for x in known for y in PARTS.get(x, [x]) if (name, y) != ("items", "label_strata")]
+    parts = [y for x in known for y in PARTS.get(x, [x])]
     names = [x for x in parts if x not in ELSEWHERE.get(name, ())]
     unknown = [x for x in names if x not in ROWS and x not in WITHOUT.split()]
     assert not unknown, f"{name} has {unknown}: say in ROWS or in WITHOUT whether they have rows"
