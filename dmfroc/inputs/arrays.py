@@ -348,7 +348,7 @@ def remedy_for_several(shape: tuple[int, ...]) -> str:
 def check_length(what: str, length: int, n: int, source: Source) -> None:
     """Raise unless an input has as many rows as there are observed labels."""
     if length != n:
-        k, rest = divmod(length, n)
+        k, rest = divmod(length, n) if n else (0, 0)
         remedy = (
             f". If these are the scores of {k} classes, pass {what}.reshape({n}, {k}) if row "
             f"follows row, {what}.reshape({k}, {n}).T if class follows class"

@@ -433,8 +433,7 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
             for table, of_one in zip(tables, by_key, strict=True)
             for cell in (of_one[own].cells if own in of_one else [None] * len(table.rows))
         ]
-        title = _common(own, [x.title for x in same])
-        columns.append(replace(same[0], cells=cells, title=title))
+        columns.append(replace(same[0], cells=cells, title=_common(own, [x.title for x in same])))
     common = _common(tables[0].key, [table.title for table in tables])
     named = Column(key, title, result_of_row, "name")
     return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)

@@ -61,7 +61,7 @@ def test_values_are_those_of_all_rows_but_for_sampling():
     possible = [x for x in names if measures.get_measure(x).applies_to(sample)]
     of_two_classes = {"calibration_intercept", "discrimination_slope", "net_reclassification"}
     assert set(names) - set(possible) == {"recall_at", "precision_at_k"} | of_two_classes
-    assert len(possible) == 17
+    assert len(possible) == 21
     here = dmfroc.evaluate(sample, measures=possible, method="jackknife").estimates
     z = [(e.value - measures.get_measure(x)(y, scores)) / e.standard_error for x, e in here.items()]
     assert np.abs(z).max() < 3.5, dict(zip(here, z, strict=True))

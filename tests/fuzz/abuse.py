@@ -253,7 +253,7 @@ def functions(*, slowly=False):
             dmfroc.simulation,
         )
         for name in room.__all__
-        if inspect.isfunction(value := getattr(room, name))
+        if inspect.isfunction(value := getattr(room, name)) and name != "model"  # of NumPyro
     }
     for name in dir(dmfroc.measures):
         value = getattr(dmfroc.measures, name)
