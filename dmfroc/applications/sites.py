@@ -236,6 +236,8 @@ def sites_of(sites: Any, measure: Any, classifier: Any, level: float) -> dict[st
             raise TypeError(f"sites must be a list, but it is a {type(sites).__name__}")
         paths = [x for x in sites if isinstance(x, str | PathLike)]
         if len(paths) == len(sites) == 1 and Path(paths[0]).suffix.lower() != ".json":
+            if not Path(paths[0]).exists():
+                raise FileNotFoundError(f"sites names {str(paths[0])!r}: there is no such file")
             table = read_table(Path(paths[0]), Format(), (), None).table
             return sites_of(table, measure, classifier, level)
         names = [Path(x).stem for x in paths] or [str(i) for i in range(1, len(sites) + 1)]
