@@ -98,12 +98,23 @@ class Contrast(NamedTuple):
     two_sided_p_value: float | None = None
 
 
-def contrast_of_intervals(value: float, error: float, interval_at: IntervalAt) -> Contrast:
-    """Return a difference whose tails are those of its intervals of all levels."""
+def contrast_of_intervals(
+    value: float,
+    error: float,
+    interval_at: IntervalAt,
+    beyond: Callable[[float], float] | None = None,
+) -> Contrast:
+    """Return a difference whose tails are those of its intervals of all levels.
+
+    ``beyond`` is the tail of a threshold that no interval reaches.
+    """
 
     @cache
     def tail(threshold: float) -> float:
-        return error_reaching(threshold, interval_at, upper=value <= threshold) / 2
+        found = error_reaching(threshold, interval_at, upper=value <= threshold)
+        if beyond is not None and found <= 2 * float(ndtr(-_FARTHEST)):
+            return beyond(threshold)
+        return found / 2
 
     return Contrast(value, error, interval_at, tail)
 
@@ -120,7 +131,9 @@ def contrast_of_limits(
     if freedom >= MANY_FREEDOM and error > NO_VARIATION:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
     else:
-        contrast = contrast_of_intervals(value, error, limits.interval_at)
+        # Weights of few units end before they reach far values
+        beyond = contrast_of_t(value, error, freedom).tail if error > NO_VARIATION else None
+        contrast = contrast_of_intervals(value, error, limits.interval_at, beyond)
     if hypothesis.margin > 0:
         p_value = hypothesis.one_sided_p_value(limits.interval_at)
         contrast = contrast._replace(p_value=p_value)

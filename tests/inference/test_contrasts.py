@@ -139,3 +139,17 @@ def test_one_place_makes_differences_and_no_analysis_makes_joint_estimates():
         "Difference": {"inference/hypothesis.py"},
         "JointEstimates": {f"inference/{file}.py" for file in ("independent", "method")},
     }
+
+
+def test_what_no_limit_reaches_has_the_tail_of_t():
+    """Weights of 30 units change a value of .5 by .3 at most."""
+    influences = np.repeat([-0.01, 0.01], 15)
+    limits = Limits(0.5, influences, np.zeros(30, int), (-1.0, 1.0), np.ones(30))
+    error = float(np.linalg.norm(influences))
+    without = contrast_of_intervals(0.5, error, limits.interval_at)
+    assert without.tail(0.0) < 1e-100
+    found = contrast_of_intervals(
+        0.5, error, limits.interval_at, contrast_of_t(0.5, error, 29).tail
+    )
+    assert found.tail(0.0) == pytest.approx(stats.t.sf(0.5 / error, 29), rel=1e-9)
+    assert found.tail(0.45) == without.tail(0.45) > 0.1
