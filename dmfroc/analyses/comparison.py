@@ -21,7 +21,7 @@ from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
-from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_facts
+from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_moments
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, Test, contrast_of_t
 from dmfroc.inference.method import IntervalMethod, JointEstimates, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
@@ -249,7 +249,7 @@ def _log_ratios(
         logs[name] = replace(x, value=np.log(x.value), influences=influences, moments=moments)
     return {
         (a, b): contrast_of_t(float(logs[a].value - logs[b].value), *moments.spread)
-        for (a, b), moments in joint_facts(logs).differences.items()
+        for (a, b), moments in joint_moments(logs).differences.items()
     }
 
 

@@ -26,7 +26,7 @@ from dmfroc.inference.evidence import (
     JointFacts,
     covariance_from_products,
     facts_in,
-    joint_facts,
+    paired_limits,
 )
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Moments
@@ -111,18 +111,18 @@ def joint_estimates_of_counts(
     spreads = sample.spreads({name: [x] for name, x in values.items()}, stratify=options.stratify)
     moments = dict(zip(names, spreads.moments, strict=False))  # those of differences follow
     of_rows = {name: _facts_of_all_rows(sample, name, options, [measure]) for name in names}
-    rows = {name: known for name, [known] in of_rows.items() if known is not None}
-    facts = {
-        name: _facts(measure, values[name], sample, name, spreads, place, rows.get(name))
-        for place, name in enumerate(names)
-    }
+    rows = {name: known for name, found in of_rows.items() for known in found}
+    facts = {}
+    for place, name in enumerate(names):
+        known = rows.get(name) or _unseen([values[name]], sample, name, spreads.units)[0]
+        facts[name] = _facts(measure, values[name], sample, name, spreads, place, known)
     pairs = list(combinations(names, 2))
     differences = dict(zip(pairs, spreads.moments[len(names) :], strict=True))
-    limits = dict(joint_facts(rows).limits) if rows else {}
+    limits = {}
     for place, (a, b) in enumerate(pairs, len(names)):
         value, width = facts[a].value - facts[b].value, measure.largest_difference
         if rows:
-            limits[a, b] = replace(limits[a, b], value=value)
+            limits[a, b] = replace(paired_limits(rows[a], rows[b]), value=value)
             continue
         paired = limits_of_difference(facts[a].limits, facts[b].limits, value, width, 1.0)
         influences, masses, stratum = spreads.atoms(place)
@@ -164,20 +164,21 @@ def _facts(
     classifier: str,
     spreads: Spreads,
     place: int,
-    rows: Facts | None,
+    known: Facts | tuple[Unseen, PerUnseen],
 ) -> Facts:
     """Return what counts in bins say of a measure.
 
-    Its limits are those of all rows if they are few, and else linear.
+    Its limits are those of all rows if ``known`` has what these say. Else they are linear, beside
+    the unseen units.
     """
     bound, moments = counted.bound[classifier], spreads.moments[place]
     predictions, units = bound.predictions, spreads.units
     said = declared(measure, predictions)
-    if rows is not None:
-        limits = replace(rows.limits, value=value.value)
+    if isinstance(known, Facts):
+        limits = replace(known.limits, value=value.value)
     else:
         influences, masses, stratum = spreads.atoms(place)
-        unseen, of_unseen = _unseen(value, counted, bound, units)
+        unseen, of_unseen = known
         limits = Limits(
             value=value.value,
             influences=influences,
@@ -203,11 +204,11 @@ def _facts(
 
 def _facts_of_all_rows(
     counted: Counted, classifier: str, options: Options, measures: Sequence[Measure]
-) -> Sequence[FactsInMemory | None]:
+) -> list[FactsInMemory]:
     """Return what all rows say, if they are so few that they were drawn with the cut points."""
     drawn, bound = counted.sample, counted.bound[classifier]
     if counted.has_groups or (drawn.sizes < bound.counts.sizes).any():
-        return [None] * len(measures)
+        return []
     each = drawn.batch.some(np.repeat(np.arange(len(drawn.count)), drawn.count))
     labels: Any = bound.labels
     rows = sample_of(each.predictions(classifier, labels), stratify=options.stratify)
@@ -215,23 +216,24 @@ def _facts_of_all_rows(
 
 
 def _unseen(
-    value: BinnedValue, counted: Counted, bound: BoundCounts, units: Units
-) -> tuple[Unseen, PerUnseen]:
+    values: Sequence[BinnedValue], counted: Counted, classifier: str, units: Units
+) -> list[tuple[Unseen, PerUnseen]]:
     """Return units that the sample does not show, like drawn rows, and their influences."""
+    bound = counted.bound[classifier]
     labels: Any = bound.labels
-    rows = unseen_rows(counted.sample.batch.predictions(bound.classifier, labels))
+    rows = unseen_rows(counted.sample.batch.predictions(classifier, labels))
     n, whole = len(rows.true), rows.predictions
     predicted = None if whole.predicted is None else whole.predicted[-n:]
     scores = np.ascontiguousarray(np.asarray(whole.scores)[-n:].T)
-    own = {bound.classifier: scores}, {bound.classifier: predicted}
+    own = {classifier: scores}, {classifier: predicted}
     batch = Batch(np.zeros(n, np.uint64), rows.true, *own, None, None)
-    tables = [value.influence_table]
-    [found] = influences(tables, batch, bound.classifier, bound.grid, labels)
+    tables = [value.influence_table for value in values]
+    found = influences(tables, batch, classifier, bound.grid, labels)
     place, size = _places(bound)[rows.true], np.ones(n)
     if units.effective_sizes is not None:
         size = (bound.counts.totals[bound.present] / units.effective_sizes)[place]
-    stratum = place if len(units.sizes) > 1 and not units.sizes_are_random else np.zeros(n, int)
-    return rows.units(stratum), found * size
+    unseen = rows.units(place if units.has_fixed_sizes else np.zeros(n, int))
+    return [(unseen, of_value * size) for of_value in found]
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +296,14 @@ class CountedEvidence:
         name = self.classifier
         values = self.counted.values(measures, name)
         spreads = self.counted.spreads({name: values}, stratify=self.options.stratify)
-        of_rows = _facts_of_all_rows(self.counted, name, self.options, measures)
-        facts = []
-        for place, (measure, value, rows) in enumerate(zip(measures, values, of_rows, strict=True)):
-            facts.append(_facts(measure, value, self.counted, name, spreads, place, rows))
-        return facts
+        rows = _facts_of_all_rows(self.counted, name, self.options, measures)
+        known: Sequence[Any] = rows or _unseen(values, self.counted, name, spreads.units)
+        return [
+            _facts(measure, value, self.counted, name, spreads, place, of_measure)
+            for place, (measure, value, of_measure) in enumerate(
+                zip(measures, values, known, strict=True)
+            )
+        ]
 
     def curve(self, options: CurveOptions) -> MulticlassROC:
         """Return the multiclass ROC curve."""

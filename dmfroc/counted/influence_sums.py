@@ -176,7 +176,7 @@ class Spreads:
         rows.
         """
         units = self.units
-        are_strata = len(units.sizes) > 1 and not units.sizes_are_random
+        are_strata = units.has_fixed_sizes
         if self.sums.groups is not None:
             of_groups = self._sums_of_groups[place]
             order = units.stratum[units.by_stratum] if are_strata else np.zeros(len(of_groups), int)
@@ -198,7 +198,7 @@ class Spreads:
             totals = totals.sum(axis=1, keepdims=True)
         return totals
 
-    @property
+    @cached_property
     def _sums_of_groups(self) -> Float[np.ndarray, "values u"]:
         assert self.sums.groups is not None
         units = self.units

@@ -15,7 +15,13 @@ import numpy as np
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
-from dmfroc.inference.evidence import FactsInMemory, facts_of, joint_facts
+from dmfroc.inference.evidence import (
+    FactsInMemory,
+    facts_in,
+    facts_of,
+    joint_moments,
+    paired_limits,
+)
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments
@@ -157,9 +163,9 @@ class Resampling(IntervalMethod):
         estimates: dict[str, Estimate] = {}
         draws: dict[str, PerDraw] = {}
         bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
-        for name in samples:
-            [facts[name]] = facts_of([measure], samples[name])
-            check_finite(measure, {name: facts[name].value}, {name: samples[name].predictions})
+        for name, sample in samples.items():
+            facts[name] = facts_in(sample, measure)
+            check_finite(measure, {name: facts[name].value}, {name: sample.predictions})
         paired = are_paired(samples)
         is_random = any(x.class_sizes == "random" for x in facts.values())
         for place, (name, sample) in enumerate(samples.items()):
@@ -174,9 +180,8 @@ class Resampling(IntervalMethod):
         for name, x in facts.items():
             limits[name, None], moments[name, None] = x.limits, x.moments
         if paired:
-            joint = joint_facts(facts)
-            for a, b in joint.limits:
-                limits[a, b], moments[a, b] = joint.limits[a, b], joint.differences[a, b]
+            for (a, b), difference in joint_moments(facts).differences.items():
+                limits[a, b], moments[a, b] = paired_limits(facts[a], facts[b]), difference
         else:
             for a, b in itertools.combinations(facts, 2):
                 both = facts[a].limits, facts[b].limits

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from dmfroc.inference.bias import Bias
-from dmfroc.inference.evidence import FactsInMemory, JointFacts, PartOf, joint_moments
+from dmfroc.inference.evidence import FactsInMemory, JointFacts, PartOf, flips_of, joint_moments
 from dmfroc.inference.influences import NO_VARIATION, Influences, Moments
 from dmfroc.inference.limits import Limits, limits_of_difference
 from dmfroc.inference.sign_flips import has_large_strata
@@ -97,5 +97,5 @@ def joint_combined(
             of_pair = replace(of_pair, function=None)
         limits[a, b] = of_pair
     own = (part.units for f in facts.values() for part in f.parts)
-    flips = joint.sign_flips if all(map(has_large_strata, own)) else {}
+    flips = flips_of(facts, joint.differences) if all(map(has_large_strata, own)) else {}
     return joint._replace(differences=moments, limits=limits, sign_flips=flips)

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.inference.evidence import Facts, facts_of
+from dmfroc.inference.evidence import Facts, facts_in, facts_of
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.jackknife import Jackknife
@@ -94,7 +94,7 @@ class CorrectedResampling(IntervalMethod):
         values = {name: _fold_values(bound[name], samples[name])[:, 0] for name in samples}
         of_each = {name: x.predictions for name, x in samples.items()}
         check_finite(measure, {name: float(x.mean()) for name, x in values.items()}, of_each)
-        facts = {name: facts_of([measure], samples[name])[0] for name in samples}
+        facts = {name: facts_in(sample, measure) for name, sample in samples.items()}
         estimates = {
             name: self._estimate(facts[name], values[name], samples[name]) for name in samples
         }

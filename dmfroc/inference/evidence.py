@@ -279,7 +279,7 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     value, chosen = influences.value, _chosen_by_others(known)
     error, sums = moments.standard_error, of_units(influences, units)
     bias = bias_of(measure, value, error, known.sample, known.function, sums)
-    limits = limits_of(known, bias)
+    limits = _limits_of(known, bias, sums)
     if chosen is not None:
         of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)
         moments = max(moments, of_choice, key=lambda x: x.standard_error)
@@ -301,24 +301,22 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     )
 
 
-def limits_of(known: InSample, bias: Bias) -> Limits:
-    """Return the limits of a value in a sample."""
-    sample, influences, function = known.sample, known.influences, known.function
+def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
+    """Return the limits of a value in a sample, with these influences of its units and parts."""
+    sample, function = known.sample, known.function
     units, rows, said = sample.units, unseen_rows(sample.predictions), known.declared
-    are_fixed = _has_fixed_sizes(units) and units.weights is None
-    sums, (stratum, of_unseen) = of_units(influences, units), strata(sample)
-    n_parts = len(sums) - len(stratum)
-    if n_parts:  # in a stratum of their own
-        stratum = np.append(stratum, np.full(n_parts, stratum.max() + 1))
-        function = None if units.weights is None else function
+    are_fixed = units.has_fixed_sizes and units.weights is None
+    stratum = _strata(units, len(sums))
+    if len(sums) > len(units.stratum) and units.weights is None:  # parts that were drawn
+        function = None
     return Limits(
-        value=influences.value,
+        value=known.influences.value,
         influences=sums,
         stratum=stratum,
         bounds=said.bounds_of_sizes if are_fixed else said.bounds,
         masses=np.ones(len(sums)),
         function=function,
-        unseen=rows.units(of_unseen),
+        unseen=rows.units(_strata_of_unseen(sample)),
         of_unseen=known.of_unseen,
         lost=lost_means(sums, stratum, sample),
         bias=bias.of_value,
@@ -344,20 +342,20 @@ def _is_small(units: Units) -> bool:
     return units.n_complete_sets < _SMALL or units.groups is not None
 
 
-def _has_fixed_sizes(units: Units) -> bool:
-    """Whether the sizes of the classes, or their shares, are given."""
-    return len(units.sizes) > 1 and (units.shares is not None or not units.sizes_are_random)
+def _strata(units: Units, n: int) -> Int[np.ndarray, " n"]:
+    """Return the stratum of each of n influences; those of parts are in one of their own."""
+    own = units.stratum if units.has_fixed_sizes else np.zeros(len(units.stratum), int)
+    return own if n == len(own) else np.append(own, np.full(n - len(own), own.max() + 1))
 
 
-def strata(sample: Sample) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " p"]]:
-    """Return the stratum of each unit, and of each unseen one: the classes if sizes are fixed."""
+def _strata_of_unseen(sample: Sample) -> Int[np.ndarray, " p"]:
+    """Return the stratum of each unseen unit: that of its class if sizes are fixed."""
     predictions, units = sample
     true = unseen_rows(predictions).true
-    if not _has_fixed_sizes(units):
-        return np.zeros(len(units.stratum), int), np.zeros(len(true), int)
     of_class = np.zeros(predictions.n_classes, int)
-    of_class[predictions.true] = units.stratum[units.unit_of_row_with_class]
-    return units.stratum, of_class[true]
+    if units.has_fixed_sizes:
+        of_class[predictions.true] = units.stratum[units.unit_of_row_with_class]
+    return of_class[true]
 
 
 def lost_means(sums: PerUnit, stratum: Int[np.ndarray, " u"], sample: Sample) -> float:
@@ -457,12 +455,12 @@ def common_sums(
 def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     """Return what the same observations say of several classifiers."""
     joint = joint_moments(facts)
-    limits = {(a, b): _limits_of_difference(facts[a], facts[b]) for a, b in joint.differences}
-    return joint._replace(limits=limits)
+    limits = {(a, b): paired_limits(facts[a], facts[b]) for a, b in joint.differences}
+    return joint._replace(limits=limits, sign_flips=flips_of(facts, joint.differences))
 
 
 def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:
-    """Return what the same observations say of several classifiers, without limits."""
+    """Return what the same observations say of several classifiers, but for limits and flips."""
     influences = [f.influences for f in facts.values()]
     sums, units = common_sums([(f.influences, f.units) for f in facts.values()])
     pairs = itertools.combinations(influences, 2)
@@ -475,17 +473,25 @@ def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     if parts:
         covariance += np.array([[a.products(b) for b in parts] for a in parts])
     differences = dict(zip(itertools.combinations(facts, 2), moments, strict=True))
-    if parts:
-        return JointFacts(facts, differences, {}, covariance)
+    return JointFacts(facts, differences, {}, covariance)
+
+
+def flips_of(
+    facts: Mapping[str, FactsInMemory], differences: Mapping[tuple[str, str], Moments]
+) -> dict[tuple[str, str], SignFlips]:
+    """Return the sign flips of every two whose difference rests on few observations."""
+    units = next(iter(facts.values())).units
     few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
+    if not few or any(f.influences.parts is not None for f in facts.values()):
+        return {}
+    sums, _ = common_sums([(f.influences, f.units) for f in facts.values()])
     place = {name: row for row, name in enumerate(facts)}
     first, second = ([place[pair[end]] for pair in few] for end in (0, 1))
     values = [facts[a].value - facts[b].value for a, b in few]
-    flips = sign_flips(sums[first] - sums[second], values, units)
-    return JointFacts(facts, differences, {}, covariance, dict(zip(few, flips, strict=True)))
+    return dict(zip(few, sign_flips(sums[first] - sums[second], values, units), strict=True))
 
 
-def _limits_of_difference(first: FactsInMemory, second: FactsInMemory) -> Limits:
+def paired_limits(first: FactsInMemory, second: FactsInMemory) -> Limits:
     """Return the limits of the difference of two classifiers of the same observations."""
     a, b = _of_each_unit(first), _of_each_unit(second)
     sample, difference = Sample(first.predictions, first.units), a.influences - b.influences
@@ -500,7 +506,7 @@ def _of_each_unit(facts: FactsInMemory) -> Limits:
     limits, sums = facts.limits, of_units(facts.influences, facts.units)
     if len(limits.influences) == len(sums):
         return limits
-    stratum, _ = strata(Sample(facts.predictions, facts.units))
+    stratum = _strata(facts.units, len(sums))
     return replace(limits, influences=sums, masses=np.ones(len(sums)), stratum=stratum)
 
 

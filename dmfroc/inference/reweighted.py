@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -82,7 +83,7 @@ class MeasureOfUnits:
             return n + len(weights.influences_of_target)
         return n
 
-    @property
+    @cached_property
     def size(self) -> PerUnseen:
         """The weight of an average unit in the class of each unseen one."""
         predictions, units = self.sample
@@ -92,7 +93,7 @@ class MeasureOfUnits:
             of_class[predictions.present] = totals / units.effective_sizes
         return of_class[self.rows.true]
 
-    @property
+    @cached_property
     def _cells(self) -> Int[np.ndarray, " rows"]:
         """The class, and fold, of each row whose share is given."""
         assert self.sample.units.shares is not None

@@ -93,6 +93,11 @@ class Units:
     weights: Weights | None = None
     shares: Cells | None = None
 
+    @property
+    def has_fixed_sizes(self) -> bool:
+        """Whether the sizes of the classes, or their shares, are given."""
+        return len(self.sizes) > 1 and (self.shares is not None or not self.sizes_are_random)
+
     def centred(self, influences: PerRow) -> PerRow:
         """Return influences on the value with the given class shares, whatever the weights."""
         if self.shares is None:

@@ -3,8 +3,7 @@
 Between its points the curve is straight. A point is uncertain for two reasons: the numbers at its
 threshold are, and so is the threshold. In a standard error, the second part is the slope of the
 curve there times the error of what is given. Neighbouring points show a slope too badly: it is that
-of the chord over one and a half standard errors of what is given, to either side. An interval has
-the values at both limits of the threshold instead, between which the curve may be steep or level.
+of the chord over one and a half standard errors of what is given, to either side.
 """
 
 from __future__ import annotations

@@ -129,10 +129,6 @@ def _in_bins(
     return forecasts(title, statistic, summary, **attributes)
 
 
-def _part_of_brier_score(name: str, n_bins: int, part: Summary, **attributes: Any) -> Measure:
-    return _in_bins(f"Brier {name}", class_bins, n_bins, part, **attributes)
-
-
 @also_called("brier")
 @register()
 def brier_score() -> Measure:
@@ -295,7 +291,7 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _part_of_brier_score("reliability", n_bins, _reliability)
+    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
 
 
 @register()
@@ -331,7 +327,7 @@ def brier_resolution(n_bins: int = DEFAULT_N_BINS) -> Measure:
     """
     attributes = {"bounds": SIGNED, "chance": 0.0, "greater_is_better": True}
     attributes["range_of_shares"] = ranges.brier_resolution
-    return _part_of_brier_score("resolution", n_bins, _resolution, **attributes)
+    return _in_bins("Brier resolution", class_bins, n_bins, _resolution, **attributes)
 
 
 @dataclass(frozen=True)
@@ -411,7 +407,7 @@ def expected_calibration_error(
         calibrated. A gap of x standard errors s then counts as s (x (2 Phi(x) - 1) - 2 phi(x)),
         which is 0 on average under calibration, and ``|x| s`` for clear gaps; a total below 0 is 0.
         It is too small, by half a standard error of the bin at most, where gaps are about as large
-        as their errors: there the interval extends up to the error without this correction.
+        as their errors.
 
     Returns
     -------
@@ -419,9 +415,8 @@ def expected_calibration_error(
         In [0, 1]; 0 for calibrated forecasts, but more in a sample. A bin with a share s of n
         observations, with a share p that comes true, adds about ``sqrt(2 s p (1 - p) / (pi n))``
         where it is calibrated. So the error grows with the number of bins, and only those of equal
-        sample sizes can be compared, unless they are debiased. Its interval extends down by what
-        ``debiased=True`` takes away, with a warning. It has kinks where a bin is calibrated; the
-        bootstrap's draws are biased once more.
+        sample sizes can be compared, unless they are debiased. It has kinks where a bin is
+        calibrated; the bootstrap's draws are biased once more.
 
     Raises
     ------
@@ -441,8 +436,9 @@ def expected_calibration_error(
     """
     bins = top_label_bins if of == "top_label" else class_bins
     title = "Expected calibration error"
-    plain = _in_bins(title, bins, n_bins, _expected_error, is_smooth=False)
-    corrected = _in_bins(
+    if not flag("debiased", debiased):
+        return _in_bins(title, bins, n_bins, _expected_error, is_smooth=False)
+    return _in_bins(
         title,
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
@@ -450,9 +446,6 @@ def expected_calibration_error(
         # Calibrated forecasts are at the end of the range
         interval=FLAT_AT_ENDS,
     )
-    if flag("debiased", debiased):
-        return corrected
-    return plain
 
 
 def squared_gaps(table: Bins, xp: Any) -> Any:

@@ -39,10 +39,6 @@ Weighting = Literal["bias", "prevalence", "macro"]
 _BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
 _BY_PREVALENCE: tuple[dict[str, str], ...] = ({}, {"weighting": "bias"}, {"weighting": "macro"})
 
-# For each cell, chance makes n times an entropy too small by at most this. For a Poisson number
-# X of mean m, E X ln X - m ln m is one half if m is large (Miller 1955). It is largest at m = 1.34.
-_LOST_IN_A_CELL = 0.5803
-
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
