@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -14,11 +14,10 @@ from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, choice, flag, listed
-from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.each_class import for_each_class
+from dmfroc.analyses.each_class import for_each_class, results_of
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_moments
@@ -33,7 +32,7 @@ from dmfroc.inputs.horizon import FollowUp
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import ContrastScale, Difference
-from dmfroc.results.result import ResultsByName, attributed
+from dmfroc.results.result import ResultsByName
 
 _MOST_ORDERS = 1000
 _MOST_NUMBERED = 15  # classifiers whose orders, to this power, 64 bits can number
@@ -161,18 +160,12 @@ def compare(
     call = locals()
     remedy = 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})'
     options, given = Options.taken(compare, call, remedy)
+    call |= {"random_state": options.seed}
     if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
         measure = [*names]
     if isinstance(measure, list | tuple):
-        of_all: Any = {x: call[x] for x in call if x not in ("surplus", "others")}
-        each = {m.name: m for m in map(get_measure, listed("measure", measure))}
-        found: dict[Hashable, Any] = {}
-        told: dict[str, list[str]] = {}
-        for name, m in each.items():
-            with collected_remarks() as told[name]:
-                found[name] = compare(**of_all | {"measure": m, "random_state": options.seed})
-        warn(attributed(told))
-        return ResultsByName(found, "measure")
+        each: Any = {m.name: {"measure": m} for m in map(get_measure, listed("measure", measure))}
+        return ResultsByName(results_of(compare, call, each), "measure")
     if measure is None:
         measure = "informedness" if y_score is None and y_pred is not None else "dmf_auc"
     measure = get_measure(measure)

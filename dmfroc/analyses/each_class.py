@@ -23,14 +23,30 @@ from dmfroc.results.result import ResultsByName, attributed
 _DIGITS = 1e4  # of the level of each class
 
 
+def results_of(
+    function: Callable[..., Any],
+    call: Mapping[str, Any],
+    changes: Mapping[Any, dict[str, Any]],
+) -> dict[Hashable, Any]:
+    """Return the results of a function whose arguments are those of a call, but for each change."""
+    options = {x: call[x] for x in call if x not in ("surplus", "others")}
+    found: dict[Hashable, Any] = {}
+    told: dict[str, list[str]] = {}
+    for name, own in changes.items():
+        with collected_remarks() as told[str(name)]:
+            found[name] = function(**options | own)
+    warn(attributed(told))
+    return found
+
+
 def for_each_class(
     function: Callable[..., Any], call: Mapping[str, Any]
 ) -> ResultsByName[Any] | None:
     """Return the results of each class that occurs, if ``per_class`` is asked for, else None.
 
-    ``call`` has all arguments of the function. The level of each interval is that of independent
-    ones which hold all at once: intervals about normal values of any correlation then hold at least
-    as often (Šidák 1967).
+    ``call`` has all arguments of the function, as read once. The level of each interval is that of
+    independent ones which hold all at once: intervals about normal values of any correlation then
+    hold at least as often (Šidák 1967).
     """
     if not flag("per_class", call["per_class"]):
         return None
@@ -48,24 +64,16 @@ def for_each_class(
             "per_class=True needs a score of each class, but y_score has one alone, whose small "
             "values speak for another class: pass the scores of both classes, or Predictions"
         )
-    left_out = {"per_class", "surplus", "others"}
-    options, y_true = {x: call[x] for x in call if x not in left_out}, call["y_true"]
-    found: dict[Hashable, Any] = {}
-    told: dict[str, list[str]] = {}
-    samples = [*y_true.values()] if isinstance(y_true, Mapping) else [y_true]
-    labels = _labels(samples)
-    level = check_level(call["level"])
-    options["level"] = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
-    for label in labels:
-        with collected_remarks() as told[str(label)]:
-            found[label] = function(**options | {"pos_label": label})
+    y_true, level = call["y_true"], check_level(call["level"])
+    labels = _labels([*y_true.values()] if isinstance(y_true, Mapping) else [y_true])
+    of_each = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
+    own = {"per_class": False, "level": of_each}
+    found = results_of(function, call, {x: own | {"pos_label": x} for x in labels})
     compared = [x for x in found.values() if isinstance(x, Comparison)]
     differences = iter(holm_adjusted(d for x in compared for d in x.differences))
     for label, x in found.items():
         if isinstance(x, Comparison):
-            own = tuple(next(differences) for _ in x.differences)
-            found[label] = replace(x, differences=own)
-    warn(attributed(told))
+            found[label] = replace(x, differences=tuple(next(differences) for _ in x.differences))
     return ResultsByName(found, level=level)
 
 

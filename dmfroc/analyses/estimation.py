@@ -151,6 +151,7 @@ def estimate(
     remedy = 'put the measure first, estimate("hand_till", y_true, y_score)'
     options, given = Options.taken(estimate, call, remedy)
     measure = get_measure(measure)
+    call |= {"measure": measure, "random_state": options.seed}
     if (each := for_each_class(estimate, call)) is not None:
         return each
     if options.at_horizons:

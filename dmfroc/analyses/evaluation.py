@@ -274,6 +274,8 @@ def evaluate(
     call = locals()
     remedy = "evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))"
     options, given = Options.taken(evaluate, call, remedy)
+    measures = listed_measures(measures)  # what may be read once is read now
+    call |= {"measures": measures, "random_state": options.seed}
     if (each := for_each_class(evaluate, call)) is not None:
         return each
     return evaluated(y_true, y_score, options, given, measures, pair_weights)

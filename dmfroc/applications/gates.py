@@ -346,14 +346,15 @@ def _judged(rule: Rule, source: _Rows | _Items, error: float) -> RuleVerdict:
             reason = part.plan(rule, gap, error) or reason
     if verdict == "inconclusive":
         with suppress(ValueError):  # of a measure that a perfect classifier does not have
-            perfect = source.perfect(rule)
-            (best, _, value_of_best, limits), _ = _worst(rule, perfect or source, error)
-            if perfect is not None and best != "pass":
-                reason = "not even a perfect sample of this size passes"
-                room = min(abs(value_of_best - end) for end in rule.region)
-                if room > 0:  # the limits of a perfect sample come closer as its size grows
-                    reason += f": it would need {(limits[1] - limits[0]) / room:.2g} times as many"
-                verdict = "unattainable"
+            if (perfect := source.perfect(rule)) is not None:
+                (best, _, value_of_best, limits), _ = _worst(rule, perfect, error)
+                if best != "pass":
+                    verdict = "unattainable"
+                    reason = "not even a perfect sample of this size passes"
+                    room = min(abs(value_of_best - end) for end in rule.region)
+                    if room > 0:  # the limits of a perfect sample come closer as its size grows
+                        times = (limits[1] - limits[0]) / room
+                        reason += f": it would need {times:.2g} times as many"
     return RuleVerdict(
         name=rule.name or rule.measure.name,
         rule=f"{rule}: {name}" if name else str(rule),

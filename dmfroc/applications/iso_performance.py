@@ -291,12 +291,7 @@ def operating_point(
     threshold = number("threshold", threshold)
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
-    _check_order(y_score, labels, pos_label)
-    given: Any = {"pos_label": pos_label, "direction": direction}
-    predictions = as_predictions(
-        y_true, y_score, labels=labels, sample_weight=sample_weight, **given
-    )
-    points = binary_points(predictions)
+    points = _points_of(y_true, y_score, labels, sample_weight, pos_label, direction)
     falling = -points.sign * points.thresholds
     index = int(np.searchsorted(falling, -points.sign * threshold, side="right")) - 1
     return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
@@ -376,12 +371,17 @@ def optimal_operating_points(
     >>> optimal_operating_points(y, s, cost_fn=5).threshold(placement="midpoint")
     0.25
     """
+    points = _points_of(y_true, y_score, labels, sample_weight, pos_label, direction)
+    return Economy(points, prevalence, cost_fp, cost_fn).optima()
+
+
+def _points_of(
+    y_true: Any, y_score: Any, labels: Any, sample_weight: Any, pos_label: Any, direction: Any
+) -> OperatingPoints:
+    """Return the operating points of all thresholds, of what the user hands in."""
     _check_order(y_score, labels, pos_label)
-    given: Any = {"pos_label": pos_label, "direction": direction}
-    predictions = as_predictions(
-        y_true, y_score, labels=labels, sample_weight=sample_weight, **given
-    )
-    return Economy(binary_points(predictions), prevalence, cost_fp, cost_fn).optima()
+    given: Any = {"pos_label": pos_label, "direction": direction, "sample_weight": sample_weight}
+    return binary_points(as_predictions(y_true, y_score, labels=labels, **given))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

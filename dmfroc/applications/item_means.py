@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.special import comb, stdtrit
 
 from dmfroc import Judge
 from dmfroc.extend import (
+    IN_MEMORY,
     Contrast,
     Influences,
     Interval,
@@ -20,7 +21,6 @@ from dmfroc.extend import (
     Limits,
     MeanOfUnits,
     Rows,
-    Source,
     Unseen,
     as_array,
     as_floats,
@@ -59,8 +59,6 @@ class ScoredItems:
         The independent unit of each item.
     bounds : tuple of float
         The range of the scores.
-    n_repeats : int
-        Largest number of scores that a model has of an item.
     index : pandas.Index or None
         Index of the rows.
     attempts : dict of str to numpy.ndarray of shape (n, repeats)
@@ -72,9 +70,13 @@ class ScoredItems:
     probability: Float[np.ndarray, " n"]
     unit: Int[np.ndarray, " n"]
     bounds: tuple[float, float]
-    n_repeats: int = 1
-    index: Any = None
-    attempts: dict[str, Float[np.ndarray, "n r"]] = field(default_factory=dict)
+    index: Any
+    attempts: dict[str, Float[np.ndarray, "n r"]]
+
+    @property
+    def n_repeats(self) -> int:
+        """Largest number of scores that a model has of an item."""
+        return max(x.shape[1] for x in self.attempts.values())
 
     @property
     def n_items(self) -> int:
@@ -164,7 +166,6 @@ def scored_items(
         probabilities(probability, n, rows),
         unit_of_rows(groups, n, rows),
         _bounds(bounds, [*read.values(), *(of_judge or {}).values()]),
-        max(x.shape[1] for x in read.values()),
         rows.index,
         read,
     )
@@ -209,7 +210,7 @@ def _places(
     if not isinstance(id, Mapping) or set(id) != set(scores):
         raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
     first = next(iter(scores))
-    ids = {name: check_ids(id[name], len(x), Source()) for name, x in scores.items()}
+    ids = {name: check_ids(id[name], len(x), IN_MEMORY) for name, x in scores.items()}
     return {name: order_of_ids(first, ids[first], name, x) for name, x in ids.items()}
 
 

@@ -19,6 +19,7 @@ from dmfroc.extend import (
     Display,
     ForestRow,
     IntervalDisplay,
+    as_frame,
     digits,
     draw_legend,
     enumerated,
@@ -207,7 +208,7 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     _, classes, curve, *targets = plan.tables()
-    frame = plan.curve()
+    frame = as_frame(curve)
     is_power = plan.difference is not None
     what = "power" if is_power else "half-width"
     values = frame[what.replace("-", "_")].to_numpy()

@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from dmfroc.extend import (
     DEFAULT_LEVEL,
+    IN_MEMORY,
     NamedEstimates,
-    Source,
     Table,
     agreement_table,
     check_level,
@@ -111,9 +111,11 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
     true, said, is_verified, _ = verified_labels(y_true, judge)
     if is_verified.all():
         raise ValueError("y_true has a label in every row: leave it missing in the rows to judge")
-    verified = factorize(true[is_verified], "y_true", Source())
+    verified = factorize(true[is_verified], "y_true", IN_MEMORY)
     labels, k = verified.distinct, len(verified.distinct)
-    codes = encode(factorize(said, "judge", Source()), labels, "judge", Source(), has_scores=False)
+    codes = encode(
+        factorize(said, "judge", IN_MEMORY), labels, "judge", IN_MEMORY, has_scores=False
+    )
     counts = np.bincount(verified.codes * k + codes[is_verified], minlength=k * k).reshape(k, k)
     if k < 2 or counts.sum(axis=1).min() < _FEWEST_OF_CLASS:
         few = [labels[c] for c in np.flatnonzero(counts.sum(axis=1) < _FEWEST_OF_CLASS)]

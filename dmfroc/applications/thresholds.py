@@ -33,6 +33,7 @@ from dmfroc.extend import (
     digits,
     ends_text,
     facts_in,
+    get_measure,
     in_class_shares,
     integer,
     kish_sizes,
@@ -43,7 +44,7 @@ from dmfroc.extend import (
     proportion,
     seed_of,
 )
-from dmfroc.measures import FACTORIES, expected_utility
+from dmfroc.measures import expected_utility
 from dmfroc.results import ResultsByName
 
 Criterion = Literal["youden", "f1", "accuracy", "cost", "specificity", "sensitivity"]
@@ -435,7 +436,7 @@ def _choice(
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
     cost_fp, cost_fn = criterion.keywords["costs"]
     costs = [[0.0, cost_fp], [cost_fn, 0.0]]
-    measure = expected_utility(costs) if by == "cost" else FACTORIES[_MEASURES.get(by, by)]()
+    measure = expected_utility(costs) if by == "cost" else get_measure(_MEASURES.get(by, by))
     at_fixed = _interval_at(sample, best, measure, 1 - level)
     ends = [min(by_choice[0], at_fixed.low - optimism), max(by_choice[1], at_fixed.high - optimism)]
     bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)

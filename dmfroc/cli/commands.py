@@ -302,8 +302,8 @@ def gate(
     """
     if file.suffix.lower() == ".toml" != rules.suffix.lower():
         raise ValueError(f"RULES come first: dmfroc gate {file} {rules}")
-    by = [rule.worst_of for rule in application("rules")(rules)[0] if rule.worst_of is not None]
-    options["by"] = by
+    written, *_ = application("read_rules")(rules)
+    by = options["by"] = [rule.worst_of for rule in written if rule.worst_of is not None]
     columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
@@ -436,7 +436,7 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
 
     Prints slopes, intercepts and tests of each class; --plot draws the reliability diagram.
     """
-    _show_of_one(file, application("calibration"), options, plot)
+    _show_of_one(file, application("calibration_tests"), options, plot)
 
 
 @app.command(params=[FILE, *columns(), *FOLLOW_UP, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
@@ -445,7 +445,7 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
 
     Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
     """
-    choose = partial(application("threshold"), by=options.pop("by"))
+    choose = partial(application("choose_threshold"), by=options.pop("by"))
     _show_of_one(file, choose, options, plot)
 
 

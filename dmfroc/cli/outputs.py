@@ -150,7 +150,7 @@ def write_receipt(result: Result, path: Path | None) -> None:
     if path is None:
         return
     _check_not_read(path, "--receipt")
-    application("receipt")(result, path)
+    application("write_receipt")(result, path)
 
 
 @contextmanager

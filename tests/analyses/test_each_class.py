@@ -184,3 +184,11 @@ def test_the_p_value_of_an_area_is_close_to_that_of_ranks():
         [difference] = compare(y, {"model": score, "chance": None}, measure="auc").differences
         of_ranks = stats.mannwhitneyu(score[y], score[~y]).pvalue
         assert difference.p_value == pytest.approx(of_ranks, rel=0.5, abs=0.02)
+
+
+def test_what_can_be_read_once_serves_all_classes():
+    found = evaluate(Y, SCORES, measures=iter(["recall", "auc"]), per_class=True)
+    assert found == evaluate(Y, SCORES, measures=["recall", "auc"], per_class=True)
+    drawn = {"method": dmfroc.Bootstrap(100), "random_state": np.random.default_rng(1)}
+    seeds = {e.seed for e in estimate("auc", Y, SCORES, per_class=True, **drawn).values()}
+    assert len(seeds) == 1
