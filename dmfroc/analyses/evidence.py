@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from dmfroc._kit.arrays import IntPerRow
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc._kit.threads import parallel_map
+from dmfroc._kit.threads import parallel
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
@@ -542,7 +542,8 @@ def estimates_of(
             positions += [places[i] for i in group]
             tasks.append(partial(method.estimates, [own[i] for i in group], bind_group, sample))
 
-    # NumPy and XLA's compiler leave the interpreter to others.
-    estimates = itertools.chain(*parallel_map(operator.call, tasks))
+    # NumPy and XLA's compiler leave the interpreter to others
+    n_numbers = predictions.n_observations * predictions.n_classes * len(tasks)
+    estimates = itertools.chain(*parallel(operator.call, tasks, n_numbers))
     by_position = dict(zip(positions, estimates, strict=True))
     return [by_position[position] for position in range(len(measures))]

@@ -41,7 +41,7 @@ from dmfroc.inference.unseen import PerUnseen, Unseen
 _NO_VARIATION = 1e-10
 # Of the distance of a limit: by how much the value may differ from the linearised one. In large
 # samples a hundredth of the length does not matter.
-_BENT, _LINEAR = 0.02, 1e-6
+_BENT, _LINEAR = 0.05, 1e-6
 
 
 class Interval(NamedTuple):

@@ -87,9 +87,12 @@ def draw_weights(
     of_units = np.empty(len(units.stratum))
     # Only where units are not drawn within classes can a class be missing.
     is_stratified = len(units.sizes) >= len(predictions.present)
+    stream = np.random.Philox(key=seed)
+    generator, at_start = np.random.Generator(stream), stream.state
     for row, number in enumerate(draws):
         check_stopped()
-        generator = np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, number]))
+        at_start["state"]["counter"][3] = number
+        stream.state = at_start
         for _ in range(_MOST_TRIES):
             of_units[order] = draw(sizes, starts, generator)
             counts[row] = units.drawn_weights(of_units)

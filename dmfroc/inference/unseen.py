@@ -227,17 +227,19 @@ def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarra
     """
     scores = np.asarray(predictions.scores)
     own, weights = scores[rows, c], predictions.sample_weight[rows]
-    order = np.argsort(own, kind="stable")
-    up_to = np.cumsum(weights[order])
+    if (weights == weights[0]).all():
+        ordered, up_to = np.sort(own), np.arange(1.0, len(own) + 1)
+    else:
+        order = np.argsort(own, kind="stable")
+        ordered, up_to = own[order], np.cumsum(weights[order])
+    places = np.minimum(np.searchsorted(up_to, _PLACES * up_to[-1]), len(rows) - 1)
     chosen = []
-    for share in _PLACES:
-        at = order[min(np.searchsorted(up_to, share * up_to[-1]), len(rows) - 1)]
-        tied = np.flatnonzero(own == own[at])
-        others = scores[rows[tied]]
-        if len(tied) > 1 and (others != others[0]).any():
-            below = weights[own < own[at]].sum()
-            tied = tied[np.lexsort((weights[tied], *others.T))]
-            place = np.searchsorted(below + np.cumsum(weights[tied]), share * up_to[-1])
-            at = tied[min(place, len(tied) - 1)]
-        chosen.append(rows[at])
+    for share, score in zip(_PLACES, ordered[places], strict=True):
+        tied = np.flatnonzero(own == score)
+        if len(tied) > 1:
+            below = weights[own < score].sum()
+            tied = tied[np.lexsort((weights[tied], *scores[rows[tied]].T))]
+            place = np.searchsorted(below + np.cumsum(weights[tied]), share * weights.sum())
+            tied = tied[min(place, len(tied) - 1) :]
+        chosen.append(rows[tied[0]])
     return np.array(chosen)

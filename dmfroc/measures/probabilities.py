@@ -48,6 +48,7 @@ from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
 _ROUNDING = 1e-9
+_BINS = (-2, -1)  # the axes of curves and bins
 
 _OfBins = Float[np.ndarray, "curves bins"]
 
@@ -72,17 +73,22 @@ def _skill_of_logarithms(table: Sums, xp: Any) -> Any:
 
 def _reliability(table: Bins, xp: Any) -> Any:
     gaps = (table.forecast - table.outcome) ** 2
-    return divide(gaps, table.weight, xp).sum() / (2 * table.weight[0].sum())
+    return divide(gaps, table.weight, xp).sum(_BINS) / (2 * _total(table))
 
 
 def _resolution(table: Bins, xp: Any) -> Any:
-    total = table.weight[0].sum()
-    uncertainty = _uncertainty(table.outcome.sum(axis=1), total[None])[0]
-    return uncertainty - table.squared.sum() / (2 * total) + _reliability(table, xp)
+    total = _total(table)
+    uncertainty = _uncertainty(table.outcome.sum(-1), total)
+    return uncertainty - table.squared.sum(_BINS) / (2 * total) + _reliability(table, xp)
 
 
 def _expected_error(table: Bins, xp: Any) -> Scalar:
-    return xp.abs(table.forecast - table.outcome).sum() / table.weight.sum()
+    return xp.abs(table.forecast - table.outcome).sum(_BINS) / table.weight.sum(_BINS)
+
+
+def _total(table: Bins) -> Any:
+    """Return the weight of all rows, each of which is in a bin of every curve."""
+    return table.weight[..., 0, :].sum(-1)
 
 
 def _infinite_loss(predictions: Predictions) -> str | None:
@@ -376,7 +382,7 @@ def _debiased_gaps(table: Bins) -> tuple[_OfBins, _OfBins]:
 
 
 def _debiased_error(table: Bins, xp: Any) -> Any:
-    return max(_debiased_gaps(table)[0].sum() / table.weight.sum(), 0.0)
+    return np.maximum(_debiased_gaps(table)[0].sum(_BINS) / table.weight.sum(_BINS), 0.0)
 
 
 def _slopes_of_debiased_error(table: Bins) -> tuple[_OfBins, _OfBins]:
@@ -459,7 +465,7 @@ def squared_gaps(table: Bins, xp: Any) -> Any:
 
 
 def _squared_error(table: Bins, xp: Any) -> Any:
-    mean = (table.weight * squared_gaps(table, xp)).sum() / table.weight[0].sum()
+    mean = (table.weight * squared_gaps(table, xp)).sum(_BINS) / _total(table)
     return xp.maximum(mean, 0.0)
 
 
@@ -469,7 +475,7 @@ def _slopes_of_squared_error(table: Bins) -> tuple[_OfBins, _OfBins]:
     For calibrated forecasts all of the error is of second order, and that sum would be twice as
     large.
     """
-    total, squares = table.weight[0].sum(), squared_gaps(table, np)
+    total, squares = _total(table), squared_gaps(table, np)
     n = divide(table.weight**2, table.squared_weight, np)
     gap = divide(table.outcome - table.forecast, table.weight, np)
     gap = np.where(gap == 0, _ROUNDING, gap)

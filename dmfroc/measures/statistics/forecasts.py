@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -51,11 +52,11 @@ class Bins(NamedTuple):
     sample.
     """
 
-    weight: Float[AnyArray, "curves bins"]
-    forecast: Float[AnyArray, "curves bins"]
-    outcome: Float[AnyArray, "curves bins"]
-    squared: Float[AnyArray, "curves bins"]
-    squared_weight: Float[AnyArray, "curves bins"]
+    weight: Float[AnyArray, "*draws curves bins"]
+    forecast: Float[AnyArray, "*draws curves bins"]
+    outcome: Float[AnyArray, "*draws curves bins"]
+    squared: Float[AnyArray, "*draws curves bins"]
+    squared_weight: Float[AnyArray, "*draws curves bins"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +73,13 @@ class BinnedForecasts(Statistic):
     sample_weight: PerRow
     n_bins: int
 
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Bins:
+    is_batched: ClassVar[bool] = True
+
+    def count(self, weights: Float[AnyArray, "*draws n"], xp: Any) -> Bins:
         n_curves = self.bins.shape[1]
+        if weights.ndim > 1:
+            tables = (self._matrix @ weights.T).reshape(5, n_curves, self.n_bins, -1)
+            return Bins(*np.moveaxis(tables, -1, 1))
 
         def sums(some: slice) -> list[Float[AnyArray, " cells"]]:
             bins, own = self.bins[some], self.sample_weight[some, None]
@@ -85,6 +91,19 @@ class BinnedForecasts(Statistic):
         slices = row_slices(self.bins) if xp is np else [slice(None)]
         parts: Any = zip(*parallel(sums, slices, self.bins.size), strict=True)
         return Bins(*(sum(part).reshape(n_curves, self.n_bins) for part in parts))
+
+    @cached_property
+    def _matrix(self) -> Any:
+        """Turns the weights of the rows into all numbers of the table, one after the other."""
+        from scipy.sparse import csr_array
+
+        n, n_curves = self.bins.shape
+        numbers = self.forecast, self.outcome, self.squared, self.sample_weight[:, None]
+        each = np.stack(np.broadcast_arrays(1.0, *numbers))
+        cells = self.bins + n_curves * self.n_bins * np.arange(5)[:, None, None]
+        rows = np.broadcast_to(np.arange(n)[:, None], each.shape)
+        shape = 5 * n_curves * self.n_bins, n
+        return csr_array((each.ravel(), (cells.ravel(), rows.ravel())), shape)
 
     def pull_back(self, weights: PerRow, table: Bins, derivatives: Bins) -> PerRow:
         gradient = np.empty(len(weights))
