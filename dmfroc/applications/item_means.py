@@ -511,8 +511,9 @@ class ItemMean:
     @property
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
-        limits = self.limits
-        return contrast_of_intervals(limits.value, self.standard_error, limits.interval_at)
+        limits, freedom = self.limits, max(self.n_units - 1, 1)
+        error = self.standard_error
+        return contrast_of_intervals(limits.value, error, limits.interval_at, freedom)
 
 
 def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:

@@ -437,5 +437,5 @@ def _differences(means: Mapping[str, ItemMean], level: float) -> Iterable[Differ
     values = {name: (mean.limits.value, mean.limits.interval_at) for name, mean in means.items()}
     errors = {name: mean.standard_error for name, mean in means.items()}
     hypothesis = Hypothesis()
-    found = contrasts_of_intervals(values, errors, hypothesis)
+    found = contrasts_of_intervals(values, errors)
     return hypothesis.differences(found, level)

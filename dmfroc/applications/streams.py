@@ -283,7 +283,7 @@ def _joint(
     return joint_estimates(
         estimates,
         {name: current.interval_at for name, current in streams.items()},
-        contrasts_of_intervals(values, errors, hypothesis),
+        contrasts_of_intervals(values, errors),
         errors,
         hypothesis,
         seed,

@@ -102,18 +102,24 @@ def contrast_of_intervals(
     value: float,
     error: float,
     interval_at: IntervalAt,
-    beyond: Callable[[float], float] | None = None,
+    freedom: float | None = None,
+    least: float = 0.0,
 ) -> Contrast:
     """Return a difference whose tails are those of its intervals of all levels.
 
-    ``beyond`` is the tail of a threshold that no interval reaches.
+    A threshold that no interval reaches has the tail of t, if its degrees of ``freedom`` are given:
+    weights of few units end before they reach far values. No interval has an error probability
+    below the ``least`` one.
     """
+    far = None
+    if freedom is not None and error > NO_VARIATION:
+        far = contrast_of_t(value, error, freedom).tail
 
     @cache
     def tail(threshold: float) -> float:
-        found = error_reaching(threshold, interval_at, upper=value <= threshold)
-        if beyond is not None and found <= 2 * float(ndtr(-_FARTHEST)):
-            return beyond(threshold)
+        found = error_reaching(threshold, interval_at, least, upper=value <= threshold)
+        if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
+            return far(threshold)
         return found / 2
 
     return Contrast(value, error, interval_at, tail)
@@ -128,15 +134,11 @@ def contrast_of_limits(
     limits, and p-values of no difference are by ``flips`` of signs where they are given.
     """
     value, (error, freedom) = limits.value, moments.spread
+    contrast = of_limits = contrast_of_intervals(value, error, limits.interval_at, freedom)
     if freedom >= MANY_FREEDOM and error > NO_VARIATION:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
-    else:
-        # Weights of few units end before they reach far values
-        beyond = contrast_of_t(value, error, freedom).tail if error > NO_VARIATION else None
-        contrast = contrast_of_intervals(value, error, limits.interval_at, beyond)
     if hypothesis.margin > 0:
-        p_value = hypothesis.one_sided_p_value(limits.interval_at)
-        contrast = contrast._replace(p_value=p_value)
+        contrast = contrast._replace(p_value=hypothesis.p_value_of_tail(value, of_limits.tail))
     if flips is not None:
         two_sided = p_value_of_flips(flips, 0, 2 * contrast.tail(0.0))
         contrast = contrast._replace(two_sided_p_value=two_sided)
@@ -245,13 +247,6 @@ class Hypothesis:
         """Return the interval of a difference; a one-sided test leaves one of its ends open."""
         low, high = interval_at(self.error(level))[:2]
         return (-math.inf if self.sign < 0 else low, math.inf if self.sign > 0 else high)
-
-    def one_sided_p_value(self, interval_at: IntervalAt, least: float = 0.0) -> float:
-        """Return the error probability at which a limit reaches the threshold."""
-        error = error_reaching(self.threshold, interval_at, least, upper=self.sign < 0)
-        if error < 1:
-            return error / 2
-        return 1 - error_reaching(self.threshold, interval_at, least, upper=self.sign > 0) / 2
 
     def p_value_of_tail(self, value: float, tail: Callable[[float], float]) -> float:
         """Return the p-value of a difference with these tails, see `Contrast`."""

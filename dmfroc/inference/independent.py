@@ -63,9 +63,7 @@ def contrasts(
 
 
 def contrasts_of_intervals(
-    values: Mapping[str, tuple[float, IntervalAt]],
-    errors: Mapping[str, float],
-    hypothesis: Hypothesis,
+    values: Mapping[str, tuple[float, IntervalAt]], errors: Mapping[str, float]
 ) -> dict[tuple[str, str], Contrast]:
     """Return the differences of independent values with intervals of any kind.
 
@@ -86,10 +84,7 @@ def contrasts_of_intervals(
             return Interval(pair[0] - pair[1] - below, pair[0] - pair[1] + above)
 
         error = math.hypot(errors[a], errors[b])
-        contrast = contrast_of_intervals(first - second, error, interval_at)
-        if not hypothesis.is_two_sided:
-            contrast = contrast._replace(p_value=hypothesis.one_sided_p_value(interval_at))
-        found[a, b] = contrast
+        found[a, b] = contrast_of_intervals(first - second, error, interval_at)
     return found
 
 

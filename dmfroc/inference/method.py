@@ -15,7 +15,12 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.hypothesis import MANY_FREEDOM, Contrast, Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import (
+    MANY_FREEDOM,
+    Contrast,
+    Hypothesis,
+    contrast_of_intervals,
+)
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL
@@ -223,12 +228,12 @@ def compare_draws(
         tail = partial(_share_beyond, differences=differences, value=value)
         beyond = tail(0.0)
         p_value = two_sided = min(1.0, 2 * (min(beyond, 1 - beyond) * n_draws + 1) / (n_draws + 1))
-        least, of_pair = 2 / (n_draws + 1), partial(interval_at, *pair)
+        error, of_pair = float(differences.std(ddof=1)), partial(interval_at, *pair)
+        inverted = contrast_of_intervals(value, error, of_pair, least=2 / (n_draws + 1)).tail
         if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
-            p_value = two_sided = error_reaching(0.0, of_pair, least, upper=value <= 0)
+            p_value = two_sided = 2 * inverted(0.0)
         if not hypothesis.is_two_sided:
-            p_value = hypothesis.one_sided_p_value(of_pair, least=least)
-        error = float(differences.std(ddof=1))
+            p_value = hypothesis.p_value_of_tail(value, inverted)
         at = partial(far_interval_at, *pair)
         contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided)
     joint = np.stack(list(draws.values()), axis=1)

@@ -148,8 +148,11 @@ def test_what_no_limit_reaches_has_the_tail_of_t():
     error = float(np.linalg.norm(influences))
     without = contrast_of_intervals(0.5, error, limits.interval_at)
     assert without.tail(0.0) < 1e-100
-    found = contrast_of_intervals(
-        0.5, error, limits.interval_at, contrast_of_t(0.5, error, 29).tail
-    )
+    found = contrast_of_intervals(0.5, error, limits.interval_at, 29)
     assert found.tail(0.0) == pytest.approx(stats.t.sf(0.5 / error, 29), rel=1e-9)
     assert found.tail(0.45) == without.tail(0.45) > 0.1
+    for margin in (0.0, 0.1):
+        hypothesis = Hypothesis("greater", margin)
+        [found] = differences(hypothesis, contrast_of_limits(*linear(0.5, influences), hypothesis))
+        expected = stats.t.sf((0.5 + margin) / error, 29)
+        assert expected / 20 < found.p_value < 20 * expected
