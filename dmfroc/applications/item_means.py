@@ -511,7 +511,7 @@ class ItemMean:
     @property
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
-        limits, freedom = self.limits, max(self.n_units - 1, 1)
+        limits, freedom = self.limits, max(self.n_units - 1.0, 1.0)
         error = self.standard_error
         return contrast_of_intervals(limits.value, error, limits.interval_at, freedom)
 
