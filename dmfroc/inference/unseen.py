@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import IntPerRow
-from dmfroc.inputs.arrays import OnDevice
+from dmfroc.inputs.arrays import followed_by
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
@@ -130,7 +130,7 @@ class UnseenRows:
 def unseen_rows(predictions: Predictions) -> UnseenRows:
     """Return the rows of a sample, in each of its folds, with those that stand for the unseen."""
     none = np.zeros(0, np.int32)
-    if isinstance(predictions.scores, OnDevice) or len(predictions.present) < 2:
+    if len(predictions.present) < 2:
         return UnseenRows(predictions, none, none, none, none > 0)
     folds, parts = predictions.folds, [predictions]
     if folds is not None:  # scores of different folds have no common scale
@@ -157,7 +157,7 @@ def unseen_rows(predictions: Predictions) -> UnseenRows:
     whole = replace(
         predictions,
         true=np.append(predictions.true, true),
-        scores=np.concatenate([predictions.scores, scores]),
+        scores=followed_by(predictions.scores, scores),
         sample_weight=np.append(predictions.sample_weight, np.zeros(len(true))),
         predicted=None if predicted is None else np.append(predicted, taken_for),
         folds=folds,
@@ -173,7 +173,7 @@ def _rows(
     predictions: Predictions,
 ) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], Bool[np.ndarray, " p"]]:
     """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
-    scores, present = np.asarray(predictions.scores), predictions.present
+    scores, present = predictions.scores, predictions.present
     if len(present) > _MOST_CLASSES:  # from the lightest to the heaviest
         by_weight = present[np.argsort(predictions.class_totals[present], kind="stable")]
         present = np.sort(by_weight[np.linspace(0, len(present) - 1, _MOST_CLASSES).astype(int)])
@@ -187,11 +187,12 @@ def _rows(
         pairs += [(c, d) for d in some.tolist()]
     of_pairs = np.array(pairs).T
     true, taken_for = np.repeat(of_pairs, len(_PLACES), axis=1)
-    errors = scores[np.concatenate([typical[d] for _, d in pairs])]
+    errors = scores[np.concatenate([typical[d] for _, d in pairs]), :]
     best = np.empty((len(present), predictions.n_classes), scores.dtype)
     single = predictions.single
     if single is not None:
-        low, high = _ends(scores[:, [single]], 1 - scores[:, [single]])
+        column = scores[:, single : single + 1]
+        low, high = _ends(column, 1 - column)
         best[:, single] = np.where(present == single, high, low)
         best[:, 1 - single] = 0 - best[:, single]
     else:
@@ -225,8 +226,8 @@ def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarra
 
     They do not depend on the order of rows: those that tie are ordered by their other scores.
     """
-    scores = np.asarray(predictions.scores)
-    own, weights = scores[rows, c], predictions.sample_weight[rows]
+    scores, weights = predictions.scores, predictions.sample_weight[rows]
+    own = scores[rows, c]
     if (weights == weights[0]).all():
         ordered, up_to = np.sort(own), np.arange(1.0, len(own) + 1)
     else:
@@ -238,7 +239,7 @@ def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarra
         tied = np.flatnonzero(own == score)
         if len(tied) > 1:
             below = weights[own < score].sum()
-            tied = tied[np.lexsort((weights[tied], *scores[rows[tied]].T))]
+            tied = tied[np.lexsort((weights[tied], *scores[rows[tied], :].T))]
             place = np.searchsorted(below + np.cumsum(weights[tied]), share * weights.sum())
             tied = tied[min(place, len(tied) - 1) :]
         chosen.append(rows[tied[0]])

@@ -114,6 +114,26 @@ class OnDevice:
         with _in_double_precision():
             return np.asarray(self.values.sum(axis, dtype))
 
+    def min(self) -> NDArray[Any]:
+        """Return the smallest number."""
+        with _in_double_precision():
+            return np.asarray(self.values.min())
+
+    def max(self) -> NDArray[Any]:
+        """Return the largest number."""
+        with _in_double_precision():
+            return np.asarray(self.values.max())
+
+
+def followed_by(scores: Any, rows: NDArray[Any]) -> Any:
+    """Return scores with those of further rows, where they lie."""
+    if not isinstance(scores, OnDevice):
+        return np.concatenate([scores, rows])
+    import jax.numpy as jnp
+
+    with _in_double_precision():
+        return OnDevice(jnp.concatenate([scores.values, jnp.asarray(rows)]))
+
 
 def _in_double_precision() -> Any:
     from dmfroc._kit.compiled import in_double_precision

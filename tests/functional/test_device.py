@@ -38,11 +38,8 @@ def test_estimates_are_those_of_numpy(name, dtype):
     for w in (None, weights):
         expected = dmfroc.estimate(name, y, scores, sample_weight=w)
         found = dmfroc.estimate(name, y, there, sample_weight=w)
-        numbers = [(x.value, x.standard_error) for x in (found, expected)]
-        np.testing.assert_allclose(*numbers, rtol=1e-10)
-        # No rows stand for the unseen beside scores on a device: limits are linear there
-        apart = expected.standard_error / 4
-        np.testing.assert_allclose(found.interval, expected.interval, atol=apart)
+        numbers = [(x.value, x.standard_error, *x.interval) for x in (found, expected)]
+        np.testing.assert_allclose(*numbers, rtol=1e-6)
 
 
 def test_scores_stay_where_they_are():
@@ -69,13 +66,23 @@ def test_tables_and_comparisons_are_those_of_numpy():
     y, scores, there, _ = data()
     other = scores[:, ::-1].copy()
 
-    def numbers(of_a, of_b):  # without limits, which know no unseen rows on a device
+    def numbers(of_a, of_b):
         each = dmfroc.evaluate(y, of_a).estimates.values()
         [difference] = dmfroc.compare(y, {"a": of_a, "b": of_b}).differences
-        return [(x.value, x.standard_error) for x in (*each, difference)]
+        return [(x.value, x.standard_error, *x.interval) for x in (*each, difference)]
 
     expected = numbers(scores, other)
-    np.testing.assert_allclose(numbers(there, jnp.asarray(other)), expected, rtol=1e-10)
+    np.testing.assert_allclose(numbers(there, jnp.asarray(other)), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["hand_till", "dmf_auc", "informedness"])
+def test_a_perfect_classifier_has_an_error_that_was_not_seen(name):
+    y, scores, _, _ = data()
+    scores += 20 * np.eye(K, dtype=np.float32)[y]
+    expected = dmfroc.estimate(name, y, scores)
+    found = dmfroc.estimate(name, y, jnp.asarray(scores))
+    assert found.interval == pytest.approx(expected.interval, rel=1e-6)
+    assert found.interval[0] < 0.99 < found.value == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize(
