@@ -25,7 +25,7 @@ from dmfroc.inference.evidence import (
     FactsInMemory,
     JointFacts,
     covariance_from_products,
-    facts_in,
+    facts_of,
     paired_limits,
 )
 from dmfroc.inference.hypothesis import Hypothesis
@@ -37,7 +37,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inference.unseen import PerUnseen, Unseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import Measure
+from dmfroc.measures.measure import Measure, bind_in_groups
 from dmfroc.measures.measured import declared
 from dmfroc.multiclass.band import BandKind, CurveBand, CurveRates, band_from_rates, class_shares
 from dmfroc.multiclass.curve import MulticlassROC, rates_at_thresholds
@@ -171,15 +171,29 @@ def _facts(
     Its limits are those of all rows if ``known`` has what these say. Else they are linear, beside
     the unseen units.
     """
+    if isinstance(known, Facts):
+        limits = known.limits
+        if known.cross_fitted is None:
+            limits = replace(limits, value=value.value)
+        return replace(
+            known,
+            value=value.value,
+            limits=limits,
+            error_bound=value.error_bound,
+            can_redraw=False,
+        )
     bound, moments = counted.bound[classifier], spreads.moments[place]
     predictions, units = bound.predictions, spreads.units
     said = declared(measure, predictions)
-    if isinstance(known, Facts):
-        limits = replace(known.limits, value=value.value)
-    else:
-        influences, masses, stratum = spreads.atoms(place)
-        unseen, of_unseen = known
-        limits = Limits(
+    influences, masses, stratum = spreads.atoms(place)
+    unseen, of_unseen = known
+    return Facts(
+        measure=measure,
+        predictions=predictions,
+        units=units,
+        value=value.value,
+        moments=moments,
+        limits=Limits(
             value=value.value,
             influences=influences,
             stratum=stratum,
@@ -187,14 +201,7 @@ def _facts(
             masses=masses,
             unseen=unseen,
             of_unseen=of_unseen,
-        )
-    return Facts(
-        measure=measure,
-        predictions=predictions,
-        units=units,
-        value=value.value,
-        moments=moments,
-        limits=limits,
+        ),
         bias=bias_of(measure, value.value, moments.standard_error, Sample(predictions, units)),
         caveats=said.caveats,
         error_bound=value.error_bound,
@@ -212,7 +219,10 @@ def _facts_of_all_rows(
     each = drawn.batch.some(np.repeat(np.arange(len(drawn.count)), drawn.count))
     labels: Any = bound.labels
     rows = sample_of(each.predictions(classifier, labels), stratify=options.stratify)
-    return [facts_in(rows, measure) for measure in measures]
+    found: dict[int, FactsInMemory] = {}
+    for places, _ in bind_in_groups(measures, rows.predictions):
+        found.update(zip(places, facts_of([measures[i] for i in places], rows), strict=True))
+    return [found[place] for place in range(len(measures))]
 
 
 def _unseen(
