@@ -56,6 +56,7 @@ from dmfroc.cli.options import (
     POOLED,
     RECEIPT,
     RECEIPTS,
+    REHEARSE,
     REPORT,
     ROWS,
     RULES,
@@ -94,7 +95,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 @app.command(
     params=[
         *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def evaluate(
@@ -106,6 +107,7 @@ def evaluate(
     scheduler: str | None,
     plot: Path | None,
     receipt: Path | None,
+    rehearse: int | None,
     **options: Any,
 ) -> None:
     """Evaluate one classifier.
@@ -133,7 +135,7 @@ def evaluate(
                 units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
-            result = dmfroc.evaluate(
+            result = _rehearsed(dmfroc.evaluate, rehearse)(
                 sample,
                 measures=measures,
                 pair_weights=weights,
@@ -144,7 +146,7 @@ def evaluate(
                 picture.draw_result(result)
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
-        write_receipt(result, receipt)
+        write_receipt(getattr(result, "result", result), receipt)
     attributes = {"file": str(file), "pair_weights": pair_weights}
     show_result(result, remarks, attributes)
 
@@ -152,7 +154,7 @@ def evaluate(
 @app.command(
     params=[
         *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
@@ -161,6 +163,7 @@ def compare(
     pair_weights: str,
     plot: Path | None,
     receipt: Path | None,
+    rehearse: int | None,
     **options: Any,
 ) -> None:
     """Compare classifiers on the same observations, or models by their --answers to items.
@@ -173,6 +176,7 @@ def compare(
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
         if answers:
+            _check_not_rehearsed(rehearse)
             given, options = columns.read_items(files, answers), options_of_items(options)
             scored = application("items")(
                 given, groups=columns.read_units(*files)["groups"], **options
@@ -184,10 +188,10 @@ def compare(
         each = columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
         with progress("Computing ..."):
-            result = _comparison(predictions, weights, units, **options)
+            result = _comparison(predictions, weights, units, rehearse=rehearse, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
-        write_receipt(result, receipt)
+        write_receipt(getattr(result, "result", result), receipt)
     attributes = {
         "files": {name: str(file) for name, (_, file) in each.items()},
         "pair_weights": pair_weights,
@@ -240,19 +244,32 @@ def report(
     show("\n".join([*notes, f"The report is in {printable(output)}"]))
 
 
+def _rehearsed(analysis: Callable[..., Any], n_samples: int | None) -> Callable[..., Any]:
+    """Return an analysis, or what rehearses it."""
+    if n_samples is None:
+        return analysis
+    return partial(application("rehearse"), analysis, n_samples=n_samples)
+
+
+def _check_not_rehearsed(n_samples: int | None) -> None:
+    if n_samples is not None:
+        raise ValueError("--rehearse is for labels and scores, not for --answers: leave one out")
+
+
 def _comparison(
     predictions: Mapping[str, dmfroc.Predictions],
     pair_weights: Any,
     units: Mapping[str, Any],
     *,
     measure: str,
+    rehearse: int | None = None,
     **options: Any,
 ) -> Result:
     chosen: Any = measure
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
-    return dmfroc.compare(
+    return _rehearsed(dmfroc.compare, rehearse)(
         measure=chosen,
         **{"y_true": predictions, **units},
         **options,
@@ -285,7 +302,7 @@ def subgroups(file: Path, **options: Any) -> None:
 @app.command(
     params=[
         *(RULES, FILE, BASELINE, *columns_of_either(*ROWS)),
-        *(*INTERVALS[:-1], *FOLLOW_UP, JUNIT, *FORMATS),
+        *(*INTERVALS[:-1], *FOLLOW_UP, REHEARSE, JUNIT, *FORMATS),
     ]
 )
 def gate(
@@ -294,6 +311,7 @@ def gate(
     baseline: Path | None,
     answers: Sequence[str],
     junit: Path | None,
+    rehearse: int | None,
     **options: Any,
 ) -> int:
     """Hold a classifier against written rules.
@@ -314,6 +332,7 @@ def gate(
             units = columns.read_units(*files.values())
             sample: Any
             if answers:
+                _check_not_rehearsed(rehearse)
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
                 sample, units = application("items")(scores, groups=units["groups"]), {}
             elif columns.judge:
@@ -325,11 +344,13 @@ def gate(
             else:
                 read = {name: columns.read(x) for name, x in files.items()}
                 sample = read if baseline else read["new"]
-            result = application("gate")(rules, sample, by=parts or None, **units, **options)
-        write(result.to_junit())
+            judged_by = _rehearsed(partial(application("gate"), rules), rehearse)
+            result = judged_by(sample, by=parts or None, **units, **options)
+            verdict = getattr(result, "result", result)
+        write(verdict.to_junit())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
-    return result.exit_code
+    return verdict.exit_code
 
 
 @app.command(
