@@ -29,9 +29,11 @@ from dmfroc.cli.inputs import (
     read_pair_weights,
     read_shares,
     split_all,
+    split_list,
     stem,
 )
 from dmfroc.cli.options import (
+    AGAINST,
     BASELINE,
     CHOICE,
     DEMO_PLOT,
@@ -47,6 +49,7 @@ from dmfroc.cli.options import (
     LEVEL,
     MEASURE,
     MEASURES,
+    OF_RATERS,
     PAIR_WEIGHTS,
     PATTERNS,
     PER_CLASS,
@@ -153,13 +156,14 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES, PER_CLASS),
+        *(FILES, *columns_of_either("models", *ROWS), AGAINST, *DIFFERENCES, PER_CLASS),
         *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
     files: Sequence[Path],
     answers: Sequence[str],
+    against: str | None,
     pair_weights: str,
     plot: Path | None,
     receipt: Path | None,
@@ -185,10 +189,16 @@ def compare(
                 picture.draw_result(scored)
             show_result(scored, remarks, {"files": list(map(str, files))})
             return
-        each = columns.of_each(files)
+        is_one = len(files) == 1 and not columns.models
+        with_baseline = is_one and against is not None
+        each = {stem(files[0]): (columns, files[0])} if with_baseline else columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
+        baselines: dict[str, Any] = {} if against is None else {against: None}
         with progress("Computing ..."):
-            result = _comparison(predictions, weights, units, rehearse=rehearse, **options)
+            if "y_score" in units:
+                units["y_score"] |= baselines
+            compared = predictions | baselines
+            result = _comparison(compared, weights, units, rehearse=rehearse, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
         write_receipt(getattr(result, "result", result), receipt)
@@ -429,6 +439,29 @@ def plan(files: Sequence[Path], **options: Any) -> None:
         options |= {name: units[name] for name in ("folds", "groups")}
         result = application("plan")(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
     show_result(result, remarks, {})
+
+
+@app.command(params=[FILE, *OF_RATERS, *INTERVALS, *FORMATS])
+def agreement(file: Path, raters: Sequence[str], measures: str | None, **options: Any) -> None:
+    """Say how far raters agree beyond chance.
+
+    Prints coefficients of two or more raters with intervals, also if some ratings are missing.
+    """
+    compile_quickly([file])
+    options["label"] = None
+    columns = Columns.taken_from(options)
+    if measures is not None:
+        options["measures"] = split_calls(measures)
+    if columns.labels is not None:
+        options["labels"] = split_list(columns.labels)
+    with collected_warnings() as remarks, progress("Computing ..."):
+        read = columns.read_others(file, dict.fromkeys(split_all(raters), "raters"))
+        groups = columns.read_units(file)["groups"]
+        ratings = [
+            [None if x == "" else x for x in row] for row in zip(*read.values(), strict=True)
+        ]
+        result = application("rater_agreement")(ratings, groups=groups, **options)
+    show_result(result, remarks, {"file": str(file), "raters": list(read)})
 
 
 @app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])
