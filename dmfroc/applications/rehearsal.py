@@ -81,7 +81,7 @@ class Rehearsed:
     true_value : float
         The value in the population; NaN of all rules together.
     n : int
-        Number of samples with a value.
+        Number of samples with an interval.
     held : Share
         In which share of them the interval held the true value.
     above : float
@@ -140,6 +140,9 @@ class Rehearsal(Result):
         """Those of the analysis, and which intervals and verdicts do not hold, beyond chance."""
         found = list(self.result.warnings)
         for x in self.rehearsed:
+            if x.n < self.n_samples / 2:
+                n = f"{x.n} of {self.n_samples}"
+                found.append(f"{x.name}: in data like these {n} samples have an interval")
             if x.held.high < self.level:
                 interval = f"the {100 * self.level:g} % interval"
                 found.append(f"{x.name}: in data like these {interval} holds in {x.held}")
@@ -331,9 +334,9 @@ def _rehearsed(truth: _Claim, claims: Sequence[_Claim]) -> Rehearsed:
     rounding = 1e-9 * max(abs(truth.value), 1.0)
     above = truth.value > ends[:, 1] + rounding
     held = Share.of(~above & (truth.value >= ends[:, 0] - rounding))
-    n = max(len(ends), 1)
-    mean_length, share_above = float(np.ptp(ends, axis=1).sum() / n), float(above.sum() / n)
-    found = Rehearsed(truth.name, truth.value, len(claims), held, share_above, mean_length)
+    n = len(claims) if math.isnan(truth.value) else len(ends)  # of all rules, or of a value
+    length, of_above = (float(x.sum() / max(n, 1)) for x in (np.ptp(ends, axis=1), above))
+    found = Rehearsed(truth.name, truth.value, n, held, of_above, length)
     if truth.side is None:
         return found
     sides = np.array([x.side for x in claims])
