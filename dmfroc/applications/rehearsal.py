@@ -452,9 +452,11 @@ def _population(
         cell = cell + one.n_classes * one.folds[leading]
     n_drawn = np.bincount(cell[: len(units.stratum)])
     if judge is not None:
+        judge = _arranged(judge, evidence.rows.given)
         is_counted, n_drawn = evidence.rows.is_verified, np.array([len(evidence.rows.is_verified)])
         chance = evidence.rows.given.sample_weight[is_counted] / one.sample_weight
     elif follow_up is not None:
+        follow_up = _arranged(follow_up, whole)
         n_drawn = np.array([len(units.stratum)])
     given_row = np.flatnonzero(is_counted)
 
@@ -478,6 +480,13 @@ def _population(
         return {"y_true": own.get("", own)} | groups
 
     return {"y_true": people.own.get("", people.own)}, draw
+
+
+def _arranged(option: Any, given: Predictions) -> Any:
+    """Return what is given of each row in the order of the predictions."""
+    of_rows = {x: v for x in option.per_row if np.ndim(v := getattr(option, x))}
+    rows = given.given_rows
+    return replace(option, **{x: rows.arranged(np.asarray(v), v, x) for x, v in of_rows.items()})
 
 
 def _check(design: Options, options: Mapping[str, Any]) -> None:

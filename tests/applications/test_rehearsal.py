@@ -111,6 +111,26 @@ def test_as_many_rows_are_verified_and_censored():
             assert now == pytest.approx(before, abs=0.03)
 
 
+def test_times_and_judges_are_matched_by_index():
+    index = RNG.permutation([f"row {place}" for place in range(120)])
+    order = RNG.permutation(120)
+    time, event = RNG.exponential(size=120), pd.Series(Y > 0, index).astype(int)
+    risk = pd.Series(1 / (1 + time) + RNG.normal(size=120) / 9, index)
+    design = {"follow_up": FollowUp(time, 0.8)}, {"judge": Judge(np.roll(Y, 1))}
+    mixed = (
+        {"follow_up": FollowUp(pd.Series(time, index).iloc[order], 0.8)},
+        {"judge": Judge(pd.Series(np.roll(Y, 1), index).iloc[order])},
+    )
+    truth = pd.Series(np.where(np.arange(120) < 90, Y, np.nan), index)
+    scores = pd.DataFrame(SCORES, index)
+    for analysed, given, by_index in zip(
+        ((event, risk), (truth, scores)), design, mixed, strict=True
+    ):
+        measure = partial(estimate, "auc" if "follow_up" in given else "accuracy")
+        a, b = (rehearse(measure, *analysed, **x, n_samples=5) for x in (given, by_index))
+        assert a == b
+
+
 def test_verdicts_of_rules_and_differences():
     rules = [{"measure": "accuracy", "at_least": 0.3}, {"measure": "accuracy", "at_least": 0.99}]
     found = rehearse(partial(gate, rules), Y, SCORES, n_samples=40)
