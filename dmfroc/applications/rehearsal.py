@@ -157,31 +157,26 @@ class Rehearsal(Result):
     def foot(self) -> list[str]:
         """Return the lines after the tables of the analysis, and how often an interval holds."""
         x, interval = self.rehearsed[0], f"the {100 * self.level:g} % interval"
-        return [*self.result.foot(), f"In data like these {interval} of {x.name} holds in {x.held}"]
+        return [
+            *self.result.foot(),
+            f"In data like these {interval} of {x.name} holds in {x.held}.",
+        ]
 
     def tables(self) -> list[Table]:
-        """Return the tables of the analysis, and and what holds in samples like these."""
-        of = self.rehearsed
-        has_verdict = any(x.wrong for x in of)
-        held, wrong = (
-            [y and Name(y, str(y)) for y in z]
-            for z in zip(*((x.held, x.wrong) for x in of), strict=True)
-        )
-        columns = [
-            Column("name", "value", [x.name for x in of], "name"),
-            Column("true_value", "true value", [x.true_value for x in of]),
-            Column("held", "interval holds", held, "name"),
-            Column("above", "truth above", [x.above for x in of], "percent"),
-            Column("length", "length", [x.length for x in of]),
-            Column("wrong", "verdict wrong" if has_verdict else "", wrong, "name"),
-            Column(
-                "undecided",
-                "undecided" if has_verdict else "",
-                [x.undecided for x in of],
-                "percent",
-            ),
-            Column("n", "samples", [x.n for x in of], "count"),
-        ]
+        """Return the tables of the analysis, and what holds in samples like these."""
+        verdict = {"wrong": "verdict wrong", "undecided": "undecided"}
+        if not any(x.wrong for x in self.rehearsed):
+            verdict = dict.fromkeys(verdict, "")
+        titles = {"name": "value", "true_value": "true value", "held": "interval holds"}
+        titles |= {"above": "truth above", "length": "length", **verdict, "n": "samples"}
+        kinds: dict[str, Any] = {"name": "name", "above": "percent", "undecided": "percent"}
+        columns = []
+        for key, title in titles.items():
+            cells = [getattr(x, key) for x in self.rehearsed]
+            if key in ("held", "wrong"):
+                columns.append(Column(key, title, [x and Name(x, str(x)) for x in cells], "name"))
+            else:
+                columns.append(Column(key, title, cells, kinds.get(key, "number")))
         title = "In samples like these, whose true values are known"
         return [*self.result.tables(), Table("rehearsed", title, columns)]
 
@@ -437,10 +432,10 @@ def _population(
             x.get(name) if isinstance(x, Mapping) else x for x in (y_true, y_score, given["y_pred"])
         )
     evidence: Any = evidence_of(y_true, y_score, design, given, needs="labels")
-    whole, units = evidence.predictions, evidence.sample.units
-    judge, follow_up = design.judge, design.follow_up
-    if not isinstance(whole, Predictions):
-        raise TypeError("y_true must be rows in memory, which rehearse draws: pass arrays")
+    whole, judge, follow_up = evidence.predictions, design.judge, design.follow_up
+    if not whole.has_all_scores:
+        raise TypeError("rehearse draws rows in memory: pass arrays instead of what counts scores")
+    units = evidence.sample.units
     one, is_counted = whole.counted, whole.sample_weight > 0
     unit = np.unique(units.unit_of_row_with_class, return_inverse=True)[1]
     people = _smoothed(own or {"": one}, unit, generator)

@@ -110,7 +110,7 @@ def evaluate(
     scheduler: str | None,
     plot: Path | None,
     receipt: Path | None,
-    rehearse: int | None,
+    n_samples: int | None,
     **options: Any,
 ) -> None:
     """Evaluate one classifier.
@@ -138,7 +138,7 @@ def evaluate(
                 units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
-            result = _rehearsed(dmfroc.evaluate, rehearse)(
+            result = _rehearsed(dmfroc.evaluate, n_samples)(
                 sample,
                 measures=measures,
                 pair_weights=weights,
@@ -167,7 +167,7 @@ def compare(
     pair_weights: str,
     plot: Path | None,
     receipt: Path | None,
-    rehearse: int | None,
+    n_samples: int | None,
     **options: Any,
 ) -> None:
     """Compare classifiers on the same observations, or models by their --answers to items.
@@ -180,7 +180,7 @@ def compare(
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
         if answers:
-            _check_not_rehearsed(rehearse)
+            _check_not_rehearsed(n_samples)
             given, options = columns.read_items(files, answers), options_of_items(options)
             scored = application("items")(
                 given, groups=columns.read_units(*files)["groups"], **options
@@ -198,7 +198,7 @@ def compare(
             if "y_score" in units:
                 units["y_score"] |= baselines
             compared = predictions | baselines
-            result = _comparison(compared, weights, units, rehearse=rehearse, **options)
+            result = _comparison(compared, weights, units, n_samples=n_samples, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
         write_receipt(getattr(result, "result", result), receipt)
@@ -272,14 +272,14 @@ def _comparison(
     units: Mapping[str, Any],
     *,
     measure: str,
-    rehearse: int | None = None,
+    n_samples: int | None = None,
     **options: Any,
 ) -> Result:
     chosen: Any = measure
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
-    return _rehearsed(dmfroc.compare, rehearse)(
+    return _rehearsed(dmfroc.compare, n_samples)(
         measure=chosen,
         **{"y_true": predictions, **units},
         **options,
@@ -321,7 +321,7 @@ def gate(
     baseline: Path | None,
     answers: Sequence[str],
     junit: Path | None,
-    rehearse: int | None,
+    n_samples: int | None,
     **options: Any,
 ) -> int:
     """Hold a classifier against written rules.
@@ -342,7 +342,7 @@ def gate(
             units = columns.read_units(*files.values())
             sample: Any
             if answers:
-                _check_not_rehearsed(rehearse)
+                _check_not_rehearsed(n_samples)
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
                 sample, units = application("items")(scores, groups=units["groups"]), {}
             elif columns.judge:
@@ -354,7 +354,7 @@ def gate(
             else:
                 read = {name: columns.read(x) for name, x in files.items()}
                 sample = read if baseline else read["new"]
-            judged_by = _rehearsed(partial(application("gate"), rules), rehearse)
+            judged_by = _rehearsed(partial(application("gate"), rules), n_samples)
             result = judged_by(sample, by=parts or None, **units, **options)
             verdict = getattr(result, "result", result)
         write(verdict.to_junit())

@@ -301,7 +301,7 @@ LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", defaul
 SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
 DRAWS = _option("--n-draws", "N", "Number of replicates or permutations.", default=999)
 REHEARSE = _option(
-    "--rehearse",
+    "--rehearse n_samples",
     "N",
     "Also draw N samples like these, of a smoothed population, and say how often intervals hold.",
     type=int,
