@@ -28,7 +28,7 @@ from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, sample_of
-from dmfroc.inputs.arrays import Rows
+from dmfroc.inputs.arrays import Rows, columns_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -308,11 +308,10 @@ def compare_runs(
         for run, scores in enumerate(runs):
             true, weight, groups = of_cases
             if not reads_all:
-                chosen = read[name][run]
-                true, scores, weight, groups = (
-                    None if x is None else np.asarray(x)[chosen]
-                    for x in (true, scores, weight, groups)
-                )
+                chosen, what = read[name][run], f"run {run} of {name!r}"
+                scores = _some(scores, chosen, rows, what)
+                true = np.asarray(true)[chosen]
+                weight, groups = (_some(x, chosen, rows, what) for x in (weight, groups))
             with collected_remarks():  # given with all others
                 predictions = Predictions.from_arrays(
                     true, scores, labels=labels, sample_weight=weight
@@ -408,6 +407,19 @@ def _is_read(scores: Any) -> BoolPerRow:
     array = np.atleast_1d(np.asarray(scores))
     lacks = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
     return ~lacks.reshape(len(array), -1).any(axis=1)
+
+
+def _some(values: Any, chosen: BoolPerRow, rows: Rows, what: str) -> Any:
+    """Return some of the rows, which must be in one order; columns of tables keep their names."""
+    if values is None:
+        return None
+    if rows.order(values, what) is not None:
+        raise ValueError(f"{what}: with missing scores give all rows in the order of y_true")
+    if (columns := columns_of(values, what)) is None:
+        return np.asarray(values)[chosen]
+    import pandas as pd
+
+    return pd.DataFrame({name: np.asarray(x)[chosen] for name, x in columns.items()})
 
 
 def _centred(influences: Influences, units: Units) -> Float[np.ndarray, " u"]:

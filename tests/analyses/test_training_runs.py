@@ -128,6 +128,23 @@ def test_readers_who_share_no_cases_share_no_error():
     assert found.different == pytest.approx(expected.different / 3)
 
 
+def test_tables_with_missing_scores_keep_their_names_and_order():
+    y, scores = runs()
+    lacks = np.arange(120) % 7 == 0
+    some = {x: [np.where(lacks[:, None], np.nan, s) for s in of] for x, of in scores.items()}
+    expected = compare_runs(y, some, measure="hand_till")
+    names, index = np.array(["x", "y", "z"]), [f"row {i}" for i in range(120)]
+    turned = {
+        x: [pd.DataFrame(s[:, ::-1], index, ["p_z", "p_y", "p_x"]) for s in of]
+        for x, of in some.items()
+    }
+    found = compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+    assert found.covariances == expected.covariances
+    turned["A"][1] = turned["A"][1].iloc[::-1]
+    with pytest.raises(ValueError, match="run 1 of 'A': with missing scores give all rows in the"):
+        compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+
+
 def test_one_sided_tests_and_margins_of_runs():
     y, scores = runs(shifts=(1.3, 1.3))
     plain = compare_runs(y, scores, measure="hand_till").random_runs.differences[0]
