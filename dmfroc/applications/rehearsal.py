@@ -363,7 +363,7 @@ def _smoothed(
 ) -> _Population:
     """Return a smoothed version of rows that belong to units.
 
-    Each row is moved along the line to a neighbour of its class, and fold, the same for all
+    Each row is moved towards a neighbour of its class, and fold, or away from it, the same for all
     classifiers. In a unit with errors one of the classifiers takes the rows of one class for rows
     of others.
     """
@@ -398,11 +398,13 @@ def _smoothed(
     which = generator.integers(_NEIGHBOURS, size=len(label))
     own = {}
     for (name, p), x, start in zip(given.items(), scores, sources, strict=True):
-        way = step * (x[neighbour[start, which]] - x[start])
+        way = x[neighbour[start, which]] - x[start]
+        # As far in either direction, within the range of each column
+        back = x[start] - np.abs(step) * way
+        is_out = ((back < x.min(axis=0)) | (back > x.max(axis=0))).any(axis=1)
         if len(np.unique(x, axis=0)) < n / 2:  # ties, which moves would do away with
-            way *= 0
-        is_out = ((x[start] + way < x.min(axis=0)) | (x[start] + way > x.max(axis=0))).any(axis=1)
-        moved = (x[start] + np.where(is_out[:, None] & (step < 0), -way, way)).astype(x.dtype)
+            is_out[:] = True
+        moved = (x[start] + np.where(is_out[:, None], 0.0, step) * way).astype(x.dtype)
         hard = p.predicted
         if hard is not None:
             is_largest = np.array_equal(hard, x.argmax(axis=1))

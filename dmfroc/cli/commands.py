@@ -18,7 +18,7 @@ import dmfroc
 from dmfroc._kit.text import printable, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
-from dmfroc.cli.applications import application
+from dmfroc.cli.applications import application, rehearsed
 from dmfroc.cli.inputs import (
     Columns,
     check_either,
@@ -138,7 +138,7 @@ def evaluate(
                 units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
-            result = _rehearsed(dmfroc.evaluate, n_samples)(
+            result = rehearsed(dmfroc.evaluate, n_samples)(
                 sample,
                 measures=measures,
                 pair_weights=weights,
@@ -180,7 +180,7 @@ def compare(
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
         if answers:
-            _check_not_rehearsed(n_samples)
+            options |= {"n_samples": n_samples}
             given, options = columns.read_items(files, answers), options_of_items(options)
             scored = application("items")(
                 given, groups=columns.read_units(*files)["groups"], **options
@@ -189,16 +189,15 @@ def compare(
                 picture.draw_result(scored)
             show_result(scored, remarks, {"files": list(map(str, files))})
             return
-        is_one = len(files) == 1 and not columns.models
-        with_baseline = is_one and against is not None
-        each = {stem(files[0]): (columns, files[0])} if with_baseline else columns.of_each(files)
+        is_one = against is not None and len(files) == 1 and not columns.models
+        each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
-        baselines: dict[str, Any] = {} if against is None else {against: None}
+        baseline: Any = {} if against is None else {against: None}
         with progress("Computing ..."):
-            if "y_score" in units:
-                units["y_score"] |= baselines
-            compared = predictions | baselines
-            result = _comparison(compared, weights, units, n_samples=n_samples, **options)
+            if baseline and "y_score" in units:
+                units["y_score"] |= baseline
+            options["n_samples"] = n_samples
+            result = _comparison(predictions | baseline, weights, units, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
         write_receipt(getattr(result, "result", result), receipt)
@@ -254,18 +253,6 @@ def report(
     show("\n".join([*notes, f"The report is in {printable(output)}"]))
 
 
-def _rehearsed(analysis: Callable[..., Any], n_samples: int | None) -> Callable[..., Any]:
-    """Return an analysis, or what rehearses it."""
-    if n_samples is None:
-        return analysis
-    return partial(application("rehearse"), analysis, n_samples=n_samples)
-
-
-def _check_not_rehearsed(n_samples: int | None) -> None:
-    if n_samples is not None:
-        raise ValueError("--rehearse is for labels and scores, not for --answers: leave one out")
-
-
 def _comparison(
     predictions: Mapping[str, dmfroc.Predictions],
     pair_weights: Any,
@@ -279,7 +266,7 @@ def _comparison(
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
-    return _rehearsed(dmfroc.compare, n_samples)(
+    return rehearsed(dmfroc.compare, n_samples)(
         measure=chosen,
         **{"y_true": predictions, **units},
         **options,
@@ -342,7 +329,8 @@ def gate(
             units = columns.read_units(*files.values())
             sample: Any
             if answers:
-                _check_not_rehearsed(n_samples)
+                if n_samples is not None:
+                    raise ValueError("--rehearse is for --label, not for --answers: leave one out")
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
                 sample, units = application("items")(scores, groups=units["groups"]), {}
             elif columns.judge:
@@ -354,7 +342,7 @@ def gate(
             else:
                 read = {name: columns.read(x) for name, x in files.items()}
                 sample = read if baseline else read["new"]
-            judged_by = _rehearsed(partial(application("gate"), rules), n_samples)
+            judged_by = rehearsed(partial(application("gate"), rules), n_samples)
             result = judged_by(sample, by=parts or None, **units, **options)
             verdict = getattr(result, "result", result)
         write(verdict.to_junit())
@@ -442,26 +430,20 @@ def plan(files: Sequence[Path], **options: Any) -> None:
 
 
 @app.command(params=[FILE, *OF_RATERS, *INTERVALS, *FORMATS])
-def agreement(file: Path, raters: Sequence[str], measures: str | None, **options: Any) -> None:
+def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) -> None:
     """Say how far raters agree beyond chance.
 
     Prints coefficients of two or more raters with intervals, also if some ratings are missing.
     """
     compile_quickly([file])
-    options["label"] = None
+    options |= {"label": None, "measures": split_calls(measures)}
     columns = Columns.taken_from(options)
-    if measures is not None:
-        options["measures"] = split_calls(measures)
-    if columns.labels is not None:
-        options["labels"] = split_list(columns.labels)
+    options["labels"] = columns.labels and split_list(columns.labels)
     with collected_warnings() as remarks, progress("Computing ..."):
-        read = columns.read_others(file, dict.fromkeys(split_all(raters), "raters"))
         groups = columns.read_units(file)["groups"]
-        ratings = [
-            [None if x == "" else x for x in row] for row in zip(*read.values(), strict=True)
-        ]
+        ratings = columns.read_ratings(file, raters)
         result = application("rater_agreement")(ratings, groups=groups, **options)
-    show_result(result, remarks, {"file": str(file), "raters": list(read)})
+    show_result(result, remarks, {"file": str(file)})
 
 
 @app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])

@@ -253,6 +253,7 @@ OF_RATERS = [
         "A,B,...",
         "Of gwet_ac1, gwet_ac2, krippendorff_alpha, fleiss_kappa, with options in parentheses: "
         "\"krippendorff_alpha(scale='ordinal')\". Default: all but gwet_ac2.",
+        default="gwet_ac1,krippendorff_alpha,fleiss_kappa",
     ),
     *(
         x
