@@ -78,9 +78,8 @@ def table_of(table: pd.DataFrame, cells: list) -> str:
     for design, measure, *method in cells:
         own = table[(table["design"] == design) & (table["measure"] == measure)]
         own = own[own["method"].fillna("") == (method[0] if method else "")]
-        direct, each = (
-            own[(own["kind"] == kind) & (own["n"] > 0)] for kind in ("study", "rehearsed")
-        )
+        direct, each = (own[own["kind"] == kind] for kind in ("study", "rehearsed"))
+        direct = direct[direct["n"] > 0]
         shares = each["held"] / each["n"]  # NaN if no sample has an interval
         is_seen = ~(shares >= LEVEL - 0.07)
         known = shares.dropna()
