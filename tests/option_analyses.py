@@ -273,6 +273,18 @@ def runs_by_hand(run, call, found):
     }
 
 
+def one_sided_runs_by_hand(run, call, found):
+    """Halve the p-values, and take the limits of intervals of twice the error."""
+    rest = without(call, "alternative")
+    plain, wider = run(rest), run(rest | {"level": 2 * call.get("level", 0.95) - 1})
+    expected = {}
+    for path in (f"differences/{place}" for place in range(3)):
+        half = plain[f"{path}/p_value"] / 2
+        expected[f"{path}/p_value"] = half if plain[f"{path}/value"] > 0 else 1 - half
+        expected[f"{path}/interval/0"] = wider[f"{path}/interval/0"]
+    return expected
+
+
 def of_labels(call, function):
     """Return a value for each label and classifier."""
     return {
@@ -455,14 +467,15 @@ OTHERS = [
     (
         "compare_runs",
         "runs",
-        lambda c: dmfroc.compare_runs(measure=MEASURE, **c),
+        lambda c: dmfroc.compare_runs(measure=MEASURE, **objects(c)),
         ARRAYS | {"y_score": RUNS},
         ("labels", "sample_weight", "level", "groups"),
         {
             "crossed": lambda c: {"crossed": False},
             "covariances": lambda c: {"covariances": "leave_one_out"},
+            "test": lambda c: {"alternative": "greater"},
         },
-        {"crossed": runs_by_hand, "covariances": runs_by_hand},
+        {"crossed": runs_by_hand, "covariances": runs_by_hand, "test": one_sided_runs_by_hand},
     ),
     (
         "multilabel",

@@ -17,16 +17,18 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.inference.evidence import common_sums, in_sample, joint_covariance
-from dmfroc.inference.hypothesis import Hypothesis, contrast_of_t
+from dmfroc.inference.hypothesis import Hypothesis, Test, contrast_of_t
+from dmfroc.inference.influences import Influences
 from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
-from dmfroc.inference.units import Sample, sample_of
-from dmfroc.inputs.arrays import Rows
+from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.arrays import Rows, columns_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
@@ -118,6 +120,8 @@ class RunsComparison(Result):
         Whether greater values of the measure are better.
     warnings : tuple of str
         What a careful reader has to know, each warning with the classifiers that it concerns.
+    hypothesis : Hypothesis
+        What the p-values and intervals of the differences are about.
     """
 
     main_table: ClassVar[str] = "differences"
@@ -140,6 +144,13 @@ class RunsComparison(Result):
     n_observations: int
     greater_is_better: bool
     warnings: tuple[str, ...]
+    hypothesis: Hypothesis
+
+    def foot(self) -> list[str]:
+        """Return what a one-sided test tests."""
+        if self.hypothesis.is_two_sided:
+            return []
+        return [f"P-values are one-sided: {self.hypothesis.claim('A', 'B')}."]
 
     @property
     def tests(self) -> dict[str, RunsTest]:
@@ -160,12 +171,20 @@ class RunsComparison(Result):
         tests = self.tests
         pairs = [(key, d) for key, test in tests.items() for d in test.differences]
         freedom = [tests[key].degrees_of_freedom[1] for key, _ in pairs]
-        shown, interval = [d for _, d in pairs], f"{100 * self.level:g} % interval"
+        shown = [d for _, d in pairs]
+        kind = "interval" if self.hypothesis.is_two_sided else "limit"
         differences = [
             Column("inference", "holds for", [names[key] for key, _ in pairs], "name"),
             Column("first", "A", [d.first for d in shown], "name"),
             Column("second", "B", [d.second for d in shown], "name"),
-            Column("value", "A - B", shown, "estimate", interval, is_signed=True),
+            Column(
+                "value",
+                "A - B",
+                shown,
+                "estimate",
+                f"{100 * self.level:g} % {kind}",
+                is_signed=True,
+            ),
             Column("degrees_of_freedom", "df", freedom, "freedom"),
             Column("p_value", "p-value", [d.p_value for d in shown], "p_value"),
         ]
@@ -196,6 +215,7 @@ def compare_runs(
     labels: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
+    test: Test = "two-sided",
     level: float = DEFAULT_LEVEL,
 ) -> RunsComparison:
     """Compare learners by several training runs of each, for new cases and new runs.
@@ -205,7 +225,9 @@ def compare_runs(
     y_true : array-like of shape (n,)
         Observed classes.
     y_score : dict of str to sequence of (array-like of shape (n, K), or (n,) for K = 2)
-        For each classifier, the scores of every run (or reader); equally many of each.
+        For each classifier, the scores of every run (or reader); equally many of each. They are
+        missing (NaN) for cases that a reader has not read. So readers, or modalities, may have
+        cases of their own, as in nested and split-plot designs.
     measure : str or Measure
         What to compare, see `estimate`.
     crossed : bool
@@ -221,6 +243,9 @@ def compare_runs(
         As for `Predictions.from_arrays`.
     groups : array-like of shape (n,), optional
         Patient, document, ... of each observation, as for `estimate`.
+    test : {"two-sided", "greater", "less"}, NonInferiority or Equivalence
+        What the p-values test of each difference, as for `compare`. The tests that all learners
+        are equal stay as they are.
     level : float
         Nominal coverage, in (0, 1).
 
@@ -262,17 +287,37 @@ def compare_runs(
     crossed = flag("crossed", crossed)
     choice("covariances", covariances, ("influences", "leave_one_out", "delong", "unbiased"))
     n_runs = _n_runs(y_score)
+    hypothesis = Hypothesis.of(test, measure.greater_is_better)
+    hypothesis.check(level, measure.largest_difference)
     rows, values, of_rows, left = Rows(y_true), {}, [], []
     rows.order(groups, "groups")
+    of_cases, case = (y_true, sample_weight, groups), np.arange(len(y_true))
+    if groups is not None:
+        case = np.unique(np.asarray(groups), return_inverse=True)[1]
+    read = {name: [_is_read(scores) for scores in runs] for name, runs in y_score.items()}
+    is_read = [x for own in read.values() for x in own]
+    reads_all = all(x.all() for x in is_read)
+    if not reads_all and covariances in ("delong", "unbiased"):
+        raise ValueError(
+            f"covariances={covariances!r} needs scores of all cases by all readers: use "
+            "covariances='influences', which has DeLong's, or 'leave_one_out'"
+        )
     remarks: dict[str, dict[str, None]] = {name: {} for name in y_score}
     for name, runs in y_score.items():
         values[name] = np.empty(n_runs)
         for run, scores in enumerate(runs):
+            true, weight, groups = of_cases
+            if not reads_all:
+                chosen, what = read[name][run], f"run {run} of {name!r}"
+                scores = _some(scores, chosen, rows, what)
+                true = np.asarray(true)[chosen]
+                weight, groups = (_some(x, chosen, rows, what) for x in (weight, groups))
             with collected_remarks():  # given with all others
                 predictions = Predictions.from_arrays(
-                    y_true, scores, labels=labels, sample_weight=sample_weight
+                    true, scores, labels=labels, sample_weight=weight
                 )
-            rows.check_same(predictions, f"run {run} of {name!r}")
+            if reads_all:
+                rows.check_same(predictions, f"run {run} of {name!r}")
             own = [*predictions.remarks, *caveats([measure], predictions)]
             remarks[name] |= dict.fromkeys(own)
             sample = sample_of(predictions, groups)
@@ -286,6 +331,15 @@ def compare_runs(
                 left.append(_values_without_each(bind(measure, sample.predictions), sample))
             elif covariances != "influences":
                 left.append(_wins(measure, sample.predictions, groups, covariances))
+            elif not reads_all:
+                left.append(_centred(known.influences, sample.units))
+            if not reads_all:
+                of_row = case[chosen][predictions.sample_weight > 0]
+                elsewhere = values[name][run] if covariances == "leave_one_out" else 0.0
+                first = np.unique(sample.units.unit_of_row, return_index=True)[1]
+                of_all = np.full(case.max() + 1, elsewhere)
+                of_all[of_row[first]] = left.pop()
+                left.append(of_all)
     covariance = (
         _COVARIANCES[covariances](left) if left else joint_covariance(*common_sums(of_rows))
     )
@@ -296,18 +350,17 @@ def compare_runs(
     # Hillis: the covariances that runs have in common are no source of error, if estimated below 0.
     shared = components.same_classifier - components.different
     others = components.same_run if crossed else components.different
-    of_cases = components.variance - shared - others
-    fixed_error = of_cases + n_runs * shared
+    by_cases = components.variance - shared - others
+    fixed_error = by_cases + n_runs * shared
     # What the cases explain of the runs' variance is known: few runs may vary less by chance.
-    random_error = max(within, of_cases) + n_runs * max(shared, 0.0)
+    random_error = max(within, by_cases) + n_runs * max(shared, 0.0)
     random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
     warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
     if freedom == 1:
         warnings += (_TWO_RUNS,)
     warn(warnings)
     means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
-    better = measure.greater_is_better
-    tested = partial(_test, means, squares["classifiers"], n_runs, level, better)
+    tested = partial(_test, means, squares["classifiers"], n_runs, level, hypothesis)
     return RunsComparison(
         measure=measure.name,
         title=measure.title,
@@ -320,9 +373,10 @@ def compare_runs(
         level=level,
         crossed=crossed,
         method=covariances,
-        n_observations=sample.predictions.n_observations,
-        greater_is_better=better,
+        n_observations=int(np.any(is_read, axis=0).sum()),
+        greater_is_better=measure.greater_is_better,
         warnings=warnings,
+        hypothesis=hypothesis,
     )
 
 
@@ -346,6 +400,33 @@ def _n_runs(y_score: Any) -> int:
             "fewer do not show how runs vary; dmfroc.compare compares fitted models"
         )
     return n_runs
+
+
+def _is_read(scores: Any) -> BoolPerRow:
+    """Return which cases have scores, those of others being NaN."""
+    array = np.atleast_1d(np.asarray(scores))
+    lacks = np.isnan(array) if array.dtype.kind == "f" else np.zeros(array.shape, bool)
+    return ~lacks.reshape(len(array), -1).any(axis=1)
+
+
+def _some(values: Any, chosen: BoolPerRow, rows: Rows, what: str) -> Any:
+    """Return some of the rows, which must be in one order; columns of tables keep their names."""
+    if values is None:
+        return None
+    if rows.order(values, what) is not None:
+        raise ValueError(f"{what}: with missing scores give all rows in the order of y_true")
+    if (columns := columns_of(values, what)) is None:
+        return np.asarray(values)[chosen]
+    import pandas as pd
+
+    return pd.DataFrame({name: np.asarray(x)[chosen] for name, x in columns.items()})
+
+
+def _centred(influences: Influences, units: Units) -> Float[np.ndarray, " u"]:
+    """Return the influence of each unit, about the mean of its stratum, for sums of products."""
+    sums, size = units.sums(influences.influences), units.sizes[units.stratum]
+    mean = (np.bincount(units.stratum, sums) / units.sizes)[units.stratum]
+    return (sums - mean) * np.sqrt(size / np.maximum(size - 1, 1))
 
 
 def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, " u"]:
@@ -396,7 +477,12 @@ def _jackknife_covariance(left: Sequence[Float[np.ndarray, " u"]]) -> Float[np.n
     return (n - 1) / n * centred @ centred.T
 
 
+def _covariance_of_sums(sums: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:
+    return np.stack(sums) @ np.transpose(sums)
+
+
 _COVARIANCES = {
+    "influences": _covariance_of_sums,
     "leave_one_out": _jackknife_covariance,
     "delong": _delong_covariance,
     "unbiased": _unbiased_covariance,
@@ -440,7 +526,7 @@ def _test(
     square: float,
     n_runs: int,
     level: float,
-    greater_is_better: bool,
+    hypothesis: Hypothesis,
     error: float,
     freedom: float,
 ) -> RunsTest:
@@ -454,7 +540,6 @@ def _test(
         (first, second): contrast_of_t(means[first] - means[second], scale, freedom)
         for first, second in itertools.combinations(means, 2)
     }
-    hypothesis = Hypothesis(greater_is_better=greater_is_better)
     differences = hypothesis.differences(contrasts, level)
     freedoms = float(len(means) - 1), float(freedom)
     p_value = p_value_of_f(statistic, freedoms)

@@ -28,6 +28,9 @@ from .pooling import PooledSites as PooledSites
 from .pooling import pool as pool
 from .raters import RaterAgreement as RaterAgreement
 from .raters import rater_agreement as rater_agreement
+from .rehearsal import Rehearsal as Rehearsal
+from .rehearsal import Rehearsed as Rehearsed
+from .rehearsal import rehearse as rehearse
 from .several_labels import MultilabelComparison as MultilabelComparison
 from .several_labels import multilabel as multilabel
 from .shares_by_judge import JudgedShares as JudgedShares

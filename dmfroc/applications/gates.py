@@ -79,6 +79,8 @@ class RuleVerdict:
         that says how many digits it has.
     interval : tuple of float
         What was held against the rule.
+    region : tuple of float
+        The values that the rule asks for.
     level : float
         Nominal coverage of the interval.
     reason : str
@@ -91,6 +93,7 @@ class RuleVerdict:
     value: float
     standard_error: float
     interval: tuple[float, float]
+    region: tuple[float, float]
     level: float
     reason: str
 
@@ -362,6 +365,7 @@ def _judged(rule: Rule, source: _Rows | _Items, error: float) -> RuleVerdict:
         value=value,
         standard_error=(ends[1] - ends[0]) / 4,
         interval=ends,
+        region=rule.region,
         level=1 - error,
         reason=reason,
     )

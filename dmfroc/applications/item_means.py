@@ -204,7 +204,7 @@ def _check_one_table(scores: Mapping[str, Mapping[str, Any]]) -> None:
 
 
 def _places(
-    id: Any, scores: Mapping[str, Float[np.ndarray, " n"]]
+    id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]
 ) -> dict[str, Int[np.ndarray, " n"]]:
     """Return where each model has the items, in the order of the first one's."""
     if not isinstance(id, Mapping) or set(id) != set(scores):

@@ -84,7 +84,7 @@ def rater_agreement(
         none. A row with one rating says only how often that class is chosen.
     measures : sequence of str
         Of ``"gwet_ac1"``, ``"gwet_ac2"``, ``"krippendorff_alpha"`` and ``"fleiss_kappa"``, with
-        their options in parentheses, as in ``"krippendorff_alpha(scale='interval')"``.
+        their options in parentheses, as in ``"krippendorff_alpha(scale='ordinal')"``.
     labels : array-like of shape (K,), optional
         All classes in order; by default those that occur, sorted. Gwet's coefficients depend on
         their number.
@@ -118,7 +118,7 @@ def rater_agreement(
     table = np.asarray(ratings, object)
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(f"ratings must have two columns or more, but their shape is {table.shape}")
-    is_rated = ~np.vectorize(is_missing, otypes=[bool])(table)
+    is_rated = np.array([not is_missing(x) for x in table.ravel()]).reshape(table.shape)
     if is_rated.sum(axis=1).max() < 2:
         raise ValueError("ratings has no row with two ratings: agreement needs one")
     given = factorize(table[is_rated], "ratings", IN_MEMORY)

@@ -32,6 +32,7 @@ from dmfroc.extend import (
     Table,
     Test,
     Units,
+    as_array,
     as_floats,
     as_predictions,
     by_label,
@@ -86,6 +87,8 @@ class LabelledRows:
         Of the labels.
     unit : numpy.ndarray of int, shape (n,)
         The independent unit of each row.
+    weight : numpy.ndarray of shape (n,), or None
+        How much each row counts.
     """
 
     true: Float[np.ndarray, "n l"]
@@ -93,6 +96,7 @@ class LabelledRows:
     predicted: dict[str, Float[np.ndarray, "n l"]]
     names: tuple[str, ...]
     unit: Int[np.ndarray, " n"]
+    weight: Float[np.ndarray, " n"] | None = None
 
     @property
     def classifiers(self) -> list[str]:
@@ -119,15 +123,34 @@ class LabelledRows:
             row *= moments[-1].standard_error / plain if plain > NO_VARIATION else 1.0
         return sums, moments
 
+    def supports(self, labels: Labels) -> Float[np.ndarray, "l u"]:
+        """Return how many positive rows of each label each unit has, by their weights."""
+        weight = np.ones(len(self.unit)) if self.weight is None else self.weight
+        positive = [np.nan_to_num(self.true[:, place]) * weight for place, _ in labels]
+        return np.stack([np.bincount(self.unit, x, self.n_units) for x in positive])
+
     def mean(
-        self, labels: Labels, units: Units, influences: Sequence[Influences]
+        self,
+        labels: Labels,
+        units: Units,
+        supports: Float[np.ndarray, "l u"],
+        influences: Sequence[Influences],
     ) -> tuple[Influences, Moments]:
-        """Return the mean over labels, and the moments of the influences of units on it."""
+        """Return the mean over labels, and the moments of the influences of units on it.
+
+        Labels count as their supports, which are a matter of chance unless they are all the same.
+        """
         sums, moments = self.sums_of_labels(labels, influences)
-        whole = Influences(float(np.mean([x.value for x in influences])), sums.mean(axis=0))
+        values, shares = np.array([x.value for x in influences]), supports.sum(axis=1)
+        shares = shares / shares.sum()
+        sums *= shares[:, None]
+        whole = float(shares @ values)
+        of_units = sums.sum(axis=0) + (values - whole) @ supports / supports.sum()
         freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
         freedom = freedom_of_mean(sums @ sums.T, freedoms)
-        return whole, replace(moments_of(whole.influences, units), most_freedom=freedom)
+        return Influences(whole, of_units), replace(
+            moments_of(of_units, units), most_freedom=freedom
+        )
 
     def entries(self, place: int) -> Entries:
         """Return the entries of a label that are known."""
@@ -141,7 +164,12 @@ class LabelledRows:
         scores = self.scores[name][entries] if self.scores else None
         true = self.true[entries].astype(int)
         return as_predictions(
-            true, scores, y_pred=hard, labels=[0, 1], needs="labels" if scores is None else "scores"
+            true,
+            scores,
+            y_pred=hard,
+            labels=[0, 1],
+            sample_weight=None if self.weight is None else self.weight[entries[0]],
+            needs="labels" if scores is None else "scores",
         )
 
     def facts(self, measure: Measure, name: str, entries: Entries) -> FactsInMemory | str:
@@ -167,7 +195,7 @@ class MultilabelComparison(Comparison):
 
     Attributes
     ----------
-    average : {"macro", "micro"}
+    average : {"macro", "weighted", "micro"}
         How labels are put together.
     rows : LabelledRows
         What was compared.
@@ -239,6 +267,7 @@ def multilabel(
     y_pred: Any = None,
     average: str = "macro",
     labels: Any = None,
+    sample_weight: Any = None,
     groups: Any = None,
     test: Test = "two-sided",
     simultaneous: bool = False,
@@ -260,11 +289,14 @@ def multilabel(
         under the ROC curve, and without scores ``"f1"``.
     y_pred : array-like or table of shape (n, L), or dict of str to such, optional
         Predicted labels, 0 or 1, for measures of hard labels.
-    average : {"macro", "micro"}
-        The mean over the labels that have a value, or the value of all entries pooled.
+    average : {"macro", "weighted", "micro"}
+        The mean over the labels that have a value, each by itself or by its number of positive
+        rows, or the value of all entries pooled.
     labels : list of str, optional
         Names of the labels, in the order of columns without names. By default those of the columns
         of y_true, else of the first other table, else their numbers.
+    sample_weight : array-like of shape (n,), optional
+        Weights of the rows, above 0.
     groups : array-like of shape (n,), optional
         Rows that belong together, such as documents of one author.
     test, simultaneous, level
@@ -309,8 +341,8 @@ def multilabel(
     level, seed = check_level(level), seed_of(random_state)
     hypothesis = Hypothesis.of(test, measure.greater_is_better)
     hypothesis.check(level, measure.largest_difference)
-    average = choice("average", average, ("macro", "micro"))
-    rows = _labelled_rows(y_true, y_score, y_pred, labels, groups)
+    average = choice("average", average, ("macro", "weighted", "micro"))
+    rows = _labelled_rows(y_true, y_score, y_pred, labels, sample_weight, groups)
     if measure.needs == "labels" and not rows.predicted:
         raise ValueError(
             f"{measure.name} needs predicted labels: pass y_pred, such as y_pred=y_score >= 0.5"
@@ -321,7 +353,7 @@ def multilabel(
         pooled = joint_facts(_pooled(rows, measure, left_out))
         joint = method.paired_estimates(pooled, hypothesis)
     else:
-        joint = _mean(rows, facts, method, hypothesis)
+        joint = _mean(rows, facts, method, hypothesis, by_support=average == "weighted")
     n, n_labels = rows.true.shape
     design = {"rows": n, "labels": n_labels, "average": average}
     if n_missing := int(np.isnan(rows.true).sum()):
@@ -400,23 +432,36 @@ def _with_units(rows: LabelledRows, facts: FactsOfLabels) -> Labels:
 
 
 def _mean(
-    rows: LabelledRows, facts: FactsOfLabels, method: Jackknife, hypothesis: Hypothesis
+    rows: LabelledRows,
+    facts: FactsOfLabels,
+    method: Jackknife,
+    hypothesis: Hypothesis,
+    *,
+    by_support: bool,
 ) -> JointEstimates:
     """Return what is known of the classifiers' means over the labels."""
     labels, n = _with_units(rows, facts), rows.n_units
     n_sets = min(units.n_complete_sets for _, units in labels)
     units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n_sets)
-    gather = partial(rows.mean, labels, units)
+    supports = rows.supports(labels) if by_support else np.ones((len(labels), n))
+    shares = supports.sum(axis=1) / supports.sum()
+    gather = partial(rows.mean, labels, units, supports)
 
     def of_mean(name: str) -> FactsInMemory:
-        terms = [PartOf(x[name], 1 / len(facts)) for x in facts.values()]
+        known = [of_label[name] for of_label in facts.values()]
+        terms = [PartOf(x, float(share)) for x, share in zip(known, shares, strict=True)]
 
         def limits_of(whole: Influences, bounds: tuple[float, float]) -> Limits:
             parts = [
                 Part(t.coefficient, t.facts.limits, np.unique(rows.unit[rows.entries(place)[0]]))
                 for t, (place, _) in zip(terms, labels, strict=True)
             ]
-            return limits_of_sum(parts, whole.value, bounds, np.zeros(n, int))
+            limits = limits_of_sum(parts, whole.value, bounds, np.zeros(n, int))
+            if not by_support:
+                return limits
+            beyond = np.array([x.value for x in known]) - whole.value
+            through = beyond @ supports / supports.sum()  # the shares of the labels
+            return replace(limits, influences=limits.influences + through, function=None)
 
         return combined(terms, units, gather, limits_of)
 
@@ -449,7 +494,7 @@ def _each_label(
 
 
 def _labelled_rows(
-    y_true: Any, y_score: Any, y_pred: Any, labels: Any, groups: Any
+    y_true: Any, y_score: Any, y_pred: Any, labels: Any, sample_weight: Any, groups: Any
 ) -> LabelledRows:
     rows, of_scores, of_hard = Rows(), _by_classifier(y_score), _by_classifier(y_pred)
     tables = (y_true, *of_scores.values(), *of_hard.values())
@@ -485,8 +530,14 @@ def _labelled_rows(
     for name, x in predicted.items():
         if not ((x == 0) | (x == 1)).all():
             raise ValueError(f"y_pred of {name!r} must hold 0 and 1 only")
+    weight = None
+    if sample_weight is not None:
+        given = as_floats(as_array(sample_weight, "sample_weight"), "sample_weight")
+        if given.shape != (len(true),) or not ((given > 0) & (given < np.inf)).all():
+            raise ValueError(f"sample_weight must be {len(true)} finite numbers above 0")
+        weight = rows.arranged(given.astype(np.float64), sample_weight, "sample_weight")
     unit = unit_of_rows(groups, len(true), rows)
-    return LabelledRows(true, scores, predicted, tuple(names), unit)
+    return LabelledRows(true, scores, predicted, tuple(names), unit, weight)
 
 
 def _by_classifier(values: Any) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ import dmfroc
 from dmfroc._kit.text import printable, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli.app import app, main
-from dmfroc.cli.applications import application
+from dmfroc.cli.applications import application, rehearsed
 from dmfroc.cli.inputs import (
     Columns,
     check_either,
@@ -29,9 +29,11 @@ from dmfroc.cli.inputs import (
     read_pair_weights,
     read_shares,
     split_all,
+    split_list,
     stem,
 )
 from dmfroc.cli.options import (
+    AGAINST,
     BASELINE,
     CHOICE,
     DEMO_PLOT,
@@ -47,6 +49,7 @@ from dmfroc.cli.options import (
     LEVEL,
     MEASURE,
     MEASURES,
+    OF_RATERS,
     PAIR_WEIGHTS,
     PATTERNS,
     PER_CLASS,
@@ -56,6 +59,7 @@ from dmfroc.cli.options import (
     POOLED,
     RECEIPT,
     RECEIPTS,
+    REHEARSE,
     REPORT,
     ROWS,
     RULES,
@@ -94,7 +98,7 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 @app.command(
     params=[
         *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, *SCAN, *FORMATS, PLOT, RECEIPT),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *SCAN, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def evaluate(
@@ -106,6 +110,7 @@ def evaluate(
     scheduler: str | None,
     plot: Path | None,
     receipt: Path | None,
+    n_samples: int | None,
     **options: Any,
 ) -> None:
     """Evaluate one classifier.
@@ -133,7 +138,7 @@ def evaluate(
                 units["population"] = read_shares(target_prevalence, read)
         # A scan has its own bar
         with contextlib.nullcontext() if scan else progress("Computing ..."):
-            result = dmfroc.evaluate(
+            result = rehearsed(dmfroc.evaluate, n_samples)(
                 sample,
                 measures=measures,
                 pair_weights=weights,
@@ -144,23 +149,25 @@ def evaluate(
                 picture.draw_result(result)
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
-        write_receipt(result, receipt)
+        write_receipt(getattr(result, "result", result), receipt)
     attributes = {"file": str(file), "pair_weights": pair_weights}
     show_result(result, remarks, attributes)
 
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("models", *ROWS), *DIFFERENCES, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, *FORMATS, PLOT, RECEIPT),
+        *(FILES, *columns_of_either("models", *ROWS), AGAINST, *DIFFERENCES, PER_CLASS),
+        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *FORMATS, PLOT, RECEIPT),
     ]
 )
 def compare(
     files: Sequence[Path],
     answers: Sequence[str],
+    against: str | None,
     pair_weights: str,
     plot: Path | None,
     receipt: Path | None,
+    n_samples: int | None,
     **options: Any,
 ) -> None:
     """Compare classifiers on the same observations, or models by their --answers to items.
@@ -173,6 +180,7 @@ def compare(
         columns = Columns.taken_from(options)
         check_either(columns.label, answers)
         if answers:
+            options |= {"n_samples": n_samples}
             given, options = columns.read_items(files, answers), options_of_items(options)
             scored = application("items")(
                 given, groups=columns.read_units(*files)["groups"], **options
@@ -181,13 +189,18 @@ def compare(
                 picture.draw_result(scored)
             show_result(scored, remarks, {"files": list(map(str, files))})
             return
-        each = columns.of_each(files)
+        is_one = against is not None and len(files) == 1 and not columns.models
+        each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
         predictions, weights, units = read_all(columns, each, pair_weights, options)
+        baseline: Any = {} if against is None else {against: None}
         with progress("Computing ..."):
-            result = _comparison(predictions, weights, units, **options)
+            if baseline and "y_score" in units:
+                units["y_score"] |= baseline
+            options["n_samples"] = n_samples
+            result = _comparison(predictions | baseline, weights, units, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
-        write_receipt(result, receipt)
+        write_receipt(getattr(result, "result", result), receipt)
     attributes = {
         "files": {name: str(file) for name, (_, file) in each.items()},
         "pair_weights": pair_weights,
@@ -246,13 +259,14 @@ def _comparison(
     units: Mapping[str, Any],
     *,
     measure: str,
+    n_samples: int | None = None,
     **options: Any,
 ) -> Result:
     chosen: Any = measure
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
-    return dmfroc.compare(
+    return rehearsed(dmfroc.compare, n_samples)(
         measure=chosen,
         **{"y_true": predictions, **units},
         **options,
@@ -285,7 +299,7 @@ def subgroups(file: Path, **options: Any) -> None:
 @app.command(
     params=[
         *(RULES, FILE, BASELINE, *columns_of_either(*ROWS)),
-        *(*INTERVALS[:-1], *FOLLOW_UP, JUNIT, *FORMATS),
+        *(*INTERVALS[:-1], *FOLLOW_UP, REHEARSE, JUNIT, *FORMATS),
     ]
 )
 def gate(
@@ -294,6 +308,7 @@ def gate(
     baseline: Path | None,
     answers: Sequence[str],
     junit: Path | None,
+    n_samples: int | None,
     **options: Any,
 ) -> int:
     """Hold a classifier against written rules.
@@ -314,6 +329,8 @@ def gate(
             units = columns.read_units(*files.values())
             sample: Any
             if answers:
+                if n_samples is not None:
+                    raise ValueError("--rehearse is for --label, not for --answers: leave one out")
                 scores = {name: columns.read_answers(x, answers) for name, x in files.items()}
                 sample, units = application("items")(scores, groups=units["groups"]), {}
             elif columns.judge:
@@ -325,11 +342,13 @@ def gate(
             else:
                 read = {name: columns.read(x) for name, x in files.items()}
                 sample = read if baseline else read["new"]
-            result = application("gate")(rules, sample, by=parts or None, **units, **options)
-        write(result.to_junit())
+            judged_by = rehearsed(partial(application("gate"), rules), n_samples)
+            result = judged_by(sample, by=parts or None, **units, **options)
+            verdict = getattr(result, "result", result)
+        write(verdict.to_junit())
     named = {"rules_file": str(rules), "files": {name: str(x) for name, x in files.items()}}
     show_result(result, remarks, named)
-    return result.exit_code
+    return verdict.exit_code
 
 
 @app.command(
@@ -408,6 +427,23 @@ def plan(files: Sequence[Path], **options: Any) -> None:
         options |= {name: units[name] for name in ("folds", "groups")}
         result = application("plan")(pilots if len(pilots) > 1 else pilots.popitem()[1], **options)
     show_result(result, remarks, {})
+
+
+@app.command(params=[FILE, *OF_RATERS, *INTERVALS, *FORMATS])
+def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) -> None:
+    """Say how far raters agree beyond chance.
+
+    Prints coefficients of two or more raters with intervals, also if some ratings are missing.
+    """
+    compile_quickly([file])
+    options |= {"label": None, "measures": split_calls(measures)}
+    columns = Columns.taken_from(options)
+    options["labels"] = columns.labels and split_list(columns.labels)
+    with collected_warnings() as remarks, progress("Computing ..."):
+        groups = columns.read_units(file)["groups"]
+        ratings = columns.read_ratings(file, raters)
+        result = application("rater_agreement")(ratings, groups=groups, **options)
+    show_result(result, remarks, {"file": str(file)})
 
 
 @app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])

@@ -304,6 +304,11 @@ class Columns:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: --answers must be columns of numbers: {error}") from error
 
+    def read_ratings(self, file: Path, raters: Sequence[str]) -> list[list[Any]]:
+        """Read the classes that raters chose for each row, None where one chose none."""
+        read = self.read_others(file, dict.fromkeys(split_all(raters), "raters"))
+        return [[None if x == "" else x for x in row] for row in zip(*read.values(), strict=True)]
+
     def read_others(self, file: Path, arguments: Mapping[str, str]) -> dict[str, Any]:
         """Read columns, each of one argument, that are about the observations but are no scores."""
         from dmfroc.inputs.delimited import checked_format

@@ -225,6 +225,12 @@ _COLUMNS = [
 ROWS = ("threshold", "folds", "groups", "judge")
 """What most commands have a column for, or a threshold."""
 
+
+def columns(*names: str) -> list[click.Option]:
+    """Return the options of columns; those of rows that belong together only if named."""
+    return [x for x in _COLUMNS if x.name in names or x.name not in ("by", "models", *ROWS)]
+
+
 _OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answers of items.")
 ANSWERS = _option(
     "--answers",
@@ -232,6 +238,33 @@ ANSWERS = _option(
     "Instead of --label: scores of items, such as 1 for right and 0 for wrong, with a column for "
     "each attempt; separated by commas or by repeating the option.",
     multiple=True,
+)
+OF_RATERS = [
+    _option(
+        "--raters",
+        "COLUMNS",
+        "The classes that each rater chose, a column each; separated by commas or by repeating the "
+        "option, or a pattern such as 'rater_*'. An empty cell is no rating.",
+        multiple=True,
+        required=True,
+    ),
+    _option(
+        "--measures",
+        "A,B,...",
+        "Of gwet_ac1, gwet_ac2, krippendorff_alpha, fleiss_kappa, with options in parentheses: "
+        "\"krippendorff_alpha(scale='ordinal')\". Default: all but gwet_ac2.",
+        default="gwet_ac1,krippendorff_alpha,fleiss_kappa",
+    ),
+    *(
+        x
+        for x in columns("groups")
+        if x.name in ("labels", "where", "groups", "separator", "decimal", "encoding")
+    ),
+]
+AGAINST = _option(
+    "--against",
+    "BASELINE",
+    "Compare with chance, 'treat all', 'treat none' or 'always CLASS', too; then one file will do.",
 )
 TASK = _option("--task", "COLUMN", "The task of each row: ranks are by the mean over the tasks.")
 RULES = click.Argument(["rules"], type=_SAVED, help="TOML file of rules, see the page on gates.")
@@ -247,11 +280,6 @@ JUNIT = _option("--junit", "PATH", "Write the verdicts into this file of JUnit's
 def columns_of_either(*names: str) -> list[click.Option]:
     """Return the options of columns of classes, or of items with scores instead."""
     return [_OPTIONAL_LABEL, ANSWERS, *columns(*names)[1:]]
-
-
-def columns(*names: str) -> list[click.Option]:
-    """Return the options of columns; those of rows that belong together only if named."""
-    return [x for x in _COLUMNS if x.name in names or x.name not in ("by", "models", *ROWS)]
 
 
 # What is computed, and how
@@ -273,6 +301,12 @@ MEASURE = _option(
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
 SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
 DRAWS = _option("--n-draws", "N", "Number of replicates or permutations.", default=999)
+REHEARSE = _option(
+    "--rehearse n_samples",
+    "N",
+    "Also draw N samples like these, of a smoothed population, and say how often intervals hold.",
+    type=int,
+)
 INTERVALS = [
     _option(
         "--method",

@@ -33,7 +33,7 @@ from dmfroc.measures.statistics.statistic import Sums
 
 Growth = Literal["quadratic", "linear"]
 Distance = Literal["positions", "values"]
-Scale = Literal["nominal", "interval", "ratio"]
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 Chance = Literal["margins", "even", "alpha"]
 _GROWTHS, _DISTANCES = get_args(Growth), get_args(Distance)
 _EVEN = 1e-9  # relative difference of gaps that are taken for equal
@@ -188,18 +188,23 @@ def _bind(
     several the observed class is the most frequent one: where it is not, one of them erred.
     """
     assert predictions.predicted is not None
-    of_class, costs = np.eye(predictions.n_classes), _costs(predictions.labels, growth, by)
-    assert costs is not None
+    k, of_class = predictions.n_classes, np.eye(predictions.n_classes)
+    # On the ordinal scale costs depend on how often classes are chosen
+    costs = None if growth == "ordinal" else _costs(predictions.labels, growth, by)
     ratings = of_class[predictions.true] + of_class[predictions.predicted]
     if are_counted:  # none is below 0, but for the rows that stand for what was not seen
         ratings += np.maximum(predictions.scores, 0) - 2 * of_class[predictions.predicted]
     n = ratings.sum(axis=1)
     is_pair = n >= 2
-    disagreement = divide(((ratings @ costs) * ratings).sum(axis=1), n * (n - 1), np)
+    if costs is None:
+        pairs = (ratings[:, :, None] * ratings[:, None, :]).reshape(-1, k * k)
+    else:
+        pairs = ((ratings @ costs) * ratings).sum(axis=1, keepdims=True)
+    disagreement = divide(pairs, (n * (n - 1))[:, None], np)
     rated = np.where(is_pair, n, 0.0) if chance == "alpha" else 1.0 * (n > 0)
     of_pairs = rated if chance == "alpha" else 1.0 * is_pair
     shares = divide(ratings, n[:, None], np) * rated[:, None]
-    numbers = np.column_stack([rated, of_pairs, of_pairs * disagreement, shares])
+    numbers = np.column_stack([rated, of_pairs, of_pairs[:, None] * disagreement, shares])
     # Krippendorff draws the two ratings that agree by chance without replacement
     n_ratings = n[is_pair & (predictions.sample_weight > 0)].sum()
     unbiased = 1 - 1 / n_ratings if chance == "alpha" else 1.0
@@ -208,16 +213,30 @@ def _bind(
 
 
 def _corrected(
-    table: Sums, xp: Any, *, costs: Float[np.ndarray, "k k"], is_even: bool, unbiased: float
+    table: Sums,
+    xp: Any,
+    *,
+    costs: Float[np.ndarray, "k k"] | None,
+    is_even: bool,
+    unbiased: float,
 ) -> Scalar:
-    """Return agreement beyond that of chance, by even classes where raters guess, or by margins."""
-    rated, pairs, disagreement = (table.values[..., place] for place in range(3))
-    shares = table.values[..., 3:] / rated[..., None]
-    expected = ((shares @ costs) * shares).sum(axis=-1)
+    """Return agreement beyond that of chance, by even classes where raters guess, or by margins.
+
+    Without costs they are squared distances of the middles of the classes' ranks.
+    """
+    rated, pairs, rest = table.values[..., 0], table.values[..., 1], table.values[..., 2:]
+    k = math.isqrt(rest.shape[-1]) if costs is None else len(costs)  # of k^2 + k numbers, or 1 + k
+    shares = rest[..., -k:] / rated[..., None]
+    if costs is None:
+        middle = xp.cumsum(shares, axis=-1) - shares / 2
+        cost = (middle[..., :, None] - middle[..., None, :]) ** 2
+        disagreement = (rest[..., :-k] * cost.reshape(rest[..., :-k].shape)).sum(axis=-1)
+    else:
+        cost, disagreement = costs, rest[..., 0]
+    expected = (cost * shares[..., :, None] * shares[..., None, :]).sum(axis=(-2, -1))
     if is_even:
-        k = len(costs)
         spread = (shares * (1 - shares)).sum(axis=-1)
-        expected = 1 - (k**2 - costs.sum()) / (k * (k - 1)) * spread
+        expected = 1 - (k**2 - cost.sum()) / (k * (k - 1)) * spread
     return corrected_for_chance(unbiased * disagreement / pairs, expected, xp)
 
 
@@ -225,6 +244,7 @@ def _agreement(
     name: str, title: str, chance: Chance, growth: Growth | Scale, by: Distance = "positions"
 ) -> Measure:
     is_ordered = growth not in ("nominal", "ratio") and by == "positions"
+    has_gaps = is_ordered and growth != "ordinal"
     return Measure(
         name=name,
         title=title,
@@ -233,7 +253,8 @@ def _agreement(
         family="agreement",
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=None, by=by),
-        caveats=(_uneven_gaps, WithOptions(alphabetical_message, title)) if is_ordered else (),
+        caveats=(_uneven_gaps,) * has_gaps
+        + (WithOptions(alphabetical_message, title),) * is_ordered,
     )
 
 
@@ -304,9 +325,10 @@ def krippendorff_alpha(scale: Scale = "nominal") -> Measure:
 
     Parameters
     ----------
-    scale : {"nominal", "interval", "ratio"}
-        Whether any two classes differ alike, by the square of their difference, or by the square
-        of their difference divided by their sum. Classes of the last two are numbers.
+    scale : {"nominal", "ordinal", "interval", "ratio"}
+        Whether any two classes differ alike, by the square of how many ratings lie between them, by
+        the square of their difference, or by the square of their difference divided by their sum.
+        Classes of the last two are numbers, those of the second in order.
 
     Returns
     -------
@@ -317,7 +339,7 @@ def krippendorff_alpha(scale: Scale = "nominal") -> Measure:
     Raises
     ------
     ValueError
-        Bound to classes that are no numbers, unless the scale is nominal.
+        Bound to classes that are no numbers, unless the scale is nominal or ordinal.
 
     References
     ----------
@@ -329,7 +351,7 @@ def krippendorff_alpha(scale: Scale = "nominal") -> Measure:
     >>> round(krippendorff_alpha()(first, y_pred=second), 6)
     0.571429
     """
-    by: Distance = "positions" if scale == "nominal" else "values"
+    by: Distance = "positions" if scale in ("nominal", "ordinal") else "values"
     return _agreement("krippendorff_alpha", "Krippendorff's alpha", "alpha", scale, by)
 
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from dmfroc import compare, compare_runs
+from dmfroc import NonInferiority, compare, compare_runs
 from dmfroc.measures import hand_till
 
 
@@ -63,6 +63,106 @@ def test_published_covariances_of_pairs(
     if covariances == "delong":
         [difference] = test.differences
         assert difference.standard_error == pytest.approx(0.0206825, abs=5e-8)
+
+
+@pytest.mark.parametrize(
+    ("nested_in", "covariances", "statistic", "freedom", "p_value", "error"),
+    [
+        ("readers", "influences", 8.704, 4, 0.04195875, None),
+        ("readers", "leave_one_out", 8.704, 4, 0.04195875, None),
+        ("tests", "leave_one_out", 2.104491, 68.42325, 0.1514363, 0.03019283),
+    ],
+)
+def test_published_analyses_of_cases_nested_in_readers_and_tests(
+    external_directory, nested_in, covariances, statistic, freedom, p_value, error
+):
+    """Van Dyke et al. by MRMCaov, as if each reader, or each test, had cases of its own."""
+    table = pd.read_csv(external_directory / "van_dyke.csv").sort_values("case")
+    by = {key: part for key, part in table.groupby(["treatment", "reader"])}
+    y = by[1, 1]["truth"].to_numpy()
+    n_copies = 5 if nested_in == "readers" else 2
+    copy = np.repeat(np.arange(n_copies), len(y))
+    scores = {}
+    for t in (1, 2):
+        ratings = [np.tile(by[t, r]["rating"].to_numpy(float), n_copies) for r in range(1, 6)]
+        own = range(5) if nested_in == "readers" else [t - 1] * 5
+        scores[f"{t}"] = [np.where(copy == k, x, np.nan) for k, x in zip(own, ratings, strict=True)]
+    test = compare_runs(
+        np.tile(y, n_copies), scores, measure="hand_till", covariances=covariances
+    ).random_runs
+    assert test.statistic == pytest.approx(statistic, abs=5e-7 if error else 5e-4)
+    assert test.degrees_of_freedom == pytest.approx((1, freedom), abs=5e-6)
+    assert test.p_value == pytest.approx(p_value, abs=5e-8)
+    if error:
+        assert test.differences[0].standard_error == pytest.approx(error, abs=5e-9)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(120) // 4])
+def test_cases_that_nobody_read_are_as_good_as_absent(groups):
+    y, scores = runs()
+    lacks = np.arange(120) // 12 == 3
+    some = {x: [np.where(lacks[:, None], np.nan, s) for s in of] for x, of in scores.items()}
+    kept = {x: [s[~lacks] for s in of] for x, of in scores.items()}
+    found = compare_runs(y, some, groups=groups, measure="hand_till")
+    own = None if groups is None else groups[~lacks]
+    expected = compare_runs(y[~lacks], kept, groups=own, measure="hand_till")
+    assert found.n_observations == expected.n_observations == 108
+    np.testing.assert_allclose(found.covariances, expected.covariances, rtol=1e-9)
+    assert found.random_runs.p_value == pytest.approx(expected.random_runs.p_value)
+
+
+def test_readers_who_share_no_cases_share_no_error():
+    """Split-plot: two of three readers have halves of the cases, so that two of three pairs do."""
+    y, scores = runs(n=240)
+    first = np.arange(240) < 120
+    read = [first, ~first, first]
+    some = {
+        x: [np.where(r[:, None], s, np.nan) for r, s in zip(read, of, strict=True)]
+        for x, of in scores.items()
+    }
+    found = compare_runs(y, some, measure="hand_till").covariances
+    half = {x: [of[0][first], of[2][first]] for x, of in scores.items()}
+    with pytest.warns(UserWarning, match="two runs of two learners"):
+        expected = compare_runs(y[first], half, measure="hand_till").covariances
+    assert found.same_classifier == pytest.approx(expected.same_classifier / 3)
+    assert found.different == pytest.approx(expected.different / 3)
+
+
+def test_tables_with_missing_scores_keep_their_names_and_order():
+    y, scores = runs()
+    lacks = np.arange(120) % 7 == 0
+    some = {x: [np.where(lacks[:, None], np.nan, s) for s in of] for x, of in scores.items()}
+    expected = compare_runs(y, some, measure="hand_till")
+    names, index = np.array(["x", "y", "z"]), [f"row {i}" for i in range(120)]
+    turned = {
+        x: [pd.DataFrame(s[:, ::-1], index, ["p_z", "p_y", "p_x"]) for s in of]
+        for x, of in some.items()
+    }
+    found = compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+    assert found.covariances == expected.covariances
+    turned["A"][1] = turned["A"][1].iloc[::-1]
+    with pytest.raises(ValueError, match="run 1 of 'A': with missing scores give all rows in the"):
+        compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+
+
+def test_one_sided_tests_and_margins_of_runs():
+    y, scores = runs(shifts=(1.3, 1.3))
+    plain = compare_runs(y, scores, measure="hand_till").random_runs.differences[0]
+    found = compare_runs(y, scores, measure="hand_till", test=NonInferiority(0.05))
+    d, freedom = found.random_runs.differences[0], found.random_runs.degrees_of_freedom[1]
+    p_value = stats.t.sf((plain.value + 0.05) / plain.standard_error, freedom)
+    assert d.p_value == pytest.approx(p_value)
+    low = plain.value - stats.t.ppf(0.95, freedom) * plain.standard_error
+    assert d.interval == pytest.approx((low, np.inf))
+    assert "A is not worse than B by 0.05 or more" in str(found)
+    with pytest.raises(ValueError, match="margin must be less than"):
+        compare_runs(y, scores, measure="hand_till", test=NonInferiority(2.0))
+    some = {
+        x: [np.where(np.arange(120)[:, None] < 9, np.nan, s) for s in of]
+        for x, of in scores.items()
+    }
+    with pytest.raises(ValueError, match="covariances='delong' needs scores of all cases"):
+        compare_runs(y, some, measure="hand_till", covariances="delong")
 
 
 def test_unbiased_covariances_are_those_of_all_samples():

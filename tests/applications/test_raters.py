@@ -65,12 +65,37 @@ def test_raters_who_did_not_rate_all():
     printed = {"gwet_ac1": 0.77544, "krippendorff_alpha": 0.74342, "fleiss_kappa": 0.76117}
     assert {x: round(e.value, 5) for x, e in found.items()} == printed
     assert (found.n_rows, found.n_raters, found.n_ratings) == (12, 4, 41)
-    # Krippendorff's own values, .743, .849 and .797
-    scales = [f"krippendorff_alpha(scale={x!r})" for x in ("nominal", "interval", "ratio")]
+    # Krippendorff's own values
+    printed = {"nominal": 0.743, "ordinal": 0.815, "interval": 0.849, "ratio": 0.797}
+    scales = [f"krippendorff_alpha(scale={x!r})" for x in printed]
     found = rater_agreement(FOUR, measures=scales)
-    assert [round(e.value, 3) for e in found.values()] == [0.743, 0.849, 0.797]
+    assert [round(e.value, 3) for e in found.values()] == [*printed.values()]
     as_table = rater_agreement(pd.DataFrame(FOUR, columns=list("abcd")), measures=scales)
     assert [e.value for e in as_table.values()] == [e.value for e in found.values()]
+
+
+def test_ordinal_alpha_depends_on_the_order_of_classes_alone_and_has_the_error_of_a_jackknife():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(5, size=80)
+    ratings = np.clip(truth[:, None] + rng.integers(-1, 2, (80, 3)), 0, 4)
+    ordinal = "krippendorff_alpha(scale='ordinal')"
+
+    def value(x, measure=ordinal):
+        [found] = rater_agreement(x, measures=[measure]).values()
+        return found.value
+
+    [found] = rater_agreement(ratings, measures=[ordinal]).values()
+    assert value(np.array([1, 2, 30, 31, 500])[ratings]) == pytest.approx(found.value)
+    # Interval alpha of the middles of ranks
+    counts = np.bincount(ratings.ravel())
+    middles = np.cumsum(counts) - counts / 2
+    assert value((2 * middles).astype(int)[ratings], "krippendorff_alpha(scale='interval')") == (
+        pytest.approx(found.value)
+    )
+    binary = 1 * (ratings > 2)
+    assert value(binary) == pytest.approx(value(binary, "krippendorff_alpha"))
+    left = [value(np.delete(ratings, i, axis=0)) for i in range(80)]
+    assert found.standard_error == pytest.approx(np.sqrt(79 / 80 * 80 * np.var(left)), rel=0.03)
 
 
 def test_krippendorffs_two_observers():

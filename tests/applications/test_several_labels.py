@@ -27,7 +27,7 @@ OF_LABELS = {
 }
 
 
-@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("name", [*OF_SCORES, *OF_LABELS])
 def test_values_are_those_of_scikit_learn(name, average):
     theirs, said = (OF_SCORES[name], SCORES) if name in OF_SCORES else (OF_LABELS[name], HARD)
@@ -38,10 +38,15 @@ def test_values_are_those_of_scikit_learn(name, average):
     )
     of_labels = [e[ONE].value for e in found.by_label.values()]
     assert of_labels == pytest.approx(theirs(TRUE, said, average=None), abs=1e-12)
+    weights = {"sample_weight": np.linspace(0.5, 2, len(TRUE))}
+    found = dmfroc.applications.multilabel(TRUE, measure=name, average=average, **given, **weights)
+    assert found.estimates[ONE].value == pytest.approx(
+        theirs(TRUE, said, average=average, **weights), abs=1e-12
+    )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("average", ["macro", "weighted", "micro"])
 @pytest.mark.parametrize("name", ["hand_till", "f1"])
 def test_errors_are_those_of_a_bootstrap_of_rows(name, average):
     theirs, said = (OF_SCORES[name], SCORES) if name in OF_SCORES else (OF_LABELS[name], HARD)
@@ -311,3 +316,26 @@ def test_the_order_of_two_classifiers_turns_a_difference_alone(average):
     low, high = found.interval
     assert turned.interval == pytest.approx((-high, -low))
     assert turned.p_value == pytest.approx(found.p_value)
+
+
+def test_recall_weighted_by_support_is_that_of_all_entries():
+    """Which has intervals of its own: the shares of the labels are a matter of chance in both."""
+    both = {"a": HARD, "b": (OTHER > 0.5).astype(int)}
+    weighted, micro = (
+        dmfroc.applications.multilabel(TRUE, y_pred=both, measure="recall", average=average)
+        for average in ("weighted", "micro")
+    )
+    for a, b in zip(
+        [*weighted.values(), *weighted.differences],
+        [*micro.values(), *micro.differences],
+        strict=True,
+    ):
+        assert a.value == pytest.approx(b.value)
+        assert a.standard_error == pytest.approx(b.standard_error, rel=0.03)
+        assert a.interval == pytest.approx(b.interval, abs=0.15 * np.ptp(b.interval))
+
+
+@pytest.mark.parametrize("weights", [np.zeros(300), np.ones(299), np.full(300, np.inf)])
+def test_weights_of_rows_are_checked(weights):
+    with pytest.raises(ValueError, match="sample_weight must be 300 finite numbers above 0"):
+        dmfroc.applications.multilabel(TRUE, SCORES, sample_weight=weights)

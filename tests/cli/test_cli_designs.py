@@ -253,3 +253,38 @@ def test_cite_prints_bibtex_of_this_version():
     assert keys[:3] == ["dmfroc", "wang2024multiclass", "hand2001simple"]
     assert len(set(keys)) == len(keys) == text.count("author ")
     assert text.count("{") == text.count("}")
+
+
+def test_a_baseline_beside_one_file_and_several(folder):
+    table = pd.read_csv(folder / "good.csv")
+    status, out, _ = run("compare", folder / "good.csv", *OPTIONS, "--against", "chance", "--json")
+    expected = dmfroc.compare(
+        table["tree"], {"good": table[SCORES], "chance": "chance"}, measure="hand_till"
+    )
+    assert status == 0
+    assert json.loads(out)["differences"][0]["p_value"] == expected.differences[0].p_value
+    files = [folder / f"{name}.csv" for name in ("good", "fair")]
+    status, out, _ = run("compare", *files, *OPTIONS, "--against", "always b")
+    assert status == 0
+    assert "good   always b" in out
+    status, _, error = run("compare", *files, *OPTIONS, "--against", "luck")
+    assert status == 2
+    assert "'luck'" in error
+
+
+def test_agreement_of_raters(tmp_path):
+    ratings = [["a", "a", ""], ["b", "b", "c"], ["c", "c", "c"], ["", "b", "b"]] * 5
+    pd.DataFrame(ratings, columns=["r_1", "r_2", "r_3"]).to_csv(tmp_path / "r.csv", index=False)
+    measures = "krippendorff_alpha(scale='ordinal'),gwet_ac1"
+    call = ["agreement", tmp_path / "r.csv", "--raters", "r_*", "--measures", measures]
+    status, out, _ = run(*call, "--labels", "a,b,c", "--json")
+    assert status == 0
+    with pytest.warns(UserWarning, match="alphabetical order"):
+        expected = dmfroc.applications.rater_agreement(
+            [[x or None for x in row] for row in ratings],
+            measures=["krippendorff_alpha(scale='ordinal')", "gwet_ac1"],
+        )
+    found = json.loads(out)
+    assert found["n_ratings"] == 50
+    values = [x["value"] for x in found["estimates"].values()]
+    assert values == [e.value for e in expected.values()]

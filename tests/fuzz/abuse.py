@@ -81,6 +81,7 @@ OF_FUNCTION = {
             for k in range(3)
         ]
     },
+    "rehearse": {"analysis": dmfroc.evaluate, "n_samples": 2},
     "rater_agreement": {"ratings": np.stack([Y, np.roll(Y, 1), Y], axis=1)},
     "write_receipt": {
         "result": dmfroc.evaluate(B, P, measures=["hand_till"]),

@@ -79,7 +79,7 @@ ROWS = {
     "censoring_by": GROUPS % 3,
 }
 WITHOUT = """
-    accumulator algorithm alpha alternative at at_horizon at_least average ax axes band
+    accumulator algorithm alpha alternative analysis at at_horizon at_least average ax axes band
     benefits beta bias bounds c censored censoring checkpoint choice classes classifier
     classifiers clip color comparison correction correlation_concentration cost_fn cost_fp
     cost_matrix costs covariances coverage crossed curve curve_kwargs cuts cv debiased decimal
@@ -89,7 +89,7 @@ WITHOUT = """
     least_cell level likelihood link location_scale lowest_cost margin matrix max_fpr max_iter
     measure measures method min_class_size model most_likely_cost multi_class n_bins n_chains
     n_classes n_covariates n_draws n_jobs n_negative n_observations n_pairs n_positive
-    n_repeats n_starts n_thresholds n_warmup name noise_correlation of offset other
+    n_repeats n_samples n_starts n_thresholds n_warmup name noise_correlation of offset other
     other_columns p_value pair pair_scale pair_spread pair_weights paired partition path
     per_class pilot plan plot_band plot_bands plot_baselines plot_break_even plot_chance_level
     plot_fallout plot_grid plot_histogram plot_hull plot_isometrics plot_legend plot_pairs
