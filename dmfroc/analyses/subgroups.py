@@ -22,6 +22,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
+from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import (
@@ -40,7 +41,7 @@ from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
-from dmfroc.inputs.horizon import FollowUp, predictions_at
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, caveats
