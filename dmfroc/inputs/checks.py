@@ -103,9 +103,11 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif single is None:
         predicted = scores.argmax(axis=1).astype(np.int32)
+    of_rows = None
     if inputs.unused is not None:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
+        of_rows = row_doubt(inputs.unused, inputs.others, true)
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
     given = fields["scores"]
@@ -114,7 +116,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     finished = fields["true"], given, fields["scores"], fields["predicted"]
     has_hard = inputs.y_pred is not None
     found = Checked(*finished, has_hard, labels, names, single, positive, source)
-    warn([row_doubt(inputs.unused, inputs.others, true), *doubts(found)])
+    warn([of_rows, *doubts(found)])
     return fields
 
 
@@ -141,8 +143,8 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    found = [alike, unpredicted_message(true, predicted, labels, source)]
-    warn([*found, row_doubt(inputs.unused, inputs.others, true)])
+    of_rows = inputs.unused is not None and row_doubt(inputs.unused, inputs.others, true)
+    warn([alike, unpredicted_message(true, predicted, labels, source), of_rows or None])
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     return _completed(labels, arrays, inputs, rows) | {"has_scores": False}

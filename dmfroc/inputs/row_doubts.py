@@ -36,13 +36,11 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
 
     Parameters
     ----------
-    unused, others : pyarrow.Table or None
+    unused, others : pyarrow.Table
         Columns without a use, and those that the user has named, such as folds.
     true : numpy.ndarray of int32, shape (n,)
         The classes.
     """
-    if unused is None:
-        return None
     n, columns, used = len(true), _coded(unused), _coded(others)
     coded = {name: codes for name, (codes, _) in (used | columns).items()}
     keys = [x for x, codes in coded.items() if np.bincount(codes).min() > 1]
