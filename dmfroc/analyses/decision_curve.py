@@ -13,6 +13,7 @@ from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
+from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
@@ -21,7 +22,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.horizon import FollowUp, predictions_at
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.benefits import (
     checked_costs,

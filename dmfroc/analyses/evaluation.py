@@ -25,12 +25,12 @@ from dmfroc.analyses.evidence import (
     remarked_estimates,
 )
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
+from dmfroc.inference.censoring import CensoringWeights
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
-from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure

@@ -9,6 +9,7 @@ import numpy as np
 
 from dmfroc._kit.arrays import PerClass, PerRow
 from dmfroc._kit.options import numbers
+from dmfroc.inference.censoring import at_horizon
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import EstimatedWeights, Weights
 from dmfroc.inputs.arrays import Rows, from_library, is_table
@@ -48,7 +49,7 @@ def in_population(
                 "follow_up and a population of Importance, or of scores, estimate other weights: "
                 "leave one out"
             )
-        predictions, estimated = options.follow_up.at(predictions, ended)
+        predictions, estimated = at_horizon(options.follow_up, predictions, ended)
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if is_importance:
         rows, origin = predictions.given_rows, "as given"

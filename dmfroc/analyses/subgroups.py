@@ -22,6 +22,7 @@ from dmfroc._kit.threads import parallel
 from dmfroc.analyses.catalogue import get_measure, title_for
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
+from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import (
@@ -40,7 +41,7 @@ from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
 from dmfroc.inference.units import Sample, Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
-from dmfroc.inputs.horizon import FollowUp, predictions_at
+from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, caveats
@@ -366,7 +367,7 @@ def shrunken(
     options: Options,
 ) -> ShrunkenGroups:
     """Return the groups that have a standard error, drawn towards the margins."""
-    bounds = (-np.inf, np.inf) if measure.interval.is_flat_at_ends else measure.bounds
+    bounds = measure.range_on_line
     points = np.array([on_line(e, bounds) for e in estimates.values()])
     has_error = np.isfinite(points).all(axis=1) & (points[:, 1] > 0)
     names = [name for name, is_known in zip(estimates, has_error, strict=True) if is_known]
@@ -510,8 +511,7 @@ class _Independent:
             return OmnibusTest(np.nan, (float(n - 1), np.nan), np.nan)
         low, high = self._measure.bounds
         inside = low < values.min() and values.max() < high
-        on_line = inside and not self._measure.interval.is_flat_at_ends
-        to_line = (scale_of(self._measure.bounds) if on_line else IDENTITY).to_line
+        to_line = (scale_of(self._measure.range_on_line) if inside else IDENTITY).to_line
         quantiles = stdtrit(self._freedom, 1 - _ERROR / 2)
         with np.errstate(divide="ignore"):  # an end of the range is infinitely far away
             lows, highs = to_line(np.array(ends)).T

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import comb, stdtrit
 
 from dmfroc import Judge
+from dmfroc.applications.plan_design import smallest
 from dmfroc.extend import (
     IN_MEMORY,
     Contrast,
@@ -426,13 +427,7 @@ class ItemMean:
             low, high = self.limits.at_size(n / self.n_units).interval_at(error)
             return high - low <= 2 * half_width
 
-        low, high = 1, 2
-        while not suffices(high):
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if suffices(middle) else (middle, high)
-        return high
+        return smallest(suffices, FEWEST_ITEMS)
 
     @cached_property
     def labels(self) -> JudgedLabels | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -97,19 +98,24 @@ class Aim:
         return design.power(n, self.true_difference, self.margin) >= self.power
 
     def smallest_size(self, design: Design) -> int:
-        """Return the smallest number of cases that suffices, by bisection."""
-        low, high = design.least_n - 1, design.least_n
-        while not self.is_reached(design, high):
-            low, high = high, 2 * high
-            if high > _MOST_CASES:
-                raise ValueError(
-                    f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider "
-                    "interval or a larger difference"
-                )
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.is_reached(design, middle) else (middle, high)
-        return high
+        """Return the smallest number of cases that suffices."""
+        return smallest(lambda n: self.is_reached(design, n), design.least_n)
+
+
+def smallest(suffices: Callable[[int], bool], least: int) -> int:
+    """Return the smallest number of cases that suffices, by bisection, from the least on."""
+    low, high = least - 1, least
+    while not suffices(high):
+        low, high = high, 2 * high
+        if high > _MOST_CASES:
+            raise ValueError(
+                f"more than {_MOST_CASES:,} cases would be needed: ask for less, a wider interval "
+                "or a larger difference"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True, eq=False)

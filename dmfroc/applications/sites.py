@@ -223,7 +223,7 @@ class Site(NamedTuple):
 def sites_of(sites: Any, measure: Any, classifier: Any, level: float) -> dict[str, Site]:
     """Return the value of each site that is pooled."""
     if isinstance(sites, SubgroupComparison):
-        bounds = _pooled_range(_known(sites.measure))
+        bounds = _range(_known(sites.measure))
         return {
             name: Site(e, on_line(e, bounds), bounds, sites.sizes[name])
             for name, e in sites.estimates.items()
@@ -296,7 +296,7 @@ def _of_published(name: str, value: Any, error: Any, measure: Any, level: float)
             f"site {name!r} has {known.name} = {value:g} with a standard error, but values between "
             f"{low:g} and {high:g} have one: leave the site out"
         )
-    bounds = _pooled_range(known)
+    bounds = known.range_on_line
     plain = Estimate(known.name, known.title, value, error, (value, value), level, "published")
     point, tails = on_line(plain, bounds), np.array([(1 - level) / 2, (1 + level) / 2])
     ends = scale_of(bounds).from_line(point.value + ndtri(tails) * point.error)
@@ -333,7 +333,7 @@ def _value_of(receipt: Receipt, measure: Any, classifier: Any, site: str) -> Sit
             )
     first = estimates[0]
     if len(wanted) == 1:
-        bounds = _pooled_range(known)
+        bounds = _range(known)
         return Site(first, on_line(first, bounds), bounds, receipt.n, receipt)
     value = first.value - estimates[1].value
     square = np.array([1, -1]) @ receipt.covariance[np.ix_(places, places)] @ [1, -1]
@@ -352,10 +352,8 @@ def _known(name: str) -> Measure | None:
         return None
 
 
-def _pooled_range(measure: Measure | None) -> tuple[float, float]:
-    """Return the range whose ends are infinitely far away on the scale of pooling."""
-    is_free = measure is None or measure.interval.is_flat_at_ends
-    return NO_RANGE if measure is None or is_free else measure.bounds
+def _range(measure: Measure | None) -> tuple[float, float]:
+    return NO_RANGE if measure is None else measure.range_on_line
 
 
 def check_alike(sites: Mapping[str, Site]) -> list[str]:

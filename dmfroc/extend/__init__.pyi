@@ -172,6 +172,9 @@ from ..curves.points import (
 from ..curves.points import (
     one_class as one_class,
 )
+from ..inference.censoring import (
+    predictions_at as predictions_at,
+)
 from ..inference.combined import (
     combined as combined,
 )
@@ -390,9 +393,6 @@ from ..inputs.estimators import (
 )
 from ..inputs.files import (
     read_table as read_table,
-)
-from ..inputs.horizon import (
-    predictions_at as predictions_at,
 )
 from ..inputs.judge import (
     encoded_judge as encoded_judge,

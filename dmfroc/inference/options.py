@@ -10,8 +10,8 @@ import numpy as np
 
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import check_level, flag, found, instance, seed_of
+from dmfroc.inference.censoring import CensoringWeights
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
-from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge

@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerRow, PerClass, PerPresentClass, PerRow, divide
+from dmfroc.inference.censoring import CensoringWeights
 from dmfroc.inputs.arrays import row_names
-from dmfroc.inputs.censoring import CensoringWeights
 from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import unit_of_rows

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any
 
@@ -95,12 +95,9 @@ class OnDevice:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):  # as of copies that are not built yet
             raise AttributeError(name)
+        if name in ("argmax", "max", "min", "sum"):  # found where the scores lie
+            return partial(self._reduced, name)
         return getattr(self.host, name)
-
-    def argmax(self, axis: int) -> NDArray[np.int32]:
-        """Return the place of the largest number, the first of equals."""
-        with _in_double_precision():
-            return np.asarray(self.values.argmax(axis))
 
     @property
     def has_tie(self) -> NDArray[np.bool_]:
@@ -109,20 +106,9 @@ class OnDevice:
             largest = self.values.max(axis=1, keepdims=True)
             return np.asarray((self.values == largest).sum(axis=1) > 1)
 
-    def sum(self, axis: int, dtype: Any) -> NDArray[Any]:
-        """Return the sums along an axis."""
+    def _reduced(self, name: str, *args: Any, **options: Any) -> NDArray[Any]:
         with _in_double_precision():
-            return np.asarray(self.values.sum(axis, dtype))
-
-    def min(self) -> NDArray[Any]:
-        """Return the smallest number."""
-        with _in_double_precision():
-            return np.asarray(self.values.min())
-
-    def max(self) -> NDArray[Any]:
-        """Return the largest number."""
-        with _in_double_precision():
-            return np.asarray(self.values.max())
+            return np.asarray(getattr(self.values, name)(*args, **options))
 
 
 def followed_by(scores: Any, rows: NDArray[Any]) -> Any:

@@ -34,17 +34,7 @@ from dmfroc.inputs.labels import (
 )
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.row_doubts import row_doubt
-from dmfroc.inputs.score_doubts import (
-    are_complements,
-    difference,
-    difference_message,
-    exchanged_message,
-    hard_label_message,
-    left_out_message,
-    numbered_message,
-    reversed_message,
-    single_score_messages,
-)
+from dmfroc.inputs.score_doubts import Checked, are_complements, difference, doubts
 from dmfroc.inputs.scores import class_scores, columns_without_scores, ignored_message
 
 AS_GIVEN = "one per row, as given"
@@ -108,39 +98,25 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     scores = rows.arranged(scores, inputs.y_score, source.scores)
     true = encode(observed, labels, source.true, source)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    own = range(len(labels)) if single is None else [single]
-    warn([left_out := left_out_message(scores, true, own, source)])
     predicted = None
     if inputs.y_pred is not None:
         predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
     elif single is None:
         predicted = scores.argmax(axis=1).astype(np.int32)
-        if len(labels) > 2 and names is None and not left_out:
-            warn([exchanged_message(true, predicted, labels, source)])
-    if single is not None:
-        is_of_class = None if predicted is None else predicted == single
-        pair = labels[1 - single], labels[single]
-        warn(single_score_messages(scores[:, single], pair, is_of_class, source))
-    elif inputs.y_pred is not None:
-        warn([hard_label_message(scores, predicted, source)])
-    if names is not None and single is None and not source.has_chosen_scores:
-        doubt = numbered_message(scores, true, names, labels, source)
-        if doubt and source.is_table_file:
-            raise ValueError(doubt)
-        warn([doubt])
+    of_rows = None
     if inputs.unused is not None:
         unused = [x for x in inputs.unused.column_names if x not in (names or ())]
         inputs = inputs._replace(unused=inputs.unused.select(unused))
+        of_rows = row_doubt(inputs.unused, inputs.others, true)
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
-    if len(labels) == 2:
-        if single is None and not are_complements(fields["scores"]):
-            warn([difference_message(labels, names, source)])
-            fields["scores"] = difference(fields["scores"])
-        place = 1 if single is None else single
-        of_class = fields["scores"][:, place], fields["true"] == place
-        if not left_out:
-            warn([reversed_message(*of_class, labels, single, positive, source)])
+    given = fields["scores"]
+    if len(labels) == 2 and single is None and not are_complements(given):
+        fields["scores"] = difference(given)
+    finished = fields["true"], given, fields["scores"], fields["predicted"]
+    has_hard = inputs.y_pred is not None
+    found = Checked(*finished, has_hard, labels, names, single, positive, source)
+    warn([of_rows, *doubts(found)])
     return fields
 
 
@@ -151,10 +127,10 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
         raise ValueError("direction= concerns a single score, but there are hard labels alone")
     observed, labels = _observed(inputs)
     rows = Rows(inputs.y_true, source.true)
-    hard = _hard(inputs, len(observed.codes), rows)
+    hard, alike = _hard(inputs, len(observed.codes), rows), None
     if labels is None:
         labels = union(observed, hard, source)
-        warn([look_alikes(labels)])
+        alike = look_alikes(labels)
         stated = stated_order(inputs, observed)
         if set(labels) <= set(stated):  # one between others counts for their distance
             used = [place for place, label in enumerate(stated) if label in set(labels)]
@@ -167,7 +143,8 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    warn([unpredicted_message(true, predicted, labels, source)])
+    of_rows = inputs.unused is not None and row_doubt(inputs.unused, inputs.others, true)
+    warn([alike, unpredicted_message(true, predicted, labels, source), of_rows or None])
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     return _completed(labels, arrays, inputs, rows) | {"has_scores": False}
@@ -181,8 +158,6 @@ def _completed(
     Returns the fields of `Predictions`.
     """
     source, true = inputs.source, arrays["true"]
-    if inputs.unused is not None:
-        warn([row_doubt(inputs.unused, inputs.others, true)])
     ids, counts = None, None
     design = dict(source.design)
     if inputs.labels is not None and list(labels) != sorted_labels(labels):

@@ -84,8 +84,8 @@ def single_score_classes(
     if named is None and place == 0:
         remark = (
             f"{source.scores} is taken for the score of class {labels[0]!r}, which pos_label= "
-            f"names, as in scikit-learn. It used to be that of class {labels[1]!r}. Pass "
-            "direction='<=' if small values speak for the class, direction='>=' if large ones do"
+            "names, as in scikit-learn. Pass direction='<=' if small values speak for the class, "
+            "direction='>=' if large ones do"
         )
         warn([remark])
     return labels, place if named is None else named

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
-from dmfroc._kit.options import choice, instance, numbers
-from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.arrays import Rows, as_numpy, is_missing, row_names
-from dmfroc.inputs.censoring import CensoringWeights, cox_chances, in_stratum
+from dmfroc._kit.options import choice, numbers
+from dmfroc.inputs.arrays import Rows, is_missing
 from dmfroc.inputs.checks import real_weights
-from dmfroc.inputs.judge import labels_of, probabilities
+from dmfroc.inputs.judge import labels_of
 from dmfroc.inputs.labels import factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.of_rows import OfRows
@@ -145,57 +143,6 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
             )
         return {name: self._scores_at_horizon(one) for name, one in y_score.items()}
 
-    def at(
-        self, events: Predictions, ended: Any = None
-    ) -> tuple[Predictions, CensoringWeights | None]:
-        """Return the classes at the horizon; unknown rows have no weight, others 1 / G.
-
-        These weights are not estimated if nobody is censored before. ``ended`` is which times end
-        with an event, see `classes_of_events`.
-        """
-        n, rows, t, weight = events.n_given, events.given_rows, self.horizon, events.sample_weight
-        time = real_weights(self.time, n, Source(weight="time"), rows)
-        none, counted = int(events.is_turned), weight > 0
-        ended = events.true != none if ended is None else rows.arranged(ended, None, "y_true")
-        happened = ended & ((time <= t) if self.ties == "event" else (time < t))
-        is_free = ((time > t) if self.ties == "left_out" else (time >= t)) & ~happened
-        known, is_gone = happened | is_free, ~ended & ~is_free & counted
-        true = np.where(happened, events.true, none).astype(np.int32)
-        if len(np.unique(true[known & counted])) < 2:
-            raise ValueError(
-                f"horizon={t:g}: the rows that are known there are not of two classes or more: "
-                "take another horizon"
-            )
-        chance, stratum = np.ones(len(weight)), np.zeros(len(weight), int)
-        way = self.censoring if np.ndim(self.censoring) == 0 else "given"
-        if way == "given":
-            chance = probabilities(self.censoring, n, rows, "censoring")
-        elif way == "strata":
-            names = row_names(self.by, "by", n, rows, "a stratum")
-            stratum = np.unique(names, return_inverse=True)[1]
-        own, t_own, is_gone = stratum[counted], time[counted], is_gone[counted]
-        strata = [in_stratum(own == s, t_own, is_gone) for s in np.unique(own)]
-        if way == "cox":
-            x = rows.arranged(as_numpy(self.by, "by"), self.by, "by")[counted]
-            chance[counted] = cox_chances(strata[0], x.reshape(len(x), -1), t_own, ~ended[counted])
-        if way in ("given", "cox"):
-            strata = []
-        weights = CensoringWeights(counted, weight[counted], known[counted], tuple(strata))
-        for one in strata:
-            if not one.staying(weights.given[one.rows]).all():
-                raise ValueError(
-                    f"horizon={t:g} is beyond the follow-up, which ends with censored rows at "
-                    f"{t_own[one.rows].max():g}: take an earlier horizon, or fewer strata"
-                )
-        chance[counted] *= weights.chances(weights.given)
-        at = replace(events, true=true, index=rows.index)
-        facts = {"at": t, "time": getattr(self.time, "name", None), "rows": len(t_own)}
-        facts |= {"known": int(known[counted].sum()), "censored": int(is_gone.sum())}
-        facts |= {} if self.ties == "event" else {"ties": self.ties}
-        of_horizon = {"horizon": facts | {"censoring": way}}
-        at = at.reweighted(np.where(known, weight / chance, 0.0), **of_horizon)
-        return at, None if strata and known[counted].all() else weights
-
 
 def labels_of_events(
     events: Any, censored: Any, labels: Any = None
@@ -240,19 +187,6 @@ def _check_first(labels: Sequence[Any], wanted: Sequence[Any]) -> None:
             f"the first class, {labels[0]!r}, is taken for no event, but that is {wanted[0]!r}: "
             f"order the classes, labels={order}"
         )
-
-
-def predictions_at(
-    y_true: Any, y_score: Any, follow_up: FollowUp[float] | None, given: dict[str, Any]
-) -> tuple[Predictions, CensoringWeights | None]:
-    """Return predictions, at a horizon if one is given, and how its weights are estimated."""
-    if follow_up is None:
-        return as_predictions(y_true, y_score, **given), None
-    instance("follow_up", follow_up, FollowUp)
-    if np.ndim(follow_up.horizon):
-        raise ValueError("follow_up must have one horizon here: call this for each horizon")
-    y_true, y_score, ended = follow_up.classes_of_events(y_true, y_score, given)
-    return follow_up.at(as_predictions(y_true, y_score, **given), ended)
 
 
 def _with_no_event(y_score: Any, labels: Sequence[Any]) -> Any:

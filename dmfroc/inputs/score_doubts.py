@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,48 @@ _SPEAKS_OF_SCORES = (
 )
 
 
+class Checked(NamedTuple):
+    """Labels and scores that passed the checks, and what the user said of them."""
+
+    true: NDArray[np.int32]
+    scores: Floats
+    used: Floats  # of two columns that are no complements the difference
+    predicted: NDArray[np.int32] | None
+    has_hard: bool  # labels, which the user gave
+    labels: list[Label]
+    names: Sequence[Hashable] | None  # of the columns
+    single: int | None
+    positive: Positive
+    source: Source
+
+
+def doubts(of: Checked) -> list[str | None]:
+    """Return all that is doubtful about finished labels and scores.
+
+    Raises
+    ------
+    ValueError
+        If columns of a file are probably no scores of the classes.
+    """
+    left_out = left_out_message(of)
+    found = [left_out]
+    if of.single is not None:
+        found += single_score_messages(of, of.single)
+    elif of.has_hard:
+        found.append(hard_label_message(of))
+    elif len(of.labels) > 2 and of.names is None and not left_out:
+        found.append(exchanged_message(of))
+    if of.names is not None and of.single is None and not of.source.has_chosen_scores:
+        found.append(numbered := numbered_message(of, of.names))
+        if numbered and of.source.is_table_file:
+            raise ValueError(numbered)
+    if of.used is not of.scores:
+        found.append(difference_message(of.labels, of.names, of.source))
+    if len(of.labels) == 2 and not left_out:
+        found.append(reversed_message(of))
+    return found
+
+
 def are_shares(columns: Sequence[NDArray[np.floating]]) -> bool:
     """Whether rows sum to one, or to 100, up to rounding, so that no class is lacking."""
     sums = np.sum(columns, axis=0)
@@ -52,19 +94,14 @@ def names_features(name: Hashable) -> bool:
 
 
 @np.errstate(over="ignore", invalid="ignore")  # of huge scores, and of those that are constant
-def numbered_message(
-    scores: Floats,
-    true: NDArray[np.int32],
-    names: Sequence[Hashable],
-    labels: Sequence[Label],
-    source: Source,
-) -> str | None:
+def numbered_message(of: Checked, names: Sequence[Hashable]) -> str | None:
     """Say that columns with numbers in their names may be no scores of the classes.
 
     Features and the scores of several classifiers are numbered, too. They do not sum to one, and
     are hardly the largest in the rows of the class with their number. If the names speak of scores,
     only a column that is lower in its class than elsewhere shows it.
     """
+    labels, true, scores, source = of.labels, of.true, of.scores, of.source
     if not all(re.fullmatch(r"-?\d+(\.0)?", str(label)) for label in labels):
         return None
     is_class = not source.is_table_file and set(map(str, names)) <= set(map(str, labels))
@@ -122,17 +159,12 @@ def same_values_message(scores: Floats, names: Sequence[Hashable], source: Sourc
     return None
 
 
-def exchanged_message(
-    true: NDArray[np.integer],
-    predicted: NDArray[np.integer],
-    labels: Sequence[Label],
-    source: Source,
-) -> str | None:
+def exchanged_message(of: Checked) -> str | None:
     """Say that most rows of some classes have their largest score in each other's columns."""
-    k = len(labels)
-    if k * k > len(true):
+    labels, k = of.labels, len(of.labels)
+    if of.predicted is None or k * k > len(of.true):
         return None
-    table = np.bincount(true * k + predicted, minlength=k * k).reshape(k, k)
+    table = np.bincount(of.true * k + of.predicted, minlength=k * k).reshape(k, k)
     elsewhere, right = table.argmax(axis=1), table.diagonal()
     reached = elsewhere
     for _ in range(k.bit_length()):  # after k steps from class to class, only cycles are left
@@ -145,8 +177,9 @@ def exchanged_message(
         return None
     return (
         f"most rows of the classes {listing([labels[place] for place in exchanged])} have their "
-        f"largest score in the column of another of them. The columns of {source.scores} are taken "
-        f"in the order {listing(labels)}: if it is another one, pass labels= with the classes in it"
+        f"largest score in the column of another of them. The columns of {of.source.scores} are "
+        f"taken in the order {listing(labels)}: if it is another one, pass labels= with the "
+        "classes in it"
     )
 
 
@@ -214,32 +247,24 @@ def labels_message(predictions: Any) -> str | None:
     )
 
 
-def hard_label_message(
-    scores: Floats, predicted: NDArray[np.int32] | None, source: Source
-) -> str | None:
+def hard_label_message(of: Checked) -> str | None:
     """Say how often the hard label is not that of the largest score."""
-    chosen = scores[np.arange(len(scores)), predicted]
-    share = float(np.mean(chosen < scores.max(axis=1)))
+    chosen = of.scores[np.arange(len(of.scores)), of.predicted]
+    share = float(np.mean(chosen < of.scores.max(axis=1)))
     if not share:
         return None
+    what = of.source.predicted
     return (
-        f"{source.predicted} is not the class of the largest score in {share:.1%} of the rows: "
-        f"measures of hard labels take {source.predicted}, all others the scores. Check that both "
-        "are of the same classifier"
+        f"{what} is not the class of the largest score in {share:.1%} of the rows: measures of "
+        f"hard labels take {what}, all others the scores. Check that both are of the same "
+        "classifier"
     )
 
 
-def single_score_messages(
-    score: NDArray[Any],
-    labels: tuple[Label, Label],
-    is_predicted: NDArray[np.bool_] | None,
-    source: Source,
-) -> list[str]:
-    """Say that a score seems to be that of the predicted class, or which hard labels it belies.
-
-    The score is that of the second of the labels.
-    """
-    share = 0.0 if is_predicted is None else _wrong_side(score, is_predicted)
+def single_score_messages(of: Checked, single: int) -> list[str]:
+    """Say that a score seems to be that of the predicted class, or which hard labels it belies."""
+    score, source = of.scores[:, single], of.source
+    share = 0.0 if of.predicted is None else _wrong_side(score, of.predicted == single)
     remarks = []
     if share:
         remarks.append(
@@ -247,11 +272,11 @@ def single_score_messages(
             f"{share:.1%} of the rows; check that both are of the same classifier"
         )
     is_of_prediction = score.min() >= 0.5 and score.max() <= 1
-    if is_of_prediction and (share or (is_predicted is None and len(score) >= _MANY)):
+    if is_of_prediction and (share or (of.predicted is None and len(score) >= _MANY)):
         remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted. Measures take it for that of class {labels[1]!r}; if it is "
-            f"not, subtract it from 1 in the rows with the prediction {labels[0]!r}"
+            f"class is predicted. Measures take it for that of class {of.labels[single]!r}; if it "
+            f"is not, subtract it from 1 in the rows with the prediction {of.labels[1 - single]!r}"
         )
     return remarks
 
@@ -287,16 +312,15 @@ def difference_message(
     )
 
 
-def left_out_message(
-    scores: Floats, true: NDArray[np.int32], columns: Sequence[int], source: Source
-) -> str | None:
+def left_out_message(of: Checked) -> str | None:
     """Say that scores follow the shares of the classes among all other rows, and nothing else."""
-    n = len(true)
-    if not any(_is_of_others(scores[:, code], true == code) for code in columns if n >= _MANY):
+    columns = range(len(of.labels)) if of.single is None else [of.single]
+    is_seen = len(of.true) >= _MANY
+    if not any(is_seen and _is_of_others(of.scores[:, c], of.true == c) for c in columns):
         return None
     return (
-        f"{source.scores} of a class is near its share in all rows, and lower in its own: as of a "
-        "model without information that is fitted to all rows but the one that it scores "
+        f"{of.source.scores} of a class is near its share in all rows, and lower in its own: as of "
+        "a model without information that is fitted to all rows but the one that it scores "
         "(leave-one-out). Such scores come from as many fits as there are rows, and areas and "
         "curves say nothing of them. Do not turn them: cross-validate with five or ten folds, and "
         "name these by folds="
@@ -315,15 +339,11 @@ def _is_of_others(score: NDArray[Any], is_inside: NDArray[np.bool_]) -> bool:
     return bool(near) and _rank_z(score, is_inside) < _WORSE
 
 
-def reversed_message(
-    score: NDArray[np.floating],
-    is_of_class: NDArray[np.bool_],
-    labels: Sequence[Label],
-    single: int | None,
-    positive: Positive,
-    source: Source,
-) -> str | None:
+def reversed_message(of: Checked) -> str | None:
     """Say that the score of one of two classes, by default the second, is larger in the other."""
+    labels, single, positive, source = of.labels, of.single, of.positive, of.source
+    place = 1 if single is None else single
+    score, is_of_class = of.used[:, place], of.true == place
     if not is_of_class.any() or is_of_class.all():
         return None
     if np.median(score[is_of_class]) > np.median(score[~is_of_class]):

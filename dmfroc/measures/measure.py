@@ -331,6 +331,11 @@ class Measure:
         """The largest difference that two values can have."""
         return self.bounds[1] - self.bounds[0]
 
+    @property
+    def range_on_line(self) -> tuple[float | int, float | int]:
+        """The bounds if their ends are infinitely far away for pooled values, else all numbers."""
+        return (-math.inf, math.inf) if self.interval.is_flat_at_ends else self.bounds
+
     def applies_to(self, predictions: Predictions) -> bool:
         """Whether the measure is defined for these predictions."""
         return self.obstacle(predictions) is None

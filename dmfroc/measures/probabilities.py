@@ -87,7 +87,7 @@ def _expected_error(table: Bins, xp: Any) -> Scalar:
 
 
 def _total(table: Bins) -> Any:
-    """Return the weight of all rows, each of which is in a bin of every curve."""
+    """Return the weight of all rows; each row is in a bin of every curve."""
     return table.weight[..., 0, :].sum(-1)
 
 

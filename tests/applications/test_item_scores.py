@@ -226,6 +226,8 @@ def test_plan():
     assert 300 < n < 400
     with pytest.raises(ValueError, match="half_width must be positive"):
         dmfroc.applications.items({"a": x}).plan(half_width=0)
+    with pytest.raises(ValueError, match=r"more than 1,000,000,000 cases .* a wider interval"):
+        dmfroc.applications.items({"a": x}).plan(half_width=1e-300)
 
 
 def test_unbounded_scores_that_do_not_vary_are_warned_of():

@@ -707,3 +707,14 @@ def test_rows_of_the_same_patients_are_told_whatever_their_classes(tmp_path, nam
         file, index=False
     )
     assert "warning" not in CliRunner().invoke(app, line).output
+
+
+def test_shares_of_hard_labels_count_how_often_rows_were_observed():
+    y, scores, counts = [0, 1, 1, 0], np.eye(2)[[0, 1, 0, 0]], [1, 6, 2, 1]
+    expected = r"y_pred is not the class of the largest score in 20\.0% of the rows"
+    with pytest.warns(UserWarning, match=expected):
+        Predictions.from_arrays(y, scores, y_pred=y, frequency_weight=counts)
+    with pytest.warns(UserWarning, match=expected):
+        Predictions.from_arrays(
+            *(np.repeat(x, counts, axis=0) for x in (y, scores)), y_pred=np.repeat(y, counts)
+        )

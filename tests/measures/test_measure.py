@@ -168,6 +168,12 @@ def test_only_rounding_is_put_back_into_the_range():
     assert within(values, (0.0, 1.0)).tolist() == [-1e-9, 0, 0.5, 1, 1 + 1e-9, 2]
 
 
+def test_values_that_are_reached_at_the_ends_are_pooled_as_they_are():
+    assert MEASURES["hand_till"].range_on_line == (0, 1)
+    assert MEASURES["mutual_information"].range_on_line == (-np.inf, np.inf)
+    assert MEASURES["mutual_information"].bounds == (0, np.inf)
+
+
 def test_influences_on_several_numbers_are_those_on_each():
     predictions = sample("bad", 3, "random")
     bound = bind(MEASURES["accuracy"], predictions)

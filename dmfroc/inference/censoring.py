@@ -6,13 +6,21 @@ by its own class and scores, and through the weights of others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.arrays import BoolPerRow, PerRow, divide
+from dmfroc._kit.options import instance
+from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.arrays import as_numpy, row_names
+from dmfroc.inputs.checks import real_weights
+from dmfroc.inputs.horizon import FollowUp
+from dmfroc.inputs.judge import probabilities
+from dmfroc.inputs.messages import Source
+from dmfroc.inputs.predictions import Predictions
 
 
 class Stratum(NamedTuple):
@@ -151,3 +159,68 @@ def cox_chances(
     at_risk = stratum.staying(hazards) + stratum.leaving(hazards)
     jumps = stratum.leaving(np.ones(len(time))) / at_risk
     return np.asarray(np.exp(-np.append(0.0, jumps.cumsum())[stratum.stays] * hazards))
+
+
+def predictions_at(
+    y_true: Any, y_score: Any, follow_up: FollowUp[float] | None, given: dict[str, Any]
+) -> tuple[Predictions, CensoringWeights | None]:
+    """Return predictions, at a horizon if one is given, and how its weights are estimated."""
+    if follow_up is None:
+        return as_predictions(y_true, y_score, **given), None
+    instance("follow_up", follow_up, FollowUp)
+    if np.ndim(follow_up.horizon):
+        raise ValueError("follow_up must have one horizon here: call this for each horizon")
+    y_true, y_score, ended = follow_up.classes_of_events(y_true, y_score, given)
+    return at_horizon(follow_up, as_predictions(y_true, y_score, **given), ended)
+
+
+def at_horizon(
+    follow_up: FollowUp[float], events: Predictions, ended: Any = None
+) -> tuple[Predictions, CensoringWeights | None]:
+    """Return the classes at the horizon; unknown rows have no weight, others 1 / G.
+
+    These weights are not estimated if nobody is censored before. ``ended`` is which times end
+    with an event, see `FollowUp.classes_of_events`.
+    """
+    n, rows, t, weight = events.n_given, events.given_rows, follow_up.horizon, events.sample_weight
+    time = real_weights(follow_up.time, n, Source(weight="time"), rows)
+    none, counted = int(events.is_turned), weight > 0
+    ended = events.true != none if ended is None else rows.arranged(ended, None, "y_true")
+    happened = ended & ((time <= t) if follow_up.ties == "event" else (time < t))
+    is_free = ((time > t) if follow_up.ties == "left_out" else (time >= t)) & ~happened
+    known, is_gone = happened | is_free, ~ended & ~is_free & counted
+    true = np.where(happened, events.true, none).astype(np.int32)
+    if len(np.unique(true[known & counted])) < 2:
+        raise ValueError(
+            f"horizon={t:g}: the rows that are known there are not of two classes or more: "
+            "take another horizon"
+        )
+    chance, stratum = np.ones(len(weight)), np.zeros(len(weight), int)
+    way = follow_up.censoring if np.ndim(follow_up.censoring) == 0 else "given"
+    if way == "given":
+        chance = probabilities(follow_up.censoring, n, rows, "censoring")
+    elif way == "strata":
+        names = row_names(follow_up.by, "by", n, rows, "a stratum")
+        stratum = np.unique(names, return_inverse=True)[1]
+    own, t_own, is_gone = stratum[counted], time[counted], is_gone[counted]
+    strata = [in_stratum(own == s, t_own, is_gone) for s in np.unique(own)]
+    if way == "cox":
+        x = rows.arranged(as_numpy(follow_up.by, "by"), follow_up.by, "by")[counted]
+        chance[counted] = cox_chances(strata[0], x.reshape(len(x), -1), t_own, ~ended[counted])
+    if way in ("given", "cox"):
+        strata = []
+    weights = CensoringWeights(counted, weight[counted], known[counted], tuple(strata))
+    for one in strata:
+        if not one.staying(weights.given[one.rows]).all():
+            raise ValueError(
+                f"horizon={t:g} is beyond the follow-up, which ends with censored rows at "
+                f"{t_own[one.rows].max():g}: take an earlier horizon, or fewer strata"
+            )
+    chance[counted] *= weights.chances(weights.given)
+    at = replace(events, true=true, index=rows.index)
+    facts = {"at": t, "time": getattr(follow_up.time, "name", None), "rows": len(t_own)}
+    facts |= {"known": int(known[counted].sum()), "censored": int(is_gone.sum())}
+    facts |= {} if follow_up.ties == "event" else {"ties": follow_up.ties}
+    of_horizon = {"horizon": facts | {"censoring": way}}
+    at = at.reweighted(np.where(known, weight / chance, 0.0), **of_horizon)
+    return at, None if strata and known[counted].all() else weights
