@@ -38,7 +38,7 @@ def scores(rng, n, shares, error):
 
 
 def ratings(rng, n, shares, error):
-    """Draw ratings by four raters, of which a fifth is missing."""
+    """Draw ratings by four raters; a fifth is missing."""
     true = rng.choice(len(shares), size=n, p=shares)
     each = [
         np.where(rng.random(n) < error, rng.choice(3, size=n, p=shares), true) for _ in range(4)

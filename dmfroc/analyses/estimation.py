@@ -123,7 +123,7 @@ def estimate(
     Estimate
         If the value is not finite, its error and interval are NaN, with a warning. If no
         observation makes a difference, as for a perfect classifier, the interval rests on one
-        observation that the sample does not show, and a warning says so. With several horizons
+        observation that the sample does not show, with a warning. With several horizons
         `HorizonCurves`, with limits that hold at each, and at all at once. With ``per_class`` a
         dict by class.
 
