@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import NO_VARIATION
+from dmfroc.inference.limits import Interval
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inference.units import Sample
@@ -360,26 +362,39 @@ def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
 def _curve(
     points: list[_Point], thresholds: PerThreshold, label: Hashable, options: Options
 ) -> DecisionCurve:
-    benefit = _bands([(point.benefit, 1.0) for point in points], options.level)
-    difference = _bands([(point.lead, point.factor) for point in points], options.level)
+    @cache  # a classifier that is better than to treat nobody leads by its benefit
+    def by_itself(facts: FactsInMemory) -> tuple[Interval, float]:
+        tail = contrast_of_limits(facts.limits, facts.moments, _GREATER).tail
+        positive = 1 - _GREATER.p_value_of_tail(facts.value, tail)
+        return facts.interval_at(1 - options.level), positive
+
+    benefit = _bands([(point.benefit, 1.0) for point in points], by_itself, options.level)
+    leads = [(point.lead, point.factor) for point in points]
+    difference = _bands(leads, by_itself, options.level)
     baselines = {
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }
     return DecisionCurve(label, thresholds, benefit, baselines, difference, options.level)
 
 
-def _bands(scaled: list[tuple[FactsInMemory, float]], level: float) -> Bands:
-    """Return the bands of multiples of values in the same sample."""
+def _bands(
+    scaled: list[tuple[FactsInMemory, float]],
+    by_itself: Callable[[FactsInMemory], tuple[Interval, float]],
+    level: float,
+) -> Bands:
+    """Return the bands of multiples of values in the same sample.
+
+    ``by_itself`` returns the interval of a value, and how certain it is that the value is above 0.
+    """
     facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
-    tails = [contrast_of_limits(x.limits, x.moments, _GREATER).tail for x in facts]
+    intervals, positive = zip(*map(by_itself, facts), strict=True)
     return Bands(
         factors * [x.value for x in facts],
         factors * [x.moments.standard_error for x in facts],
-        *_ends(scaled, level),
+        factors * [x.low for x in intervals],
+        factors * [x.high for x in intervals],
         *_simultaneous_ends(scaled, level),
-        np.array(
-            [1 - _GREATER.p_value_of_tail(x.value, f) for x, f in zip(facts, tails, strict=True)]
-        ),
+        np.array(positive),
     )
 
 
@@ -393,12 +408,5 @@ def _simultaneous_ends(
         covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
         largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
         level = largest.level_of_each(level)
-    return _ends(scaled, level)
-
-
-def _ends(
-    scaled: list[tuple[FactsInMemory, float]], level: float
-) -> tuple[PerThreshold, PerThreshold]:
-    """Return the ends of intervals, each by itself."""
     ends = [(factor, x.interval_at(1 - level)) for x, factor in scaled]
     return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])

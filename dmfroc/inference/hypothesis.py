@@ -104,12 +104,14 @@ def contrast_of_intervals(
     interval_at: IntervalAt,
     freedom: float | None = None,
     least: float = 0.0,
+    end_at: Callable[[int, float], float] | None = None,
 ) -> Contrast:
     """Return a difference whose tails are those of its intervals of all levels.
 
     A threshold that no interval reaches has the tail of t, if its degrees of ``freedom`` are given:
     weights of few units end before they reach far values. No interval has an error probability
-    below the ``least`` one.
+    below the ``least`` one. ``end_at`` returns the lower (-1) or upper (1) end alone, where the
+    other takes as long.
     """
     far = None
     if freedom is not None and error > NO_VARIATION:
@@ -117,7 +119,12 @@ def contrast_of_intervals(
 
     @cache
     def tail(threshold: float) -> float:
-        found = error_reaching(threshold, interval_at, least, upper=value <= threshold)
+        upper = value <= threshold
+
+        def end(error: float) -> float:
+            return end_at(2 * upper - 1, error) if end_at else interval_at(error)[upper]
+
+        found = error_reaching(threshold, end, least, upper=upper)
         if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
             return far(threshold)
         return found / 2
@@ -134,7 +141,9 @@ def contrast_of_limits(
     limits, and p-values of no difference are by ``flips`` of signs where they are given.
     """
     value, (error, freedom) = limits.value, moments.spread
-    contrast = of_limits = contrast_of_intervals(value, error, limits.interval_at, freedom)
+    contrast = of_limits = contrast_of_intervals(
+        value, error, limits.interval_at, freedom, end_at=limits.end_at
+    )
     if freedom >= MANY_FREEDOM and error > NO_VARIATION:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:
@@ -289,9 +298,9 @@ class Hypothesis:
 
 
 def error_reaching(
-    threshold: float, interval_at: IntervalAt, least: float = 0.0, *, upper: bool
+    threshold: float, end: Callable[[float], float], least: float = 0.0, *, upper: bool
 ) -> float:
-    """Return the error probability whose interval reaches a threshold with one of its ends.
+    """Return the error probability whose interval reaches a threshold with its upper or lower end.
 
     It is 1 if the threshold is inside of all intervals, or on their other side, and never below
     the ``least`` error probability that has an interval, nor below 1e-108.
@@ -301,8 +310,8 @@ def error_reaching(
     farthest = min(_FARTHEST, -float(ndtri(least / 2))) if least > 0 else _FARTHEST
 
     def distance(quantile: float) -> float:
-        ends = interval_at(2 * float(ndtr(-quantile)))
-        return threshold - ends.high if upper else ends.low - threshold
+        apart = end(2 * float(ndtr(-quantile))) - threshold
+        return -apart if upper else apart
 
     inner, outer = _NEAREST, 1.0
     if distance(inner) <= 0:

@@ -102,13 +102,19 @@ class Limits:
 
     def interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability, 0.05 for 95 %."""
+        return Interval(self.end_at(-1, error), self.end_at(1, error))
+
+    def end_at(self, side: int, error: float) -> float:
+        """Return the lower (-1) or upper (1) end of the interval with this error probability."""
         if not math.isfinite(self.value):
-            return Interval(math.nan, math.nan)
-        low, high = (self.limit(side, error) for side in (-1, 1))
-        bias, (least, most) = 2 * self.bias, self.bounds  # halves show half of that of tiny classes
+            return math.nan
+        limit, (least, most) = self.limit(side, error), self.bounds
+        bias = 2 * self.bias  # halves show half of that of tiny classes
+        if side > 0:
+            return min(limit - min(bias, 0.0), most)
         if bias > 0 and math.isfinite(least) and math.isinf(most):  # in proportion
-            low, bias = least + (low - least) * math.exp(-bias / (self.value - least)), 0.0
-        return Interval(max(low - max(bias, 0.0), least), min(high - min(bias, 0.0), most))
+            return least + (limit - least) * math.exp(-bias / (self.value - least))
+        return max(limit - max(bias, 0.0), least)
 
     def limit(self, side: int, error: float) -> float:
         """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""

@@ -26,7 +26,8 @@ StratumOfUnit = Int[np.ndarray, " u"]
 
 _MANY, _BINS = 4_000, 1_000  # units that are counted in bins of their influences, of each stratum
 _STEPS, _CLOSE = 80, 1e-6  # of the search for s, and of its quantile
-_INNER_STEPS, _CONVERGED = 100, 1e-12
+_CONVERGED = 1e-12
+_INNER_STEPS, _LAST_STEP = 100, 1e-7  # of Newton's method, whose next step would be the square
 _NOTHING, _FAR = 1e-300, 1e15
 
 
@@ -165,7 +166,7 @@ def _levels(atoms: Atoms, totals: PerStratum, s: float, start: PerStratum) -> Pe
         sums = _sums(of_masses, stratum, n)
         step = (sums / totals - 1) * sums / _sums(of_masses * weights, stratum, n)
         levels = np.maximum(levels + step, least)
-        if np.abs(step).max() <= _CONVERGED * (1 + np.abs(levels).max()):
+        if np.abs(step).max() <= _LAST_STEP * (1 + np.abs(levels).max()):
             break
     return levels
 

@@ -132,20 +132,19 @@ def test_several_independent_samples_at_once():
 def test_the_error_that_reaches_a_threshold_is_that_of_the_t_test(freedom, threshold):
     """It is not below that of 22 standard errors: far beyond, quantiles of SciPy are NaN."""
 
-    def interval_at(error):
-        half_width = -stdtrit(freedom, error / 2)
-        return Interval(-half_width, half_width)
-
     expected = max(2 * stdtr(freedom, -threshold), 2 * stats.norm.sf(22))
-    for upper, side in ((True, 1), (False, -1)):
-        found = error_reaching(side * threshold, interval_at, upper=upper)
+    for side in (1, -1):
+
+        def end(error, side=side):
+            return -side * stdtrit(freedom, error / 2)
+
+        found = error_reaching(side * threshold, end, upper=side > 0)
         assert found == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_error_that_reaches_a_threshold_where_some_errors_have_no_interval():
-    def interval_at(error):
-        half_width = -stdtrit(3, error / 2) if error > 1e-40 else np.nan
-        return Interval(-half_width, half_width)
+    def upper_end(error):
+        return -stdtrit(3, error / 2) if error > 1e-40 else np.nan
 
-    found = error_reaching(8.0, interval_at, upper=True)
+    found = error_reaching(8.0, upper_end, upper=True)
     assert found == pytest.approx(2 * stdtr(3, -8.0), rel=1e-6)
