@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables
+MANY, _LINES = 6, 14  # classifiers, from which on not all differences are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,9 +145,7 @@ class Comparison(NamedEstimates):
         check_level(level)
         p_values = np.ones((m, m))
         p_values[np.triu_indices(m, 1)] = [d.two_sided_p_value for d in self.differences]
-        sign = 1 if self.greater_is_better else -1
-        qualities = sign * np.array([e.value for e in self.estimates.values()])
-        return level, qualities, np.minimum(p_values, p_values.T)
+        return level, self._qualities, np.minimum(p_values, p_values.T)
 
     def ranks(self, level: float | None = None) -> Ranks:
         """Return the rank of each classifier, with intervals that hold all at once, and the tiers.
@@ -244,6 +244,27 @@ class Comparison(NamedEstimates):
         backward = {(b, a): 1 - probability for (a, b), probability in forward.items()}
         return forward | backward
 
+    def best_first(self) -> Comparison:
+        """Return the same comparison with the best classifier first, and differences from it."""
+        names = list(self.estimates)
+        order = np.argsort(-self._qualities, kind="stable")  # NaN last
+        ranked = [names[place] for place in order]
+        found = [*self.differences, *(d.turned_around() for d in self.differences)]
+        by_pair = {(d.first, d.second): d for d in found}
+        return replace(
+            self,
+            estimates={name: self.estimates[name] for name in ranked},
+            differences=tuple(by_pair[pair] for pair in itertools.combinations(ranked, 2)),
+            covariance=self.covariance[np.ix_(order, order)],
+            predictions={x: self.predictions[x] for x in ranked if x in self.predictions},
+        )
+
+    @property
+    def _qualities(self) -> Float[np.ndarray, " m"]:
+        """The values so that more is better."""
+        sign = 1 if self.greater_is_better else -1
+        return sign * np.array([e.value for e in self.estimates.values()])
+
     def plot_best_set(self, ax: Any = None, **options: Any) -> Any:
         """Draw the classifiers in the order of their values, with intervals.
 
@@ -301,12 +322,15 @@ class Comparison(NamedEstimates):
             Column("order", "order, best first", [order for order, _ in probable], "name"),
             Column("probability", "probability", [p for _, p in probable], "probability"),
         ]
+        order = Table("order_probabilities", "Order of the classifiers", orders)
+        if (n := len(estimates)) >= MANY:  # the best against the others first, the closest before
+            leader = next(iter(self.best_first().estimates))
+            apart = [(leader not in (d.first, d.second), abs(d.value)) for d in self.differences]
+            first = sorted(range(len(apart)), key=apart.__getitem__)
+            differences = replace(differences, n_printed=max(3, _LINES - n), order=first)
+            order = replace(order, n_printed=1)
         values = f"{self.title}, {self.method}"
-        tables = [
-            Table("estimates", values, classifiers, is_by_name=True),
-            differences,
-            Table("order_probabilities", "Order of the classifiers", orders),
-        ]
+        tables = [Table("estimates", values, classifiers, is_by_name=True), differences, order]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))
         return tables

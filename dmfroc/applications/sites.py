@@ -236,7 +236,7 @@ def sites_of(sites: Any, measure: Any, classifier: Any, level: float) -> dict[st
             raise TypeError(f"sites must be a list, but it is a {type(sites).__name__}")
         paths = [x for x in sites if isinstance(x, str | PathLike)]
         if len(paths) == len(sites) == 1 and Path(paths[0]).suffix.lower() != ".json":
-            if not Path(paths[0]).exists():
+            if not Path(paths[0]).is_file():
                 raise FileNotFoundError(f"sites names {str(paths[0])!r}: there is no such file")
             table = read_table(Path(paths[0]), Format(), (), None).table
             return sites_of(table, measure, classifier, level)

@@ -128,9 +128,8 @@ def scale_message(predictions: Predictions) -> str | None:
     if abs(other - value) <= np.linalg.norm(some.sample_weight * influences):
         return None
     return (
-        "The sums of the scores differ between rows, and rank measures compare each column across "
-        f"rows. Hand and Till's M of {len(rows)} rows is {value:.4f}; with the softmax of each row "
-        f"it is {other:.4f}. If the scores are logits, pass their softmax."
+        "if the scores are logits, pass the softmax of each row: it moves Hand and Till's M by "
+        "more than its standard error, since rank measures compare each column across rows"
     )
 
 

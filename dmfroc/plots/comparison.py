@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
 from dmfroc._kit.text import legend_text
-from dmfroc.analyses.comparison_result import Comparison
+from dmfroc.analyses.comparison_result import MANY, Comparison
 from dmfroc.plots._style import COLORS, Display
 from dmfroc.plots.forest import drawn_ends
+from dmfroc.results.difference import Difference
 from dmfroc.results.table import rounded
 from dmfroc.results.text import format_probability
 
@@ -67,6 +70,8 @@ class ComparisonDisplay(Display):
     def plot(self, ax: Axes | None = None, **line_kwargs: Any) -> ComparisonDisplay:
         """Draw the differences, in a new figure with the orders.
 
+        Of six classifiers or more those of the best one from the others.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
@@ -91,7 +96,7 @@ class ComparisonDisplay(Display):
     def _new_axes(self) -> tuple[Axes, Axes | None]:
         from matplotlib import pyplot
 
-        texts = [d.name for d in self.comparison.differences]
+        texts = [d.name for d in self._shown]
         rows = [len(texts) + 1]
         if len(self.comparison.estimates) <= _MOST_IN_ORDERS:
             orders = self._orders()
@@ -104,13 +109,21 @@ class ComparisonDisplay(Display):
         axes = pyplot.subplots(len(rows), 1, **options)[1][:, 0]
         return axes[0], axes[1] if len(axes) > 1 else None
 
+    @cached_property
+    def _shown(self) -> Sequence[Difference]:
+        """All differences, or of many classifiers those of the best from the others."""
+        n = len(self.comparison.estimates)
+        if n < MANY or not self.comparison.hypothesis.is_two_sided:
+            return self.comparison.differences
+        return self.comparison.best_first().differences[: n - 1]
+
     def _orders(self) -> list[str]:
         """Return the most probable orders as text."""
         orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
         return [_on_lines(legend_text(" > ".join(order))) for order in orders]
 
     def _draw_differences(self, ax: Axes, chosen: dict[str, Any]) -> Line2D:
-        differences = self.comparison.differences
+        differences = self._shown
         values = [d.value for d in differences]
         places = list(range(len(differences)))
         defaults = {"marker": "o", "linestyle": "none", "color": COLORS[0]}

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
 
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
@@ -128,26 +126,9 @@ def _at_once(comparison: Comparison) -> Comparison:
 
 def _best_first(comparison: Comparison) -> Comparison:
     """Sort many classifiers, and their differences: the best against the others come first."""
-    estimates, order = comparison.estimates, _order(comparison)
-    if len(estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
+    if len(comparison.estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
         return comparison
-    ranked = [list(estimates)[place] for place in order]
-    found = [*comparison.differences, *(d.turned_around() for d in comparison.differences)]
-    by_pair = {(d.first, d.second): d for d in found}
-    return replace(
-        comparison,
-        estimates={name: estimates[name] for name in ranked},
-        differences=tuple(by_pair[pair] for pair in itertools.combinations(ranked, 2)),
-        covariance=comparison.covariance[np.ix_(order, order)],
-        predictions={x: comparison.predictions[x] for x in ranked if x in comparison.predictions},
-    )
-
-
-def _order(comparison: Comparison) -> Int[np.ndarray, " m"]:
-    """Return the places of the classifiers, the best first."""
-    sign = -1 if comparison.greater_is_better else 1
-    values = [sign * e.value for e in comparison.estimates.values()]
-    return np.argsort(values, kind="stable")  # NaN last
+    return comparison.best_first()
 
 
 def _page(
@@ -165,7 +146,7 @@ def _page(
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
-    best = list(samples)[_order(result)[0]] if isinstance(result, Comparison) else ""
+    best = next(iter(result.best_first().estimates)) if isinstance(result, Comparison) else ""
     predictions = first.predictions
     with collected_remarks():  # the result has its own
         numbers = {}

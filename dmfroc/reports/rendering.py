@@ -94,7 +94,7 @@ def page(
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {
-        "tables": [page_table(table, most=table.n_printed) for table in result.tables()],
+        "tables": [page_table(table.to_print, most=table.n_printed) for table in result.tables()],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": result.foot(),
         "warnings": result.warnings,

@@ -25,7 +25,7 @@ Labels = Shaped[np.ndarray, " n"]
 ClassSizes = Literal["fixed", "random"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Valued, Result):
     """A measure's value, with its standard error and interval.
 

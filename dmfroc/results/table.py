@@ -93,6 +93,8 @@ class Table:
         Whether the first column identifies the rows: it is the index of a data frame then.
     n_printed : int
         As many rows are printed of a longer table.
+    order : sequence of int
+        The rows of a longer table in the order of their importance, by default their own.
     """
 
     key: str
@@ -100,6 +102,19 @@ class Table:
     columns: Sequence[Column]
     is_by_name: bool = False
     n_printed: int = 50
+    order: Sequence[int] = ()
+
+    @property
+    def to_print(self) -> Table:
+        """The same table, if it is a longer one with its rows in the order of their importance."""
+        if not self.order or len(self.order) <= self.n_printed:
+            return self
+        cells = [list(column.cells) for column in self.columns]
+        columns = [
+            replace(column, cells=[own[i] for i in self.order])
+            for column, own in zip(self.columns, cells, strict=True)
+        ]
+        return replace(self, columns=columns, order=())
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

@@ -34,12 +34,12 @@ _MARKDOWN = re.compile(r"[\\|<*`\[]")
 
 def as_text(table: Table, *, all_rows: bool = False) -> str:
     """Return a table as plain text, the first rows of a long one unless all are wanted."""
-    heads, rows = printed(table)
+    heads, rows = printed(table if all_rows else table.to_print)
     n_printed = len(rows) if all_rows else table.n_printed
     texts = [[cell.text for cell in row] for row in rows[:n_printed]]
     text = format_table([x.title for x in heads], texts, [x.is_number for x in heads])
     if (more := len(rows) - n_printed) > 0:
-        text += f"\nand {more} more {table.key}: see to_pandas({table.key!r})"
+        text += f"\nand {more} more {table.key.replace('_', ' ')}: see to_pandas({table.key!r})"
     return text
 
 

@@ -22,7 +22,7 @@ from dmfroc import Predictions
 from dmfroc.cli.commands import app
 
 pytestmark = pytest.mark.filterwarnings(
-    "error", "ignore:.*The sums of the scores differ between rows:UserWarning"
+    "error", "ignore:.*if the scores are logits, pass the softmax:UserWarning"
 )
 
 CODES = np.arange(120) % 3
