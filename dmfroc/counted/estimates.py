@@ -171,6 +171,9 @@ def _facts(
     Its limits are those of all rows if ``known`` has what these say. Else they are linear, beside
     the unseen units.
     """
+    bound, moments = counted.bound[classifier], spreads.moments[place]
+    predictions, units = bound.predictions, spreads.units
+    said = declared(measure, predictions)
     if isinstance(known, Facts):
         limits = known.limits
         if known.cross_fitted is None:
@@ -179,12 +182,10 @@ def _facts(
             known,
             value=value.value,
             limits=limits,
+            caveats=said.caveats,
             error_bound=value.error_bound,
             can_redraw=False,
         )
-    bound, moments = counted.bound[classifier], spreads.moments[place]
-    predictions, units = bound.predictions, spreads.units
-    said = declared(measure, predictions)
     influences, masses, stratum = spreads.atoms(place)
     unseen, of_unseen = known
     return Facts(

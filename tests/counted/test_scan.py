@@ -132,7 +132,9 @@ def test_few_distinct_scores_have_no_error():
             continue
         assert_alike(estimate, here[name], 1e-10)
         assert estimate.class_sizes == here[name].class_sizes
-        assert estimate.warnings == here[name].warnings
+        # Counts do not show which rows tie
+        expected = [x for x in here[name].warnings if not x.startswith("60 rows tie")]
+        assert [*estimate.warnings] == expected
 
 
 def test_a_bias_is_that_of_all_rows_if_they_were_drawn():
