@@ -200,6 +200,29 @@ def test_same_seed_same_numbers():
     assert drawn == orders(np.random.default_rng(3)) == orders(drawn[1])
 
 
+def test_many_classifiers_show_what_decides_who_is_best():
+    y, rng = np.arange(200) % 2, np.random.default_rng(0)
+    named = {f"m{i}": y + rng.normal(size=200) * (1 + i % 7) for i in range(12)}
+    result = compare(y, named, measure="auc")
+    sorted_one = result.best_first()
+    values = [e.value for e in sorted_one.estimates.values()]
+    assert values == sorted(values, reverse=True)
+    best = next(iter(sorted_one.estimates))
+    assert all(d.first == best and d.value >= 0 for d in sorted_one.differences[:11])
+    apart = {frozenset((d.first, d.second)): abs(d.value) for d in result.differences}
+    for d in sorted_one.differences:
+        assert d.value == pytest.approx(apart[frozenset((d.first, d.second))], abs=1e-15)
+    lines = str(result).splitlines()
+    at = lines.index("and 63 more differences: see to_pandas('differences')")
+    assert at < 22
+    shown = sorted(abs(d.value) for d in sorted_one.differences[:11])[:3]
+    printed = [line.split() for line in lines[at - 3 : at]]
+    assert all(best in (a, b) for a, b, *_ in printed)
+    assert [abs(float(x[2])) for x in printed] == pytest.approx(shown, abs=1e-4)
+    assert len(result.plot().ax_.get_yticks()) == 11
+    assert [d.value for d in result.differences] == [*result.to_pandas()["difference"]]
+
+
 def test_six_classifiers_have_fifteen_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.4, 1.3, 1.2, 1.1, 1.0))
     result = compare(classes, scores, measure="hand_till")
