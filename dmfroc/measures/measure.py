@@ -193,7 +193,7 @@ UNBIASED = IntervalProperties(is_unbiased=True)
 """Of means over observations, or over cases drawn from each class."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Measure:
     """A performance measure: of a classifier's predictions, or once bound, of their weights.
 
@@ -358,6 +358,10 @@ class Measure:
         low, high = of_shares(weights / weights.sum(), sizes_are_fixed)
         # Beside a class that has all weight but for rounding, the range is a point or undefined
         return (low, high) if low < high else self.bounds
+
+    def __repr__(self) -> str:
+        """Return the name, which has the options."""
+        return f"Measure({self.name!r})"
 
     def __call__(
         self,

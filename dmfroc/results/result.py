@@ -39,6 +39,7 @@ _ARITHMETIC: tuple[Callable[..., Any], ...] = (op.add, op.sub, op.mul, op.truedi
 _ALONE: tuple[Callable[..., Any], ...] = (op.neg, abs, round)
 _RENDERERS: dict[str, Callable[..., Any]] = {}
 _N_PRINTED = 10  # rows of a curve, in print
+_TITLES = {"auc": "AUC", "fpr": "FPR", "tpr": "TPR", "n_iter": "iterations"}  # of attributes
 
 
 def renders[F: Callable[..., Any]](*names: str) -> Callable[[F], F]:
@@ -331,8 +332,8 @@ class AttributeTables(Result):
             columns.append(_column(name, value if isinstance(value, list) else [value]))
         tables = [Table("values", in_words(type(self).__name__), single)] if single else []
         return tables + [
-            Table(columns[0].key, in_words(columns[0].key), columns, n_printed=_N_PRINTED)
-            for columns in by_length.values()
+            Table(x[0].key, _TITLES.get(x[0].key, in_words(x[0].key)), x, n_printed=_N_PRINTED)
+            for x in by_length.values()
         ]
 
 
@@ -364,7 +365,8 @@ def _shown(result: Any) -> Iterator[tuple[str, Any]]:
 
 def _column(name: str, cells: list[Any]) -> Column:
     is_number = all(isinstance(x, float) for x in cells)
-    return Column(name, name.replace("_", " "), cells, "number" if is_number else "name")
+    title = _TITLES.get(name, name.replace("_", " "))
+    return Column(name, title, cells, "number" if is_number else "name")
 
 
 class ResultsByName[R: Result](Result, dict[Hashable, R]):
