@@ -51,7 +51,9 @@ def values(rows: Followed, how: str = "horizon") -> dict[str, Any]:
     risks, any_event = rows["risks"], rows["kind"] > 0
     if how in ("horizon", "strata"):
         by = {"censoring": "strata", "by": rows["stratum"]} if how == "strata" else {}
-        given: dict[str, Any] = {"follow_up": dmfroc.FollowUp(rows["time"], HORIZON, **by)}
+        given: dict[str, Any] = {
+            "follow_up": dmfroc.FollowUp(rows["time"], HORIZON, censored=0, **by)
+        }
         of_kinds = evaluate(rows["kind"], risks, measures=OF_KINDS, **given)
         of_any = evaluate(any_event, risks.sum(axis=1), measures=OF_ANY, **given)
         return of_kinds.estimates | of_any.estimates
@@ -95,7 +97,7 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
         y, scores = rows["kind"], rows["risks"]
         if name in SMOOTH_OF_ANY:
             y, scores = y > 0, scores.sum(axis=1)
-        options = Options(follow_up=dmfroc.FollowUp(rows["time"], HORIZON))
+        options = Options(follow_up=dmfroc.FollowUp(rows["time"], HORIZON, censored=0))
         sample = evidence_of(y, scores, options, {}, needs="scores").sample
         measure, predictions, weights = MEASURES[name], sample.predictions, sample.units.weights
         bound = bind(measure, predictions)
@@ -113,7 +115,7 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
                 measure,
                 y[rest],
                 scores[rest],
-                follow_up=dmfroc.FollowUp(rows["time"][rest], HORIZON),
+                follow_up=dmfroc.FollowUp(rows["time"][rest], HORIZON, censored=0),
             )
             changes[row] = facts.value - without.value
         error = np.sqrt((n - 1) / n * ((changes - changes.mean()) ** 2).sum())
@@ -139,7 +141,7 @@ def timings(generator: np.random.Generator) -> list[list[str]]:
                 rows["kind"],
                 scores,
                 measure=name,
-                follow_up=dmfroc.FollowUp(rows["time"], [0.1, 0.2, 0.3, 0.4, 0.5]),
+                follow_up=dmfroc.FollowUp(rows["time"], [0.1, 0.2, 0.3, 0.4, 0.5], censored=0),
             )
             seconds.append(time.perf_counter() - start)
         ratio = f"{seconds[1] / seconds[0]:.2f}"
