@@ -174,9 +174,15 @@ def over_horizons(
             covariances[name] = sums[name] @ sums[name].T
             value = float(shares @ [x.value for x in points[name]])
             [moments] = moments_of_sums((shares @ sums[name])[None, units.by_stratum], units)
-            parts = [Part(s, x) for s, x in zip(shares.tolist(), limits_at[name], strict=True)]
+            together = np.zeros(sums[name].shape[1], int)
+            parts = [
+                Part(share, x.of_units(own_sums, together))
+                for share, x, own_sums in zip(
+                    shares.tolist(), limits_at[name], sums[name], strict=True
+                )
+            ]
             bounds = limits_at[name][0].bounds
-            joint_limits = limits_of_sum(parts, value, bounds, np.zeros(sums[name].shape[1], int))
+            joint_limits = limits_of_sum(parts, value, bounds, together)
             contrast = contrast_of_limits(joint_limits, moments, own)
             means[name] = own.difference((name, ""), contrast, options.level)
     warnings = attributed(remarks)

@@ -503,11 +503,8 @@ def paired_limits(first: FactsInMemory, second: FactsInMemory) -> Limits:
 
 def _of_each_unit(facts: FactsInMemory) -> Limits:
     """Return limits with the influence of each unit, if they are condensed."""
-    limits, sums = facts.limits, of_units(facts.influences, facts.units)
-    if len(limits.influences) == len(sums):
-        return limits
-    stratum = _strata(facts.units, len(sums))
-    return replace(limits, influences=sums, masses=np.ones(len(sums)), stratum=stratum)
+    sums = of_units(facts.influences, facts.units)
+    return facts.limits.of_units(sums, _strata(facts.units, len(sums)))
 
 
 def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:

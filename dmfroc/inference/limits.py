@@ -185,6 +185,13 @@ class Limits:
             function=None,
         )
 
+    def of_units(self, influences: PerUnit, stratum: StratumOfUnit) -> Limits:
+        """Return limits with the influence of each unit, if they are condensed."""
+        if len(self.influences) == len(influences):
+            return self
+        masses = np.ones(len(influences))
+        return replace(self, influences=influences, masses=masses, stratum=stratum)
+
     def condensed(self) -> Limits:
         """Return linear limits, from bins of the influences: they take no memory for each unit."""
         x, masses, stratum = self._bins_of_sample

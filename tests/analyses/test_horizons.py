@@ -603,3 +603,25 @@ def test_net_benefit_with_strata_is_that_of_dcurves(survival):
             **{"follow_up": dmfroc.FollowUp(time, 36, censoring="strata", by=treated)},
         )
         assert found.value == pytest.approx(expected)
+
+
+def test_means_over_horizons_of_many_rows(monkeypatch):
+    """Limits of many rows hold bins of their influences, and those of means the rows' own."""
+    rng, n = np.random.default_rng(5), 5000
+    features = rng.normal(size=n)
+    events, ends = rng.exponential(np.exp(-features / 2)), rng.exponential(2, n)
+    follow_up = dmfroc.FollowUp(np.minimum(events, ends), [0.1, 0.5], censored=0)
+    named = {"a": features, "b": features + rng.normal(size=n)}
+
+    def mean():
+        found = dmfroc.compare(
+            (events <= ends).astype(int), named, measure="auc", follow_up=follow_up
+        )
+        return found.means["a - b"]
+
+    expected = mean()
+    monkeypatch.setattr("dmfroc.inference.evidence._MANY_UNITS", 1000)
+    found = mean()
+    assert found.value == expected.value
+    apart = expected.standard_error / 50
+    assert found.interval == pytest.approx(expected.interval, abs=apart)
