@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc._kit.options import check_level
 from dmfroc.analyses.ranks import Ranks, ranks_of
@@ -246,8 +246,7 @@ class Comparison(NamedEstimates):
 
     def best_first(self) -> Comparison:
         """Return the same comparison with the best classifier first, and differences from it."""
-        names = list(self.estimates)
-        order = np.argsort(-self._qualities, kind="stable")  # NaN last
+        names, order = list(self.estimates), self._order
         ranked = [names[place] for place in order]
         found = [*self.differences, *(d.turned_around() for d in self.differences)]
         by_pair = {(d.first, d.second): d for d in found}
@@ -264,6 +263,11 @@ class Comparison(NamedEstimates):
         """The values so that more is better."""
         sign = 1 if self.greater_is_better else -1
         return sign * np.array([e.value for e in self.estimates.values()])
+
+    @property
+    def _order(self) -> Int[np.ndarray, " m"]:
+        """The places of the classifiers, the best first."""
+        return np.argsort(-self._qualities, kind="stable")  # NaN last
 
     def plot_best_set(self, ax: Any = None, **options: Any) -> Any:
         """Draw the classifiers in the order of their values, with intervals.
@@ -324,7 +328,7 @@ class Comparison(NamedEstimates):
         ]
         order = Table("order_probabilities", "Order of the classifiers", orders)
         if (n := len(estimates)) >= MANY:  # the best against the others first, the closest before
-            leader = next(iter(self.best_first().estimates))
+            leader = list(self.estimates)[self._order[0]]
             apart = [(leader not in (d.first, d.second), abs(d.value)) for d in self.differences]
             first = sorted(range(len(apart)), key=apart.__getitem__)
             differences = replace(differences, n_printed=max(3, _LINES - n), order=first)

@@ -423,10 +423,15 @@ def _some(values: Any, chosen: BoolPerRow, rows: Rows, what: str) -> Any:
 
 
 def _centred(influences: Influences, units: Units) -> Float[np.ndarray, " u"]:
-    """Return the influence of each unit, about the mean of its stratum, for sums of products."""
+    """Return the influence of each unit, whose sums of products are the covariance of values.
+
+    About the mean of its stratum it has the variance of one unit more. The means themselves vary if
+    the sizes of the strata are random.
+    """
     sums, size = units.sums(influences.influences), units.sizes[units.stratum]
     mean = (np.bincount(units.stratum, sums) / units.sizes)[units.stratum]
-    return (sums - mean) * np.sqrt(size / np.maximum(size - 1, 1))
+    of_sizes = mean if units.sizes_are_random else 0.0
+    return (sums - mean) * np.sqrt(size / np.maximum(size - 1, 1)) + of_sizes
 
 
 def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, " u"]:

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Int
 from scipy.spatial import KDTree
-from scipy.special import betaincinv
-from scipy.stats import rankdata
+from scipy.stats import binomtest, rankdata
 
 from dmfroc import FollowUp, Importance, Judge, Predictions
 from dmfroc.extend import (
@@ -61,9 +60,10 @@ class Share(NamedTuple):
     def of(cls, is_so: Bool[np.ndarray, " n"]) -> Share:
         """Return in which share of the samples something is so."""
         n, k = len(is_so), int(is_so.sum())
-        low = betaincinv(k, n - k + 1, _ERROR / 2) if k > 0 else 0.0
-        high = betaincinv(k + 1, n - k, 1 - _ERROR / 2) if k < n else 1.0
-        return cls(k / n if n else math.nan, float(low), float(high))
+        if n == 0:
+            return cls(math.nan, 0.0, 1.0)
+        low, high = binomtest(k, n).proportion_ci(1 - _ERROR)
+        return cls(k / n, float(low), float(high))
 
     def __str__(self) -> str:
         """Return the share with its limits, in percent."""

@@ -133,19 +133,18 @@ class LabelledRows:
         self,
         labels: Labels,
         units: Units,
-        supports: Float[np.ndarray, "l u"],
+        shares: Float[np.ndarray, "l u"],
         influences: Sequence[Influences],
     ) -> tuple[Influences, Moments]:
         """Return the mean over labels, and the moments of the influences of units on it.
 
-        Labels count as their supports, which are a matter of chance unless they are all the same.
+        Labels count as their units' shares, a matter of chance unless they are all the same.
         """
         sums, moments = self.sums_of_labels(labels, influences)
-        values, shares = np.array([x.value for x in influences]), supports.sum(axis=1)
-        shares = shares / shares.sum()
-        sums *= shares[:, None]
-        whole = float(shares @ values)
-        of_units = sums.sum(axis=0) + (values - whole) @ supports / supports.sum()
+        values, of_label = np.array([x.value for x in influences]), shares.sum(axis=1)
+        sums *= of_label[:, None]
+        whole = float(of_label @ values)
+        of_units = sums.sum(axis=0) + (values - whole) @ shares
         freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
         freedom = freedom_of_mean(sums @ sums.T, freedoms)
         return Influences(whole, of_units), replace(
@@ -443,13 +442,13 @@ def _mean(
     labels, n = _with_units(rows, facts), rows.n_units
     n_sets = min(units.n_complete_sets for _, units in labels)
     units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n_sets)
-    supports = rows.supports(labels) if by_support else np.ones((len(labels), n))
-    shares = supports.sum(axis=1) / supports.sum()
-    gather = partial(rows.mean, labels, units, supports)
+    shares = rows.supports(labels) if by_support else np.ones((len(labels), n))
+    shares = shares / shares.sum()
+    gather = partial(rows.mean, labels, units, shares)
 
     def of_mean(name: str) -> FactsInMemory:
         known = [of_label[name] for of_label in facts.values()]
-        terms = [PartOf(x, float(share)) for x, share in zip(known, shares, strict=True)]
+        terms = [PartOf(x, float(own.sum())) for x, own in zip(known, shares, strict=True)]
 
         def limits_of(whole: Influences, bounds: tuple[float, float]) -> Limits:
             parts = [
@@ -460,8 +459,7 @@ def _mean(
             if not by_support:
                 return limits
             beyond = np.array([x.value for x in known]) - whole.value
-            through = beyond @ supports / supports.sum()  # the shares of the labels
-            return replace(limits, influences=limits.influences + through, function=None)
+            return replace(limits, influences=limits.influences + beyond @ shares, function=None)
 
         return combined(terms, units, gather, limits_of)
 

@@ -149,7 +149,7 @@ def evaluate(
                 picture.draw_result(result)
             elif picture:
                 picture.draw({stem(file): sample}, options["level"], weights, units["folds"])
-        write_receipt(getattr(result, "result", result), receipt)
+        write_receipt(result, receipt)
     attributes = {"file": str(file), "pair_weights": pair_weights}
     show_result(result, remarks, attributes)
 
@@ -200,7 +200,7 @@ def compare(
             result = _comparison(predictions | baseline, weights, units, **options)
             if picture:
                 picture.draw(predictions, options["level"], weights, units["folds"])
-        write_receipt(getattr(result, "result", result), receipt)
+        write_receipt(result, receipt)
     attributes = {
         "files": {name: str(file) for name, (_, file) in each.items()},
         "pair_weights": pair_weights,

@@ -146,11 +146,11 @@ def show_result(
 
 
 def write_receipt(result: Result, path: Path | None) -> None:
-    """Write what a site may share of its result, if that was asked for."""
+    """Write what a site may share of its result, or of the rehearsed one, if that was asked for."""
     if path is None:
         return
     _check_not_read(path, "--receipt")
-    application("write_receipt")(result, path)
+    application("write_receipt")(getattr(result, "result", result), path)
 
 
 @contextmanager

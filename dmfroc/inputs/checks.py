@@ -143,8 +143,8 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     true = encode(observed, labels, source.true, source, has_scores=False)
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
-    of_rows = inputs.unused is not None and row_doubt(inputs.unused, inputs.others, true)
-    warn([alike, unpredicted_message(true, predicted, labels, source), of_rows or None])
+    of_rows = None if inputs.unused is None else row_doubt(inputs.unused, inputs.others, true)
+    warn([alike, unpredicted_message(true, predicted, labels, source), of_rows])
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     return _completed(labels, arrays, inputs, rows) | {"has_scores": False}

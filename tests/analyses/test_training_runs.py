@@ -346,3 +346,28 @@ def test_bad_runs_are_refused(change, kind, message):
     y, scores = runs()
     with pytest.raises(kind, match=message):
         compare_runs(y, change(scores), measure="hand_till")
+
+
+@pytest.mark.parametrize("measure", ["auc", "accuracy", "cohen_kappa"])
+@pytest.mark.parametrize("in_groups", [False, True])
+def test_a_case_that_nobody_has_read_is_as_if_it_were_not_there(measure, in_groups):
+    """Also of measures that depend on the class sizes, which are a matter of chance."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(int)
+    groups = np.arange(200) // 4 if in_groups else None
+
+    def scores(shift):
+        p = 1 / (1 + np.exp(shift / 2 - rng.normal(size=200) - shift * y))
+        return np.column_stack([1 - p, p])
+
+    every = {name: [scores(shift) for _ in range(3)] for name, shift in (("a", 2), ("b", 1.5))}
+    is_read = np.arange(200) != 5
+    unread = {k: [np.where(is_read[:, None], x, np.nan) for x in v] for k, v in every.items()}
+    without = {k: [x[is_read] for x in v] for k, v in every.items()}
+    of_others = None if groups is None else groups[is_read]
+    found = compare_runs(y, unread, measure=measure, groups=groups)
+    expected = compare_runs(y[is_read], without, measure=measure, groups=of_others)
+    for kind, test in expected.tests.items():
+        for one, other in zip(found.tests[kind].differences, test.differences, strict=True):
+            assert one.value == pytest.approx(other.value, abs=1e-12)
+            assert one.standard_error == pytest.approx(other.standard_error, rel=1e-9)

@@ -82,15 +82,19 @@ class BinnedForecasts(Statistic):
             return Bins(*np.moveaxis(tables, -1, 1))
 
         def sums(some: slice) -> list[Float[AnyArray, " cells"]]:
-            bins, own = self.bins[some], self.sample_weight[some, None]
+            bins = self.bins[some]
             weighted = xp.broadcast_to(weights[some, None], bins.shape)
-            numbers = self.forecast[some], self.outcome[some], self.squared[some], own
-            each = weighted, *(weighted * x for x in numbers)
+            each = weighted, *(weighted * x[some] for x in self._numbers)
             return [sum_at(bins, x, n_curves * self.n_bins, xp) for x in each]
 
         slices = row_slices(self.bins) if xp is np else [slice(None)]
         parts: Any = zip(*parallel(sums, slices, self.bins.size), strict=True)
         return Bins(*(sum(part).reshape(n_curves, self.n_bins) for part in parts))
+
+    @property
+    def _numbers(self) -> tuple[Float[np.ndarray, "n _"], ...]:
+        """What a weight is multiplied by, for all numbers of the table but the first."""
+        return self.forecast, self.outcome, self.squared, self.sample_weight[:, None]
 
     @cached_property
     def _matrix(self) -> Any:
@@ -98,8 +102,7 @@ class BinnedForecasts(Statistic):
         from scipy.sparse import csr_array
 
         n, n_curves = self.bins.shape
-        numbers = self.forecast, self.outcome, self.squared, self.sample_weight[:, None]
-        each = np.stack(np.broadcast_arrays(1.0, *numbers))
+        each = np.stack(np.broadcast_arrays(1.0, *self._numbers))
         cells = self.bins + n_curves * self.n_bins * np.arange(5)[:, None, None]
         rows = np.broadcast_to(np.arange(n)[:, None], each.shape)
         shape = 5 * n_curves * self.n_bins, n
@@ -110,8 +113,7 @@ class BinnedForecasts(Statistic):
 
         def fill(some: slice) -> None:
             of_weight, *others = (d.ravel().take(self.bins[some]) for d in derivatives)
-            numbers = self.forecast, self.outcome, self.squared, self.sample_weight[:, None]
-            for d, x in zip(others, numbers, strict=True):
+            for d, x in zip(others, self._numbers, strict=True):
                 of_weight += d * x[some]
             gradient[some] = of_weight.sum(axis=1)
 
