@@ -142,7 +142,6 @@ CALLS = {
     "dmf": lambda f: [f(TABLE.counts / 45, rank=rank) for rank in (1, 2)],
     "estimate": lambda f: [
         *(f("dmf_auc", Y, SCORES, **options) for options in ({}, BOOTSTRAP)),
-        f("hand_till", Y, SCORES, method=dmfroc.Bootstrap(100, "studentized")),
         f("h_measure", Y, SCORES, **BOOTSTRAP),
         f("dmf_auc", Y, SCORES, method=dmfroc.papers.PaperBootstrap(100)),
         *(f(dmfroc.Measure(name="own", bind=arrays), Y, SCORES, **o) for o in ({}, BOOTSTRAP)),
@@ -387,7 +386,7 @@ IN_BAYES = {"n_draws": 30, "algorithm": "laplace", "n_thresholds": 9}
 METHODS = {
     name: name if name == "jackknife" else method(100) for name, method in evidence.METHODS.items()
 }
-TYPES = ("percentile", "bca", "basic", "studentized")
+TYPES = ("percentile", "bca")
 
 
 def two_fours():

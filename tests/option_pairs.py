@@ -148,7 +148,7 @@ VALUES = {
     "stratify": lambda c: {"stratify": True},
     "method": lambda c: BOOTSTRAP,
     "level": lambda c: {"level": 0.8},
-    "method with interval": lambda c: BOOTSTRAP | {"interval_type": "basic"},
+    "method with interval": lambda c: BOOTSTRAP | {"interval_type": "percentile"},
     "method with draws": lambda c: {"method": "bootstrap", "n_draws": 150},
     "random_state": lambda c: {"random_state": 7},
     "paired": lambda c: {"paired": False},
@@ -461,18 +461,18 @@ def level_by_hand(run, call, found):
 
 
 def interval_type_by_hand(run, call, found):
-    """Reflect quantiles of the draws in the value, but reach as far as without draws."""
-    plain = run(call | {"interval_type": "percentile"})
+    """Take quantiles of the draws, but reach as far as without draws."""
+    plain = run(call | {"interval_type": "bca"})
     expected = {path: x for path, x in but_intervals(plain).items() if "p_value" not in path}
     if "quantiles/0" in found:
-        ends, value = (1, 2) if "level" in call else (0, 3), found["estimates/it/value"]
+        ends = (1, 2) if "level" in call else (0, 3)
         low, high = (found[f"quantiles/{end}"] for end in ends)
         path, without_draws = (
             "estimates/it/interval",
             run(without(call, *BOOTSTRAP, "interval_type")),
         )
-        expected[f"{path}/0"] = max(min(2 * value - high, without_draws[f"{path}/0"]), 0)
-        expected[f"{path}/1"] = min(max(2 * value - low, without_draws[f"{path}/1"]), 1)
+        expected[f"{path}/0"] = min(low, without_draws[f"{path}/0"])
+        expected[f"{path}/1"] = max(high, without_draws[f"{path}/1"])
     return expected
 
 

@@ -63,7 +63,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_transfer_guard", "disallow")
 jax.config.update("jax_debug_nans", True)
 for measure in ("dmf_auc", "hand_till"):
-    dmfroc.estimate(measure, y, s, method=dmfroc.Bootstrap(100, "studentized"))
+    dmfroc.estimate(measure, y, s, method=dmfroc.Bootstrap(100))
 dmfroc.dmf(np.full((4, 3), 0.3))
 print(json.dumps([jax.config.jax_numpy_rank_promotion, jax.config.jax_numpy_dtype_promotion,
                   jax.config.jax_transfer_guard, jax.config.jax_enable_x64]))

@@ -534,11 +534,7 @@ def estimates_of(
     for method in dict.fromkeys(methods):
         places = [place for place, own in enumerate(methods) if own == method]
         own = [measures[place] for place in places]
-        groups: list[tuple[list[int], Callable[[], BoundMeasures]]]
-        groups = [([i], partial(bind, measure, predictions)) for i, measure in enumerate(own)]
-        if method.binds_together:
-            groups = bind_in_groups(own, predictions)
-        for group, bind_group in groups:
+        for group, bind_group in bind_in_groups(own, predictions):
             positions += [places[i] for i in group]
             tasks.append(partial(method.estimates, [own[i] for i in group], bind_group, sample))
 

@@ -100,8 +100,6 @@ def with_estimated(options: Options, weights: Weights | None) -> Options:
             f"the error of estimated weights is known to method={listing(weights.methods)} alone: "
             f"leave method={options.method_name!r} out, or pass known weights or shares"
         )
-    if weights is not None and getattr(options.method, "interval", "") == "studentized":
-        raise ValueError("interval='studentized' takes weights as known: use 'bca'")
     return options if weights is None else replace(options, weights=weights)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
@@ -37,7 +38,6 @@ from dmfroc.inference.remarks import (
 from dmfroc.inference.replicates import (
     INTERVAL_TYPES,
     IntervalType,
-    Replicates,
     replicate_interval,
     replicate_values,
 )
@@ -58,10 +58,9 @@ class Resampling(IntervalMethod):
     ----------
     n_draws : int
         Number of replicates, at least 100.
-    interval : {"bca", "percentile", "basic", "studentized"}
+    interval : {"bca", "percentile"}
         ``"bca"`` is bias-corrected and accelerated, with the jackknife's t quantile.
-        ``"percentile"`` are the quantiles of the draws as they are. Differences have no scale of
-        their own: ``"studentized"`` is not offered for them.
+        ``"percentile"`` are the quantiles of the draws as they are.
     is_bayesian : bool
         Whether the weights are Dirichlet ones, whose replicates are skewed differently.
     is_plain : bool
@@ -81,13 +80,10 @@ class Resampling(IntervalMethod):
         choice("interval", self.interval, INTERVAL_TYPES)
         integer("n_draws", self.n_draws, _FEWEST_DRAWS)
 
-    @property
-    def binds_together(self) -> bool:  # type: ignore[override]
-        """Whether it takes a vector of values: not if each replicate needs a standard error."""
-        return self.interval != "studentized"
-
     @abstractmethod
-    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+    def replicates(
+        self, measure: Measure, bound: BoundMeasures, sample: Sample
+    ) -> Float[np.ndarray, "draws values"]:
         """Return the values of a bound measure in all replicates.
 
         The measure is the first of several, if several are bound together.
@@ -106,22 +102,17 @@ class Resampling(IntervalMethod):
             if not places:
                 continue
             some = _some_of(bound, places)
-            values, errors = self.replicates(measures[places[0]], some, drawn)
+            values = self.replicates(measures[places[0]], some, drawn)
             for place, column in zip(places, values.T, strict=True):
-                replicates = Replicates(column, errors)
-                estimates[place] = self._estimate(facts[place], replicates)
+                estimates[place] = self._estimate(facts[place], column)
         return [estimates[place] for place in range(len(measures))]
 
-    def _estimate(self, facts: FactsInMemory, replicates: Replicates) -> Estimate:
+    def _estimate(self, facts: FactsInMemory, replicates: PerDraw) -> Estimate:
         measure, units = facts.measure, facts.units
         value, moments, bounds = facts.value, facts.moments, facts.limits.bounds
-        is_defined = np.isfinite(replicates.values)
-        errors = replicates.standard_errors
-        replicates = Replicates(
-            within(replicates.values[is_defined], bounds),
-            None if errors is None else errors[is_defined],
-        )
-        error = float(np.std(replicates.values, ddof=1)) if is_defined.sum() > 1 else np.nan
+        is_defined = np.isfinite(replicates)
+        replicates = within(replicates[is_defined], bounds)
+        error = float(np.std(replicates, ddof=1)) if len(replicates) > 1 else np.nan
         corrected = None
         remarks = [
             *facts.caveats,
@@ -134,7 +125,7 @@ class Resampling(IntervalMethod):
             error, ends = np.nan, Interval(np.nan, np.nan)
         elif self.is_plain:
             tails = (1 - self.level) / 2, (1 + self.level) / 2
-            ends = Interval(*np.quantile(replicates.values, tails).tolist())
+            ends = Interval(*np.quantile(replicates, tails).tolist())
         else:
             ends = self._interval_of(facts.limits, moments, replicates, 1 - self.level)
             corrected = facts.corrected
@@ -150,15 +141,13 @@ class Resampling(IntervalMethod):
             n_draws=self.n_draws,
             seed=self.seed,
             warnings=tuple(filter(None, remarks)),
-            draws=replicates.values,
+            draws=replicates,
         )
 
     def joint_estimates(
         self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
-        if self.interval == "studentized":  # replicates of differences have no standard error
-            raise ValueError("differences have no studentized interval: use 'bca' or 'percentile'")
         facts: dict[str, FactsInMemory] = {}
         estimates: dict[str, Estimate] = {}
         draws: dict[str, PerDraw] = {}
@@ -172,9 +161,9 @@ class Resampling(IntervalMethod):
             # Independent samples have replicates of their own.
             method = self if paired else self.at(self.level, self.seed + place)
             drawn = _in_one_stratum(sample) if is_random else sample
-            replicates = Replicates(method.replicates(measure, bound_to[name], drawn).values[:, 0])
+            replicates = method.replicates(measure, bound_to[name], drawn)[:, 0]
             estimates[name] = method._estimate(facts[name], replicates)
-            draws[name] = replicates.values
+            draws[name] = replicates
         limits: dict[tuple[str, str | None], Limits] = {}
         moments: dict[tuple[str, str | None], Moments] = {}
         for name, x in facts.items():
@@ -192,14 +181,14 @@ class Resampling(IntervalMethod):
             first: str, second: str | None, draws: PerDraw, level: float
         ) -> tuple[float, float]:
             pair = first, second
-            return self._interval_of(limits[pair], moments[pair], Replicates(draws), 1 - level)
+            return self._interval_of(limits[pair], moments[pair], draws, 1 - level)
 
         return compare_draws(
             measure, estimates, draws, interval_of, hypothesis, self.level, moments
         )
 
     def _interval_of(
-        self, limits: Limits, moments: Moments, replicates: Replicates, error: float
+        self, limits: Limits, moments: Moments, replicates: PerDraw, error: float
     ) -> Interval:
         """Return the interval of replicates, which reaches at least as far as the tilted one.
 
@@ -207,7 +196,7 @@ class Resampling(IntervalMethod):
         those of a biased value are as biased again: hardly any lie on the side of the truth.
         """
         value, tilted = limits.value, limits.interval_at(error)
-        if np.ptp(replicates.values) <= NO_VARIATION * max(abs(value), 1):
+        if np.ptp(replicates) <= NO_VARIATION * max(abs(value), 1):
             return tilted
         low, high = replicate_interval(
             value,
@@ -241,7 +230,7 @@ class Bootstrap(Resampling):
     ----------
     n_draws : int
         Number of replicates, at least 100.
-    interval : {"bca", "percentile", "basic", "studentized"}
+    interval : {"bca", "percentile"}
         How the interval follows from them. It reaches at least as far as that of the jackknife.
 
     Examples
@@ -255,15 +244,12 @@ class Bootstrap(Resampling):
 
     name: ClassVar[str] = "bootstrap"
 
-    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
-        """Return the values under resampled units, with standard errors for studentizing."""
+    def replicates(
+        self, measure: Measure, bound: BoundMeasures, sample: Sample
+    ) -> Float[np.ndarray, "draws values"]:
+        """Return the values under resampled units."""
         return replicate_values(
-            bound,
-            *sample,
-            bayesian=self.is_bayesian,
-            n_draws=self.n_draws,
-            seed=self.seed,
-            standard_errors=self.interval == "studentized",
+            bound, *sample, bayesian=self.is_bayesian, n_draws=self.n_draws, seed=self.seed
         )
 
 
@@ -275,7 +261,7 @@ class BayesianBootstrap(Bootstrap):
     ----------
     n_draws : int
         Number of replicates, at least 100.
-    interval : {"bca", "percentile", "basic"}
+    interval : {"bca", "percentile"}
         How the interval follows from them.
 
     Examples
@@ -288,11 +274,3 @@ class BayesianBootstrap(Bootstrap):
 
     name: ClassVar[str] = "bayesian_bootstrap"
     is_bayesian: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.interval == "studentized":
-            raise ValueError(
-                "the Bayesian bootstrap has no studentized interval: use 'percentile', or "
-                "method='bootstrap'"
-            )

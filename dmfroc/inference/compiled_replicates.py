@@ -7,20 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jaxtyping import Array, Float, Int
+from jaxtyping import Array, Float
 
-from dmfroc._kit.arrays import PerDraw, PerRow
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, share
-from dmfroc.inference.units import Units
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
-ValuesAndErrors = tuple[Float[np.ndarray, "draws values"], PerDraw | None]
-
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one by a CPU
-_SCORES_AT_ONCE_WITH_ERRORS = 1 << 16
 
 jax.tree_util.register_dataclass(
     SummariesOfCounts, data_fields=["statistic"], meta_fields=["summaries", "is_compiled"]
@@ -53,31 +48,14 @@ def as_tree[T](tree: T, bound: BoundMeasures) -> T:
 
 
 def replicates_of(
-    bound: BoundMeasures, base: PerRow, n_scores: int, units: Units | None
-) -> Callable[[Float[np.ndarray, "draws n"]], ValuesAndErrors]:
-    """Return what evaluates a bound measure under resampled weights.
-
-    With ``units`` also the infinitesimal jackknife's standard error in each replicate.
-    """
+    bound: BoundMeasures, base: PerRow, n_scores: int
+) -> Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]:
+    """Return what evaluates a bound measure under resampled weights."""
     tree, shared_base = as_tree(bound, bound), share(base)
     if isinstance(bound, SummariesOfCounts):
         n_scores = max(n_scores, bound.statistic.n_numbers)
-    if units is None:
-        batch_size = max(_SCORES_AT_ONCE // n_scores, 1)
-
-        def evaluate(counts: Float[np.ndarray, "draws n"]) -> ValuesAndErrors:
-            return np.asarray(_values(tree, share(counts), shared_base, batch_size)), None
-
-        return evaluate
-    arrays = share(units.unit_of_row), share(units.stratum), share(units.sizes)
-    batch_size = max(_SCORES_AT_ONCE_WITH_ERRORS // n_scores, 1)
-
-    def evaluate_with_errors(counts: Float[np.ndarray, "draws n"]) -> ValuesAndErrors:
-        computed = _values_and_errors(tree, share(counts), shared_base, *arrays, batch_size)
-        values, errors = map(np.asarray, computed)
-        return values, errors
-
-    return evaluate_with_errors
+    batch_size = max(_SCORES_AT_ONCE // n_scores, 1)
+    return lambda counts: np.asarray(_values(tree, share(counts), shared_base, batch_size))
 
 
 def _evaluate(
@@ -87,27 +65,3 @@ def _evaluate(
 
 
 _values: Any = compiled(_evaluate, static_argnums=3)
-
-
-def _evaluate_with_errors(
-    bound: BoundMeasures,
-    counts: Float[Array, "draws n"],
-    base: Float[Array, " n"],
-    unit_of_row: Int[Array, " n"],
-    stratum: Int[Array, " u"],
-    sizes: Int[Array, " s"],
-    batch_size: int,
-) -> tuple[Float[Array, "draws 1"], Float[Array, " draws"]]:
-    """Return each replicate's value and infinitesimal jackknife standard error."""
-
-    def replicate(count: Float[Array, " n"]) -> tuple[Array, Array]:
-        value, gradient = jax.value_and_grad(lambda weights: bound(weights)[0])(count * base)
-        influence = jnp.zeros(len(stratum)).at[unit_of_row].add(gradient * base)
-        count_of_unit = jnp.zeros(len(stratum)).at[unit_of_row].max(count)
-        squares = jnp.zeros(len(sizes)).at[stratum].add(count_of_unit * influence**2)
-        return value[None], jnp.sqrt((squares * sizes / jnp.maximum(sizes - 1, 1)).sum())
-
-    return lax.map(replicate, counts, batch_size=batch_size)
-
-
-_values_and_errors: Any = compiled(_evaluate_with_errors, static_argnums=6)

@@ -76,8 +76,6 @@ class IntervalMethod(ABC):
         The options that it does not use, and what to do instead of giving them.
     warns_itself : bool
         Whether it warns of what a reader has to know, so that its caller need not.
-    binds_together : bool
-        Whether it takes measures that are bound as one function with a vector of values.
     level : float
         Nominal coverage of the intervals.
     seed : int
@@ -87,7 +85,6 @@ class IntervalMethod(ABC):
     name: ClassVar[str]
     remedies: ClassVar[Mapping[str, str]] = {}
     warns_itself: ClassVar[bool] = False
-    binds_together: ClassVar[bool] = True
 
     level: float = field(default=DEFAULT_LEVEL, init=False, repr=False)
     seed: int = field(default=0, init=False, repr=False)

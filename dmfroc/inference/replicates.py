@@ -8,7 +8,7 @@ draws are computed at a time. All classifiers of the same sample see the same re
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -18,12 +18,12 @@ from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.scales import quantile_in_standard_errors, scale_of
+from dmfroc.inference.scales import quantile_in_standard_errors
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCounts
 
-IntervalType = Literal["bca", "percentile", "basic", "studentized"]
+IntervalType = Literal["bca", "percentile"]
 INTERVAL_TYPES = get_args(IntervalType)
 _SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
@@ -32,12 +32,7 @@ _MOST_BY_NUMPY = 200_000_000  # numbers of all draws; measured against the first
 _NUMBERS_OF_COUNTS = 16_000  # as many as a draw without a fit counts
 _ROUNDING = 1e-12
 
-
-class Replicates(NamedTuple):
-    """The measure's value in every replicate, and its standard error there if asked for."""
-
-    values: Float[np.ndarray, "draws values"]
-    standard_errors: PerDraw | None = None
+_Evaluator = Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]
 
 
 def replicate_values(
@@ -48,31 +43,26 @@ def replicate_values(
     bayesian: bool,
     n_draws: int,
     seed: int,
-    standard_errors: bool = False,
-) -> Replicates:
+) -> Float[np.ndarray, "draws values"]:
     """Return the values of a bound measure under resampled weights."""
     is_by_class = len(units.stratum) == predictions.n_observations and np.array_equal(
         units.sizes, predictions.class_counts[predictions.present]
     )
-    if is_by_class and units.shares is None and not standard_errors:
+    if is_by_class and units.shares is None:
         kind = "bayesian_bootstrap" if bayesian else "bootstrap"
         on_device = bound.drawn(predictions, kind, n_draws, seed)
         if on_device is not None:
-            return Replicates(on_device)
-    evaluate = _evaluator(bound, predictions, units, n_draws, standard_errors=standard_errors)
+            return on_device
+    evaluate = _evaluator(bound, predictions, n_draws)
     per_task = max(min(_NUMBERS_PER_TASK // predictions.n_observations, 256), 1)
     starts = range(0, n_draws, per_task)
 
-    def run(first: int) -> Replicates:
+    def run(first: int) -> Float[np.ndarray, "draws values"]:
         # Always the same number of draws, because XLA compiles for each shape.
         draws = range(first, first + per_task)
         return evaluate(draw_weights(predictions, units, draws, seed, bayesian=bayesian))
 
-    parts = parallel_map(run, starts, "bootstrap")
-    values = np.concatenate([part.values for part in parts])[:n_draws]
-    if not standard_errors:
-        return Replicates(values)
-    return Replicates(values, np.concatenate([part.standard_errors for part in parts])[:n_draws])
+    return np.concatenate(parallel_map(run, starts, "bootstrap"))[:n_draws]
 
 
 def draw_weights(
@@ -142,65 +132,31 @@ def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int, n_folds: int) -> bool:
 
 
 def _evaluator(
-    bound: BoundMeasures,
-    predictions: Predictions,
-    units: Units,
-    n_draws: int,
-    *,
-    standard_errors: bool,
-    n_folds: int = 1,
-) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
+    bound: BoundMeasures, predictions: Predictions, n_draws: int, n_folds: int = 1
+) -> _Evaluator:
     base, n_scores = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
-        return _evaluator_of_folds(bound, predictions, units, n_draws, standard_errors)
-    if not bound.is_compiled or (
-        not standard_errors and _is_numpy_cheaper(bound, n_draws, n_folds)
-    ):
-        if standard_errors:
-            raise ValueError(
-                "interval='studentized' needs the derivative in every replicate, which this "
-                "measure's bootstrap does without: use 'bca' or 'percentile'"
-            )
+        parts = [
+            (rows, _evaluator(of_fold, predictions.rows(rows), n_draws, len(bound.rows)))
+            for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
+        ]
+        return lambda counts: np.mean([find(counts[:, rows]) for rows, find in parts], axis=0)
+    if not bound.is_compiled or _is_numpy_cheaper(bound, n_draws, n_folds):
         at_once = max(_SCORES_AT_ONCE // n_scores, 1)
 
-        def evaluate(counts: Float[np.ndarray, "draws n"]) -> Replicates:
+        def evaluate(counts: Float[np.ndarray, "draws n"]) -> Float[np.ndarray, "draws values"]:
             parts = range(0, len(counts), at_once)
-            values = [bound.values(counts[first : first + at_once] * base) for first in parts]
-            return Replicates(np.concatenate(values))
+            return np.concatenate([bound.values(counts[x : x + at_once] * base) for x in parts])
 
         return evaluate
     with undisturbed():
         from dmfroc.inference.compiled_replicates import replicates_of
-
-    find = replicates_of(bound, base, n_scores, units if standard_errors else None)
-    return lambda counts: Replicates(*find(counts))
-
-
-def _evaluator_of_folds(
-    bound: MeanOverFolds,
-    predictions: Predictions,
-    units: Units,
-    n_draws: int,
-    standard_errors: bool,
-) -> Callable[[Float[np.ndarray, "draws n"]], Replicates]:
-    if standard_errors:
-        raise ValueError("interval='studentized' knows no folds: use 'bca' or 'percentile'")
-    common: dict[str, Any] = {"standard_errors": False, "n_folds": len(bound.rows)}
-    parts = [
-        (rows, _evaluator(of_fold, predictions.rows(rows), units, n_draws, **common))
-        for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
-    ]
-
-    def evaluate(counts: Float[np.ndarray, "draws n"]) -> Replicates:
-        values = [of_fold(counts[:, rows]).values for rows, of_fold in parts]
-        return Replicates(np.mean(values, axis=0))
-
-    return evaluate
+    return replicates_of(bound, base, n_scores)
 
 
 def replicate_interval(
     value: float,
-    replicates: Replicates,
+    replicates: PerDraw,
     influence: Float[np.ndarray, " u"],
     moments: Moments,
     level: float,
@@ -218,14 +174,8 @@ def replicate_interval(
     if interval == "bca":
         quantile = quantile_in_standard_errors(moments, level)
         quantiles = np.array([-quantile, quantile])
-        tails = _corrected_tails(value, replicates.values, influence, quantiles, bayesian=bayesian)
-    if interval in ("bca", "percentile"):
-        ends = np.quantile(replicates.values, tails)
-    elif interval == "basic":
-        ends = 2 * value - np.quantile(replicates.values, tails[::-1])
-    else:
-        ends = _studentized_ends(value, moments.standard_error, replicates, tails, bounds)
-    low, high = np.clip(ends, *bounds).tolist()
+        tails = _corrected_tails(value, replicates, influence, quantiles, bayesian=bayesian)
+    low, high = np.clip(np.quantile(replicates, tails), *bounds).tolist()
     return min(low, value), max(high, value)
 
 
@@ -252,22 +202,3 @@ def _corrected_tails(
         return ndtr(2 * bias - acceleration + quantiles)
     shifted = bias + quantiles
     return ndtr(bias + shifted / (1 - acceleration * shifted))
-
-
-def _studentized_ends(
-    value: float,
-    standard_error: float,
-    replicates: Replicates,
-    tails: Float[np.ndarray, " 2"],
-    bounds: tuple[float, float],
-) -> Float[np.ndarray, " 2"]:
-    """Return the bootstrap-t interval, on the scale where the measure's range has no ends."""
-    assert replicates.standard_errors is not None
-    scale = scale_of(bounds)
-    inside = (replicates.values > bounds[0]) & (replicates.values < bounds[1])
-    inside &= replicates.standard_errors > 0
-    values, errors = replicates.values[inside], replicates.standard_errors[inside]
-    pivots = (scale.to_line(values) - scale.to_line(value)) / (scale.slope(values) * errors)
-    low, high = np.quantile(pivots, tails)
-    width = scale.slope(value) * standard_error
-    return scale.from_line(scale.to_line(value) - np.array([high, low]) * width)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from dmfroc.inference.bootstrap import Resampling
 from dmfroc.inference.method import USE_BOOTSTRAP
-from dmfroc.inference.replicates import IntervalType, Replicates
+from dmfroc.inference.replicates import IntervalType
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
@@ -63,9 +63,11 @@ class PaperBootstrap(Resampling):
 
     interval: IntervalType = field(default="percentile", init=False)
 
-    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
+    def replicates(
+        self, measure: Measure, bound: BoundMeasures, sample: Sample
+    ) -> Float[np.ndarray, "draws 1"]:
         """Return the areas of rate matrices drawn cell by cell."""
-        return Replicates(_areas(measure, bound, sample.predictions, self.n_draws, self.seed))
+        return _areas(measure, bound, sample.predictions, self.n_draws, self.seed)
 
 
 def _areas(

@@ -607,7 +607,7 @@ INTERVAL_OPTIONS = [
     {"folds": np.arange(60) % 3},
     {"folds": dmfroc.Folds(np.arange(60) % 3, target="learner")},
     {"method": dmfroc.Bootstrap(200)},
-    {"method": dmfroc.Bootstrap(200, interval="basic")},
+    {"method": dmfroc.Bootstrap(200, interval="percentile")},
     {"method": dmfroc.BayesianBootstrap(200), "paired": False},
 ]
 

@@ -252,7 +252,7 @@ REFUSED = {
     "dmfroc.estimate('accuracy', Y, pd.DataFrame({'p': ['a'] * 90}))": "labels as y_pred=: row 0",
     "dmfroc.evaluate(Y, S, method='BCa')": 'pass method=dmfroc.Bootstrap(interval="bca")',
     "dmfroc.evaluate(Y, S, method='percentile')": 'Bootstrap(interval="percentile")',
-    "dmfroc.compare(Y, [S, S], method='basic')": 'Bootstrap(interval="basic")',
+    "dmfroc.compare(Y, [S, S], method='basic')": "dmfroc.Bootstrap",
     "dmfroc.evaluate(Y, S, method='youden')": 'pass measures="max_informedness"',
     "dmfroc.applications.gate(Y, S, {'measure': 'accuracy'})": "rules come first, gate([{",
     "dmfroc.applications.gate({'accuracy': 0.8}, Y, S)": "the call is as gate([{",

@@ -543,7 +543,6 @@ def test_decisions_at_a_horizon():
         ({"population": dmfroc.Importance(np.ones(N))}, "population.* leave one out"),
         ({"judge": KIND}, "follow_up cannot be given together with judge="),
         ({"method": "bayes"}, "known to method='jackknife', 'bootstrap', .* leave method="),
-        ({"method": dmfroc.Bootstrap(interval="studentized")}, "takes weights as known: use"),
     ],
 )  # fmt: skip
 def test_what_is_refused(given, message):

@@ -53,8 +53,6 @@ CALLS = {
     "all measures": "while True: dmfroc.evaluate(y, s, measures='all')",
     "bootstrap": f"dmfroc.evaluate(y, s, measures=['hand_till', 'accuracy', 'auc_mu'], {LONG})",
     "bootstrap of the curve": f"dmfroc.estimate('dmf_auc', y, s, {LONG})",
-    "studentized": "dmfroc.estimate('hand_till', y, s, "
-    "method=dmfroc.Bootstrap(200_000, 'studentized'))",
     "comparison": f"dmfroc.compare(y, {{'a': s, 'b': t}}, {LONG})",
     "band": "while True: dmfroc.plots.MulticlassROCDisplay.from_predictions(y, s)",
     "posterior": "dmfroc.bayes.bayesian_roc(y[::100], s[::100], n_draws=10_000)",

@@ -95,8 +95,8 @@ OPTIONS = {
     "stratify": ({"stratify": True}, {"class_sizes": "fixed"}),
     "method": None,  # which all outputs name
     "method with interval": (
-        {"method": dmfroc.Bootstrap(100, "basic")},
-        {"interval_type": "basic"},
+        {"method": dmfroc.Bootstrap(100, "percentile")},
+        {"interval_type": "percentile"},
     ),
     "level": None,
     "random_state": None,  # changes no meaning
