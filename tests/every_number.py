@@ -126,15 +126,15 @@ CALLS = {
         f(TWO, P, by="f1", population=0.1, n_draws=100),
     ],
     "compare": lambda f: [
-        f(Y, OTHER, measure="dmf_auc"),
-        f(Y, OTHER, measure="dmf_auc", **BOOTSTRAP),
-        f(Y, OTHER, measure="informedness", method=dmfroc.BayesianBootstrap(100)),
-        f(Y, OTHER, measure="hand_till", simultaneous=True),
+        f(Y, OTHER, measures="dmf_auc"),
+        f(Y, OTHER, measures="dmf_auc", **BOOTSTRAP),
+        f(Y, OTHER, measures="informedness", method=dmfroc.BayesianBootstrap(100)),
+        f(Y, OTHER, measures="hand_till", simultaneous=True),
     ],
-    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measure="dmf_auc"),
+    "compare_subgroups": lambda f: f(Y, SCORES, np.arange(45) % 2, measures="dmf_auc"),
     "pool": lambda f: f([dmfroc.evaluate(Y[s], SCORES[s], measures=["hand_till"]) for s in SITES]),
     "compare_runs": lambda f: f(
-        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measure="dmf_auc"
+        Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measures="dmf_auc"
     ),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
@@ -176,7 +176,7 @@ CALLS = {
     ],
     "judged_shares": lambda f: f(np.where(np.arange(45) % 3, np.nan, TWO), LABELS > 0).estimates,
     "leaderboard": lambda f: (
-        f({x: dmfroc.compare(Y, OTHER, measure=x) for x in ("dmf_auc", "accuracy")}).differences
+        f({x: dmfroc.compare(Y, OTHER, measures=x) for x in ("dmf_auc", "accuracy")}).differences
     ),
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
     "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
@@ -203,7 +203,7 @@ CALLS = {
     "scan": lambda f: [
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
         dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8)),
-        dmfroc.compare(f([(Y, OTHER)]), measure="hand_till"),
+        dmfroc.compare(f([(Y, OTHER)]), measures="hand_till"),
         dmfroc.estimate("vus", f([(Y, SCORES)]).predictions(60)),
     ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
@@ -455,7 +455,7 @@ CASES = {
     ),
     **{
         f"compare/{kind}": (
-            lambda options=options: dmfroc.compare(TRUE, THREE, measure="hand_till", **options)
+            lambda options=options: dmfroc.compare(TRUE, THREE, measures="hand_till", **options)
         )
         for kind, options in {
             "rows": {},
@@ -473,14 +473,14 @@ CASES = {
         TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, test=dmfroc.Equivalence(0.05)
     ),
     "compare/dmf_auc": lambda: dmfroc.compare(
-        TRUE, THREE, measure=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
+        TRUE, THREE, measures=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
     ),
     "compare/labels": lambda: dmfroc.compare(
-        TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measure="accuracy"
+        TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measures="accuracy"
     ),
-    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measure="brier_score"),
+    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measures="brier_score"),
     "compare/independent": lambda: dmfroc.compare(
-        independent(), measure="hand_till", paired=False, **DRAWS
+        independent(), measures="hand_till", paired=False, **DRAWS
     ),
     "compare/independent-simultaneous": lambda: dmfroc.compare(
         independent(), paired=False, simultaneous=True
@@ -488,13 +488,13 @@ CASES = {
     "compare/two-classes": lambda: dmfroc.compare(
         IS_OAK,
         {"one": SCORE_OF_OAK, "other": FAIR[:, 2], "same": SCORE_OF_OAK},
-        measure="average_precision",
+        measures="average_precision",
     ),
     **{
         f"compare/{kind}": (
             lambda kind=kind: dmfroc.compare(
                 scanned(kind, {name: [f"{name}_{x}" for x in NAMES] for name in THREE}),
-                measure="hand_till",
+                measures="hand_till",
                 simultaneous=True,
             )
         )
@@ -507,14 +507,14 @@ CASES = {
         for kind, options in {
             "rows": {"by": SITE},
             "groups": {"by": SITE, "sample_weight": WEIGHTS, "groups": np.arange(ROWS) // 2},
-            "groups-bootstrap": {"by": SEX, "measure": "hand_till", **UNEVEN, **DRAWS},
+            "groups-bootstrap": {"by": SEX, "measures": "hand_till", **UNEVEN, **DRAWS},
             "two-columns": {
                 "by": pd.DataFrame({"half": HALF, "sex": SEX}),
-                "measure": "accuracy",
+                "measures": "accuracy",
                 "min_class_size": 2,
             },
-            "few": {"by": SITE_OF_FEW, "measure": "hand_till", "min_class_size": 4, "level": 0.8},
-            "errors": {"by": SITE, "measure": "brier_score"},
+            "few": {"by": SITE_OF_FEW, "measures": "hand_till", "min_class_size": 4, "level": 0.8},
+            "errors": {"by": SITE, "measures": "brier_score"},
         }.items()
     },
     **{
@@ -523,11 +523,11 @@ CASES = {
         )
         for kind, (chosen, options) in {
             "rows": (runs(0, 1), {}),
-            "three": (runs(0, 1, 2), {"measure": "hand_till", "level": 0.9}),
-            "not-crossed": (runs(0, 2), {"measure": "hand_till", "crossed": False}),
-            "groups": (runs(0, 1, 2), {"measure": "hand_till", **UNEVEN}),
-            "leave-one-out": (TWO_RUNS, {"measure": "accuracy", "covariances": "leave_one_out"}),
-            "errors": ({"a": [GOOD, FAIR], "b": [POOR, FAIR]}, {"measure": "brier_score"}),
+            "three": (runs(0, 1, 2), {"measures": "hand_till", "level": 0.9}),
+            "not-crossed": (runs(0, 2), {"measures": "hand_till", "crossed": False}),
+            "groups": (runs(0, 1, 2), {"measures": "hand_till", **UNEVEN}),
+            "leave-one-out": (TWO_RUNS, {"measures": "accuracy", "covariances": "leave_one_out"}),
+            "errors": ({"a": [GOOD, FAIR], "b": [POOR, FAIR]}, {"measures": "brier_score"}),
         }.items()
     },
     **{

@@ -14,7 +14,8 @@ from jaxtyping import Float
 
 from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import integer, numbers
-from dmfroc.analyses.evaluation import Evaluation, Measures, evaluation_of
+from dmfroc.analyses.catalogue import Measures
+from dmfroc.analyses.evaluation import Evaluation, evaluation_of
 from dmfroc.counted.batches import ONLY, Batch, BatchReader, Content, Fields, has_rows
 from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.checkpoint import (

@@ -7,6 +7,7 @@ import contextlib
 import difflib
 import inspect
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
@@ -36,6 +37,9 @@ from dmfroc.measures.contingency_table import ContingencyTable, contingency_meas
 from dmfroc.measures.measure import IntervalProperties, Measure
 from dmfroc.measures.registry import FACTORIES, SYNONYMS
 from dmfroc.multiclass import measure as multiclass
+
+Measures = Sequence[str | Measure] | str | Measure | None
+"""One measure, several, or those by default."""
 
 __all__ = [
     "FACTORIES",
@@ -116,7 +120,7 @@ def _is_one_score(predictions: Predictions) -> bool:
 _AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)
 
 
-def get_measure(measure: str | Measure) -> Measure:
+def get_measure(measure: Measures) -> Measure:
     """Return the measure of that name; a measure is returned as it is.
 
     Parameters
@@ -149,7 +153,7 @@ def get_measure(measure: str | Measure) -> Measure:
     if not isinstance(measure, str):
         remedy = "; by position it comes before y_true"
         if isinstance(measure, list | tuple):
-            remedy = ": compare and evaluate take several"
+            remedy = ": evaluate and compare take several"
         elif callable(measure):
             remedy = ": wrap a function of others as dmfroc.Measure(bind=...)"
         raise TypeError(

@@ -13,11 +13,10 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
-from dmfroc._kit.options import RandomState, choice, flag, listed
-from dmfroc._kit.text import split_calls
-from dmfroc.analyses.catalogue import get_measure, title_for
+from dmfroc._kit.options import RandomState, choice, flag
+from dmfroc.analyses.catalogue import Measures, get_measure, title_for
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.each_class import for_each_class, results_of
+from dmfroc.analyses.each_class import for_each_class, for_each_measure
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
 from dmfroc.analyses.joint_evidence import JointEvidence, joint_evidence
 from dmfroc.inference.evidence import FactsInMemory, facts_of_classifiers, joint_moments
@@ -43,7 +42,7 @@ def compare(
     y_true: Any,
     y_score: Mapping[str, Any] | Sequence[Any] | None = None,
     *surplus: Nothing,
-    measure: str | Measure | list[str | Measure] | tuple[str | Measure, ...] | None = None,
+    measures: Measures = None,
     paired: bool = True,
     scale: ContrastScale = "difference",
     test: Test = "two-sided",
@@ -82,7 +81,7 @@ def compare(
         ``"treat all"`` and ``"treat none"`` give the positive one of two classes the probability 1
         and 0, ``"always CLASS"`` any class. None stands for the baseline of the classifier's own
         name.
-    measure : str or Measure, or a list of them, optional
+    measures : str or Measure, or a list of them, optional
         What to compare, see `estimate`; by default the DMF-AUC, and of hard labels without scores
         the informedness.
     paired : bool
@@ -150,7 +149,7 @@ def compare(
     >>> y = rng.integers(3, size=300)
     >>> good = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
     >>> poor = rng.normal(size=(300, 3)) + np.eye(3)[y]
-    >>> result = compare(y, {"good": good, "poor": poor}, measure="hand_till")
+    >>> result = compare(y, {"good": good, "poor": poor}, measures="hand_till")
     >>> result.differences[0].p_value < 1e-6
     True
     >>> predicted = {"good": good.argmax(axis=1), "poor": poor.argmax(axis=1)}
@@ -161,15 +160,12 @@ def compare(
     remedy = 'name the classifiers, compare(y, {"a": scores_a, "b": scores_b})'
     options, given = Options.taken(compare, call, remedy)
     call |= {"random_state": options.seed}
-    if isinstance(measure, str) and len(names := split_calls(measure)) > 1:
-        measure = [*names]
-    if isinstance(measure, list | tuple):
-        each: Any = {m.name: {"measure": m} for m in map(get_measure, listed("measure", measure))}
-        return ResultsByName(results_of(compare, call, each), "measure")
-    if measure is None:
-        measure = "informedness" if y_score is None and y_pred is not None else "dmf_auc"
-    measure = get_measure(measure)
-    if (of_class := for_each_class(compare, call | {"measure": measure})) is not None:
+    if (of_measure := for_each_measure(compare, call)) is not None:
+        return of_measure
+    if measures is None:
+        measures = "informedness" if y_score is None and y_pred is not None else "dmf_auc"
+    measure = get_measure(measures)
+    if (of_class := for_each_class(compare, call | {"measures": measure})) is not None:
         return of_class
     paired = flag("paired", paired)
     hypothesis = Hypothesis.of(test, measure.greater_is_better)

@@ -13,7 +13,8 @@ from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, integer, seed_of
 from dmfroc._kit.progress import track
-from dmfroc.analyses.evaluation import Evaluation, Measures, evaluate
+from dmfroc.analyses.catalogue import Measures
+from dmfroc.analyses.evaluation import Evaluation, evaluate
 from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inputs.arrays import Rows, row_names

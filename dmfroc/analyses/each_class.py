@@ -1,4 +1,4 @@
-"""Each class against the rest: results that hold for all classes at once."""
+"""Results of each class against the rest, which hold for all at once, and of each measure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.options import check_level, flag
+from dmfroc._kit.options import check_level, flag, listed
 from dmfroc._kit.remarks import collected_remarks, warn
+from dmfroc._kit.text import split_calls
+from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.counted.scan import Scan
 from dmfroc.inference.simultaneous import holm_adjusted
@@ -23,7 +25,20 @@ from dmfroc.results.result import ResultsByName, attributed
 _DIGITS = 1e4  # of the level of each class
 
 
-def results_of(
+def for_each_measure(
+    function: Callable[..., Any], call: Mapping[str, Any]
+) -> ResultsByName[Any] | None:
+    """Return the results of each measure, if several are asked for, else None."""
+    given = call["measures"]
+    if isinstance(given, str) and len(names := split_calls(given)) > 1:
+        given = names
+    if not isinstance(given, list | tuple):
+        return None
+    each = {x.name: {"measures": x} for x in map(get_measure, listed("measures", given))}
+    return ResultsByName(_results_of(function, call, each), "measure")
+
+
+def _results_of(
     function: Callable[..., Any],
     call: Mapping[str, Any],
     changes: Mapping[Any, dict[str, Any]],
@@ -68,7 +83,7 @@ def for_each_class(
     labels = _labels([*y_true.values()] if isinstance(y_true, Mapping) else [y_true])
     of_each = math.ceil(level ** (1 / len(labels)) * _DIGITS) / _DIGITS
     own = {"per_class": False, "level": of_each}
-    found = results_of(function, call, {x: own | {"pos_label": x} for x in labels})
+    found = _results_of(function, call, {x: own | {"pos_label": x} for x in labels})
     compared = [x for x in found.values() if isinstance(x, Comparison)]
     differences = iter(holm_adjusted(d for x in compared for d in x.differences))
     for label, x in found.items():

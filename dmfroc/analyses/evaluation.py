@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, is_one_of, listed
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
-from dmfroc.analyses.catalogue import MEASURES, get_measure
+from dmfroc.analyses.catalogue import MEASURES, Measures, get_measure
 from dmfroc.analyses.each_class import for_each_class
 from dmfroc.analyses.evidence import (
     Evidence,
@@ -51,7 +51,6 @@ from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
-Measures = Sequence[str | Measure] | str | Measure | None
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 

@@ -19,7 +19,8 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
-from dmfroc.analyses.catalogue import get_measure, title_for
+from dmfroc.analyses.catalogue import Measures, get_measure, title_for
+from dmfroc.analyses.each_class import for_each_measure
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
 from dmfroc.inference.censoring import predictions_at
@@ -47,7 +48,7 @@ from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
 from dmfroc.results.estimate import Estimate, NamedEstimates
-from dmfroc.results.result import attributed
+from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
@@ -191,7 +192,7 @@ def compare_subgroups(
     y_score: Any = None,
     by: Any = None,
     *,
-    measure: str | Measure = "dmf_auc",
+    measures: Measures = "dmf_auc",
     min_class_size: int = 5,
     shrink: bool = False,
     labels: Any = None,
@@ -207,7 +208,7 @@ def compare_subgroups(
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
     **others: Nothing,
-) -> SubgroupComparison:
+) -> SubgroupComparison | ResultsByName[SubgroupComparison]:
     """Compare a classifier's performance between subgroups of the observations.
 
     Parameters
@@ -218,7 +219,7 @@ def compare_subgroups(
         Scores.
     by : array-like of shape (n,), table of n rows, or dict of str to array-like of shape (n,)
         The subgroup of each observation. Several columns cross: each combination is a group.
-    measure : str or Measure
+    measures : str or Measure, or a list of them
         What to compare, see `estimate`.
     min_class_size : int
         A group with fewer observations of a class is left out, with a warning; at least 2. A
@@ -251,7 +252,8 @@ def compare_subgroups(
     Returns
     -------
     SubgroupComparison
-        Prints as tables, draws itself with ``plot()``.
+        Prints as tables, draws itself with ``plot()``. Of several measures `ResultsByName`, one of
+        each.
 
     Raises
     ------
@@ -270,13 +272,16 @@ def compare_subgroups(
     >>> rng = np.random.default_rng(0)
     >>> y, site = rng.integers(3, size=600), rng.choice(["north", "south"], size=600)
     >>> scores = rng.normal(size=(600, 3)) + (1 + (site == "north"))[:, None] * np.eye(3)[y]
-    >>> found = compare_subgroups(y, scores, site, measure="hand_till")
+    >>> found = compare_subgroups(y, scores, site, measures="hand_till")
     >>> [difference] = found.differences
     >>> difference.first, difference.second, difference.interval[0] > 0
     ('north', 'south', True)
     """
-    intervals, given = Options.taken(compare_subgroups, locals())
-    measure = get_measure(measure)
+    call = locals()
+    intervals, given = Options.taken(compare_subgroups, call)
+    if (of_measure := for_each_measure(compare_subgroups, call)) is not None:
+        return of_measure
+    measure = get_measure(measures)
     given |= {"needs": measure.needs, "by_fold": True}
     predictions, weights = predictions_at(y_true, y_score, follow_up, given)
     predictions = stated(predictions, intervals)

@@ -20,7 +20,8 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import check_level, choice, flag
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc.analyses.catalogue import get_measure
+from dmfroc.analyses.catalogue import Measures, get_measure
+from dmfroc.analyses.each_class import for_each_measure
 from dmfroc.inference.evidence import common_sums, in_sample, joint_covariance
 from dmfroc.inference.hypothesis import Hypothesis, Test, contrast_of_t
 from dmfroc.inference.influences import Influences
@@ -33,7 +34,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
-from dmfroc.results.result import Result, attributed
+from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
 
 
@@ -209,7 +210,7 @@ def compare_runs(
     y_true: Any,
     y_score: Any,
     *,
-    measure: str | Measure = "dmf_auc",
+    measures: Measures = "dmf_auc",
     crossed: bool = True,
     covariances: Literal["influences", "leave_one_out", "delong", "unbiased"] = "influences",
     labels: Any = None,
@@ -217,7 +218,7 @@ def compare_runs(
     groups: Any = None,
     test: Test = "two-sided",
     level: float = DEFAULT_LEVEL,
-) -> RunsComparison:
+) -> RunsComparison | ResultsByName[RunsComparison]:
     """Compare learners by several training runs of each, for new cases and new runs.
 
     Parameters
@@ -228,7 +229,7 @@ def compare_runs(
         For each classifier, the scores of every run (or reader); equally many of each. They are
         missing (NaN) for cases that a reader has not read. So readers, or modalities, may have
         cases of their own, as in nested and split-plot designs.
-    measure : str or Measure
+    measures : str or Measure, or a list of them
         What to compare, see `estimate`.
     crossed : bool
         Whether run j of one classifier belongs to run j of every other: the same training sample
@@ -253,6 +254,7 @@ def compare_runs(
     -------
     RunsComparison
         For new cases and new runs, for new cases and these runs, and for these cases and new runs.
+        Of several measures `ResultsByName`, one of each.
 
     Raises
     ------
@@ -277,12 +279,14 @@ def compare_runs(
     ...         rng.normal(size=(300, 3)) + (shift + 0.1 * rng.normal()) * np.eye(3)[y]
     ...         for _ in range(5)
     ...     ]
-    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, measure="hand_till")
+    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, measures="hand_till")
     >>> [difference] = found.random_runs.differences
     >>> difference.value > 0, difference.p_value < 0.01
     (True, True)
     """
-    measure = get_measure(measure)
+    if (of_measure := for_each_measure(compare_runs, locals())) is not None:
+        return of_measure
+    measure = get_measure(measures)
     check_level(level)
     crossed = flag("crossed", crossed)
     choice("covariances", covariances, ("influences", "leave_one_out", "delong", "unbiased"))

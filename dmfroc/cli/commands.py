@@ -267,7 +267,7 @@ def _comparison(
         options_of = dmfroc.measures.get_measure(measure).options
         chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
     return rehearsed(dmfroc.compare, n_samples)(
-        measure=chosen,
+        measures=chosen,
         **{"y_true": predictions, **units},
         **options,
     )
@@ -290,6 +290,7 @@ def subgroups(file: Path, **options: Any) -> None:
     with collected_warnings() as remarks, progress("Computing ..."):
         by = columns.read_others(file, dict.fromkeys(columns.by, "by"))
         units = columns.read_units(file)
+        options["measures"] = options.pop("measure")
         result = dmfroc.compare_subgroups(columns.read(file), by=by, **units, **options)
     attributes = {"file": str(file), "by": list(columns.by)}
     remarks = [note for note in remarks if not note.startswith("left out: ")]
@@ -389,6 +390,7 @@ def leaderboard(
             each = columns.of_each(files).items()
             read = matched({name: own.read(file) for name, (own, file) in each})
             compared = dmfroc.compare
+            options["measures"] = options.pop("measure")
         if len(read) < 2:
             raise ValueError("only one model to rank: name two files, or two columns in --answers")
         found: dict[Any, Any] = {}

@@ -70,7 +70,7 @@ def test_a_perfect_sample_may_have_errors_in_its_population():
     found = rehearse(partial(estimate, "auc"), Y > 0, 1.0 * (Y > 0) + SCORES[:, 0], n_samples=50)
     assert found.result.value == 1 > found.rehearsed[0].true_value > found.result.interval[0]
     both = {"a": np.eye(3)[Y], "b": 0.4 * np.eye(3)[Y] + 0.2}
-    found = rehearse(compare, Y, both, measure="accuracy", n_samples=50)
+    found = rehearse(compare, Y, both, measures="accuracy", n_samples=50)
     assert [x.true_value for x in found.rehearsed[:2]] < [1, 1]
 
 
@@ -139,7 +139,7 @@ def test_verdicts_of_rules_and_differences():
     assert [(x.wrong.value, x.undecided) for x in found.rehearsed] == [(0, 0)] * 3
     assert found.result.verdict == "fail"
     twins = {"a": SCORES, "b": RNG.permuted(SCORES, axis=1)}
-    found = rehearse(compare, Y, twins, measure="hand_till", n_samples=30)
+    found = rehearse(compare, Y, twins, measures="hand_till", n_samples=30)
     assert found.rehearsed[-1].name == "a \N{MINUS SIGN} b"
     assert found.rehearsed[-1].undecided < 0.1
     assert found.rehearsed[-1].wrong.value == 0

@@ -77,7 +77,7 @@ def calls(rng):
         "estimate": (dmfroc.estimate, {"measure": "hand_till", **of_three}),
         "evaluate": (dmfroc.evaluate, {"measures": ["hand_till"], **of_three}),
         "compare": (dmfroc.compare,
-                    {"y_true": y, "y_score": {"a": s, "b": s[::-1]}, "measure": "hand_till"}),
+                    {"y_true": y, "y_score": {"a": s, "b": s[::-1]}, "measures": "hand_till"}),
         "multiclass_roc": (dmfroc.multiclass_roc, {"n_thresholds": 9, **of_three}),
         "optimal_operating_points": (dmfroc.applications.optimal_operating_points, of_two),
         "operating_point": (dmfroc.applications.operating_point, {"threshold": 0.5, **of_two}),
@@ -161,7 +161,7 @@ def either_class(rng):
     close(estimate(made.net_benefit(0.3)), expected, "net benefit")
     if scores is not None:
         both = {"model": scores, "treat all": None}
-        found = dmfroc.compare(y, both, measure=made.net_benefit(0.3), **options)
+        found = dmfroc.compare(y, both, measures=made.net_benefit(0.3), **options)
         expected = benefit(codes == place, treated | True, 0.3)
         close(found.estimates["treat all"].value, expected, "treat all")
     if np.ndim(scores) != 2:

@@ -131,7 +131,7 @@ OPTIONS = {
     "estimate": ["level", "method", "random_state", "stratify", "groups", "folds", "judge",
                  "follow_up", "population", "measure", "sample_weight", "labels", "y_pred"],
     "evaluate": ["level", "method", "measures", "random_state", "stratify", "groups", "labels"],
-    "compare": ["level", "test", "method", "paired", "random_state", "measure", "y_score"],
+    "compare": ["level", "test", "method", "paired", "random_state", "measures", "y_score"],
     "multiclass_roc": ["pair_weights", "n_thresholds", "shrinkage", "threshold_pool", "labels"],
     "optimal_operating_points": ["prevalence", "cost_fp", "cost_fn"],
     "operating_point": ["threshold", "prevalence", "cost_fp", "cost_fn"],

@@ -121,11 +121,11 @@ OF_FUNCTION = {
     "compare": {
         "y_score": {"a": S, "b": OTHER},
         "y_pred": {"a": SAID, "b": OTHER.argmax(axis=1)},
-        "measure": "accuracy",
+        "measures": "accuracy",
     },
     "compare_runs": {"y_score": {"a": [S, OTHER], "b": [S**2, OTHER**3]}},
     "compare_subgroups": {
-        "measure": "accuracy",
+        "measures": "accuracy",
         "min_class_size": 2,
         "folds": np.random.default_rng(1).integers(2, size=N),  # all classes in all, at a horizon
     },

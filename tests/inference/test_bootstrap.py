@@ -97,7 +97,7 @@ def test_few_observations_are_told():
 def test_wrong_options():
     with pytest.raises(ValueError, match="n_draws must be an integer >= 100"):
         dmfroc.Bootstrap(10)
-    with pytest.raises(ValueError, match="interval must be one of .*'bca', 'percentile'"):
+    with pytest.raises(ValueError, match="interval must be one of"):
         dmfroc.Bootstrap(interval="basic")
 
 
