@@ -141,10 +141,11 @@ def contrast_of_limits(
     limits, and p-values of no difference are by ``flips`` of signs where they are given.
     """
     value, (error, freedom) = limits.value, moments.spread
+    error = error if error > NO_VARIATION else 0.0  # but for rounding
     contrast = of_limits = contrast_of_intervals(
         value, error, limits.interval_at, freedom, end_at=limits.end_at
     )
-    if freedom >= MANY_FREEDOM and error > NO_VARIATION:
+    if freedom >= MANY_FREEDOM and error > 0:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:
         contrast = contrast._replace(p_value=hypothesis.p_value_of_tail(value, of_limits.tail))
