@@ -21,7 +21,7 @@ import dmfroc
 from dmfroc.measures import FACTORIES, MEASURES
 from dmfroc.measures.registry import SYNONYMS
 
-_ELSEWHERE = re.compile(r"As for `([\w.]+)`\.\s*")
+_ELSEWHERE = re.compile(r"As for `([\w.]+)`[.,:;]\s*")
 _TRUE, _PREDICTED = [1, 1, 0, 0, 1, 0], [1, 0, 0, 1, 1, 0]
 _PAGES = {
     **dict.fromkeys(("contingency", "agreement"), "measures/contingency"),
@@ -108,7 +108,8 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, tuple[str, list[str
             kind, lines = parameter.type, parameter.desc
             if other and name in there:
                 kind = kind or there[name][0]
-                lines = there[name][1] + text[other.end() :].splitlines()
+                own = text[other.end() :]
+                lines = [*there[name][1], *(own[:1].upper() + own[1:]).splitlines()]
             found[name] = kind, lines
     return found
 
