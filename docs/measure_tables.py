@@ -51,7 +51,7 @@ def measure_table(
 ) -> list[str]:
     """Return the lines of a table in Markdown: a row for each measure of the families and names.
 
-    A table of definitions has a row for each function that makes measures.
+    A table of definitions has no rows for variants of a measure by its options.
     """
     chosen = [
         measure
@@ -62,12 +62,8 @@ def measure_table(
     if not chosen:
         raise ValueError(f"there is no measure of {chosen_by}")
     if is_of_definitions:
-        made = dict.fromkeys(factory_of(measure).__name__ for measure in chosen)
-        rows = [
-            f"| `{name}` | {x.definition} | {x.chance} |"
-            for name, x in definitions().items()
-            if name in made
-        ]
+        found = [definitions()[x.name] for x in chosen if x.name in definitions()]
+        rows = [f"| `{x.name}` | {x.definition} | {x.chance} |" for x in found]
         return ["| name | definition | chance |", "| --- | --- | --- |", *rows]
     header = "| name | what it is | range | chance | interval |"
     return [header, "| --- | --- | --- | --- | --- |", *map(_row, chosen)]
