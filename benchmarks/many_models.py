@@ -40,7 +40,7 @@ def main() -> None:
     import dmfroc
 
     start, cpu = time.perf_counter(), time.process_time()
-    found = dmfroc.compare(y, scores, measure="hand_till", simultaneous=True)
+    found = dmfroc.compare(y, scores, measures="hand_till", simultaneous=True)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     start = time.process_time()
     best = found.best_set()

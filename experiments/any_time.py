@@ -95,7 +95,7 @@ def stopped_comparisons(generator: np.random.Generator, n_streams: int) -> str:
             for accumulator in both.values():
                 right = (generator.random(50) < BASELINE).astype(int)
                 accumulator.update(np.ones(50, int), right, y_pred=right)
-            if compare(both, measure="accuracy").differences[0].p_value < 0.05:
+            if compare(both, measures="accuracy").differences[0].p_value < 0.05:
                 wrong += 1
                 break
     return f"{100 * wrong / n_streams:.1f}"

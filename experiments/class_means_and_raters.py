@@ -98,7 +98,7 @@ def main():
     for seed in range(400):
         rng = np.random.default_rng(seed)
         y, s = np.arange(100) < 10, rng.normal(size=100)
-        compared = dmfroc.compare(y, {"model": s, "chance": None}, measure="auc")
+        compared = dmfroc.compare(y, {"model": s, "chance": None}, measures="auc")
         p_values.append(compared.differences[0].p_value)
     rejected = 100 * np.mean(np.array(p_values) < 0.05)
     print(f"against chance, 10 of 100 positive, rejected {rejected:.1f}")

@@ -177,7 +177,7 @@ CALLS = {
     ],
     "judged_shares": lambda f: f(np.where(np.arange(45) % 3, np.nan, TWO), LABELS > 0).estimates,
     "leaderboard": lambda f: (
-        f({x: dmfroc.compare(Y, OTHER, measure=x) for x in ("dmf_auc", "accuracy")}).differences
+        f({x: dmfroc.compare(Y, OTHER, measures=x) for x in ("dmf_auc", "accuracy")}).differences
     ),
     "isometrics": lambda f: f(dmfroc.curves.roc_curve(TWO, P), values=[0.25]),
     "lc_index": lambda f: f([0, 0, 1, 0, 1, 1], [1, 3, 2, 4, 5, 6], [2, 1, 4, 3, 6, 5]),
@@ -204,7 +204,7 @@ CALLS = {
     "scan": lambda f: [
         dmfroc.evaluate(f([(Y, SCORES)], n_bins=8)).estimates,
         dmfroc.estimate("dmf_auc", f([(Y, SCORES)], n_bins=8)),
-        dmfroc.compare(f([(Y, OTHER)]), measure="hand_till"),
+        dmfroc.compare(f([(Y, OTHER)]), measures="hand_till"),
         dmfroc.estimate("vus", f([(Y, SCORES)]).predictions(60)),
     ],
     "select_class_weights": lambda f: f(Y, SCORES, n_starts=2),
@@ -456,7 +456,7 @@ CASES = {
     ),
     **{
         f"compare/{kind}": (
-            lambda options=options: dmfroc.compare(TRUE, THREE, measure="hand_till", **options)
+            lambda options=options: dmfroc.compare(TRUE, THREE, measures="hand_till", **options)
         )
         for kind, options in {
             "rows": {},
@@ -474,14 +474,14 @@ CASES = {
         TRUE, {"a <b>": GOOD, 'c "&" d': FAIR}, test=dmfroc.Equivalence(0.05)
     ),
     "compare/dmf_auc": lambda: dmfroc.compare(
-        TRUE, THREE, measure=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
+        TRUE, THREE, measures=dmfroc.measures.dmf_auc("prevalence", shrinkage=4.0), level=0.8
     ),
     "compare/labels": lambda: dmfroc.compare(
-        TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measure="accuracy"
+        TRUE, y_pred={"good": HARD, "worse": np.roll(HARD, 1)}, measures="accuracy"
     ),
-    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measure="brier_score"),
+    "compare/costs": lambda: dmfroc.compare(TRUE, THREE, measures="brier_score"),
     "compare/independent": lambda: dmfroc.compare(
-        independent(), measure="hand_till", paired=False, **DRAWS
+        independent(), measures="hand_till", paired=False, **DRAWS
     ),
     "compare/independent-simultaneous": lambda: dmfroc.compare(
         independent(), paired=False, simultaneous=True
@@ -489,13 +489,13 @@ CASES = {
     "compare/two-classes": lambda: dmfroc.compare(
         IS_OAK,
         {"one": SCORE_OF_OAK, "other": FAIR[:, 2], "same": SCORE_OF_OAK},
-        measure="average_precision",
+        measures="average_precision",
     ),
     **{
         f"compare/{kind}": (
             lambda kind=kind: dmfroc.compare(
                 scanned(kind, {name: [f"{name}_{x}" for x in NAMES] for name in THREE}),
-                measure="hand_till",
+                measures="hand_till",
                 simultaneous=True,
             )
         )

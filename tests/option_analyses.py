@@ -60,7 +60,7 @@ def estimate(c):
 
 
 def compare(c):
-    return dmfroc.compare(measure=MEASURE, **objects(c))
+    return dmfroc.compare(measures=MEASURE, **objects(c))
 
 
 def all_labels(c):
@@ -97,7 +97,7 @@ def against_all(c, scores=None):
     """Compare with the baseline that decides for the positive class, by name or by its scores."""
     both = {"one": c["y_score"]["one"], "treat all": scores}
     hard = {"y_pred": {"one": c["y_pred"]["one"]}} if "y_pred" in c else {}
-    return dmfroc.compare(measure="net_benefit", **objects(c | {"y_score": both} | hard))
+    return dmfroc.compare(measures="net_benefit", **objects(c | {"y_score": both} | hard))
 
 
 def place_of_positive(c):
@@ -446,7 +446,7 @@ OTHERS = [
     (
         "compare_subgroups",
         "subgroups",
-        lambda c: dmfroc.compare_subgroups(measure=MEASURE, **objects(c)),
+        lambda c: dmfroc.compare_subgroups(measures=MEASURE, **objects(c)),
         ARRAYS | {"by": SITE, "min_class_size": 2},
         (
             "labels",
@@ -467,7 +467,7 @@ OTHERS = [
     (
         "compare_runs",
         "runs",
-        lambda c: dmfroc.compare_runs(measure=MEASURE, **objects(c)),
+        lambda c: dmfroc.compare_runs(measures=MEASURE, **objects(c)),
         ARRAYS | {"y_score": RUNS},
         ("labels", "sample_weight", "level", "groups"),
         {

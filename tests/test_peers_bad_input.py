@@ -323,14 +323,14 @@ def test_tables_with_an_index_of_their_own():
 )
 @pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_identical_classifiers_have_p_value_one(other, measure):
-    (difference,) = compare(CLASSES, {"a": SCORES, "b": other}, measure=measure).differences
+    (difference,) = compare(CLASSES, {"a": SCORES, "b": other}, measures=measure).differences
     assert (difference.value, difference.p_value) == (0, 1)
 
 
 def test_tied_classifiers_have_p_value_one():
     tied = {"a": np.ones((60, 3)), "b": np.zeros((60, 3))}
     for measure in ("dmf_auc", "hand_till", "informedness"):
-        assert compare(CLASSES, tied, measure=measure).differences[0].p_value == 1
+        assert compare(CLASSES, tied, measures=measure).differences[0].p_value == 1
 
 
 @pytest.mark.parametrize("score", [hand_till_score, dmf_auc_score])
@@ -350,7 +350,7 @@ def test_noise_averages_one_half(score):
 def test_marker_differs_from_its_reverse(measure):
     classes, scores = normal_scores(6, 150, 2)
     marker = scores[:, 1]
-    result = compare(classes, {"marker": marker, "reverse": -marker}, measure=measure)
+    result = compare(classes, {"marker": marker, "reverse": -marker}, measures=measure)
     assert result.differences[0].value > 0.4
     assert result.differences[0].p_value < 1e-6
 

@@ -100,6 +100,6 @@ def test_adjusted_p_values():
         name: generator.normal(size=(150, 3)) + strength * np.eye(3)[true]
         for name, strength in {"a": 1.0, "b": 1.3, "c": 1.4, "d": 2.0}.items()
     }
-    found = compare(true, scores, measure="hand_till").to_pandas()
+    found = compare(true, scores, measures="hand_till").to_pandas()
     expected = multipletests(found["p_value"], method="holm")[1]
     np.testing.assert_allclose(found["adjusted_p_value"], expected, rtol=1e-12)

@@ -18,7 +18,7 @@ def main(truth: list[str], scores: dict[str, np.ndarray]) -> None:
     assert_type(evaluation.estimates, dict[str, dmfroc.results.Estimate])
     estimate = dmfroc.estimate("hand_till", truth, first, method=dmfroc.Bootstrap(200))
     assert_type(estimate.interval, tuple[float, float])
-    comparison = dmfroc.compare(truth, scores, measure="hand_till", test=dmfroc.Equivalence(0.01))
+    comparison = dmfroc.compare(truth, scores, measures="hand_till", test=dmfroc.Equivalence(0.01))
     assert_type(comparison, dmfroc.results.Comparison)
     assert_type(comparison.differences[0].p_value, float)
     assert_type(comparison.probability_better, dict[tuple[str, str], float])

@@ -150,7 +150,7 @@ def compare(
     >>> y = rng.integers(3, size=300)
     >>> good = rng.normal(size=(300, 3)) + 2 * np.eye(3)[y]
     >>> poor = rng.normal(size=(300, 3)) + np.eye(3)[y]
-    >>> result = compare(y, {"good": good, "poor": poor}, measure="hand_till")
+    >>> result = compare(y, {"good": good, "poor": poor}, measures="hand_till")
     >>> result.differences[0].p_value < 1e-6
     True
     >>> predicted = {"good": good.argmax(axis=1), "poor": poor.argmax(axis=1)}

@@ -270,7 +270,7 @@ def compare_subgroups(
     >>> rng = np.random.default_rng(0)
     >>> y, site = rng.integers(3, size=600), rng.choice(["north", "south"], size=600)
     >>> scores = rng.normal(size=(600, 3)) + (1 + (site == "north"))[:, None] * np.eye(3)[y]
-    >>> found = compare_subgroups(y, scores, site, measure="hand_till")
+    >>> found = compare_subgroups(y, scores, site, measures="hand_till")
     >>> [difference] = found.differences
     >>> difference.first, difference.second, difference.interval[0] > 0
     ('north', 'south', True)

@@ -277,7 +277,7 @@ def compare_runs(
     ...         rng.normal(size=(300, 3)) + (shift + 0.1 * rng.normal()) * np.eye(3)[y]
     ...         for _ in range(5)
     ...     ]
-    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, measure="hand_till")
+    >>> found = compare_runs(y, {"A": runs(1.5), "B": runs(1.0)}, measures="hand_till")
     >>> [difference] = found.random_runs.differences
     >>> difference.value > 0, difference.p_value < 0.01
     (True, True)

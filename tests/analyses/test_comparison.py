@@ -28,7 +28,7 @@ MEASURES = ["dmf_auc", "hand_till", "informedness"]
 @pytest.mark.filterwarnings("ignore:the same scores in every row")
 def test_identical_classifiers_do_not_differ(measure):
     classes, scores = classifiers()
-    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measure=measure)
+    result = compare(classes, {"a": scores["a"], "b": scores["a"].copy()}, measures=measure)
     (difference,) = result.differences
     assert (difference.value, difference.standard_error) == (0, 0)
     assert difference.p_value == 1
@@ -42,7 +42,7 @@ def test_identical_classifiers_do_not_differ(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_scale_of_the_scores_does_not_matter(measure):
     classes, scores = classifiers()
-    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measure=measure)
+    result = compare(classes, {"a": scores["a"], "b": 2 * scores["a"] + 1}, measures=measure)
     assert result.differences[0].p_value == 1
     assert result.differences[0].probability_better == 0.5
 
@@ -50,7 +50,7 @@ def test_scale_of_the_scores_does_not_matter(measure):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_constant_classifiers_do_not_differ(measure):
     classes, _ = classifiers()
-    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measure=measure)
+    result = compare(classes, {"a": np.zeros((60, 3)), "b": np.ones((60, 3))}, measures=measure)
     assert result.differences[0].p_value == 1
     assert result.differences[0].probability_better == 0.5
 
@@ -59,7 +59,7 @@ def test_constant_classifiers_do_not_differ(measure):
 def test_marker_and_its_reverse_differ(measure):
     classes, scores = normal_scores(3, 150, 2, prior=[0.6, 0.4])
     score = scores[:, 1]
-    result = compare(classes, {"marker": score, "reverse": -score}, measure=measure)
+    result = compare(classes, {"marker": score, "reverse": -score}, measures=measure)
     (difference,) = result.differences
     marker, reverse = (result.estimates[name].value for name in ("marker", "reverse"))
     assert marker > 0.7
@@ -76,7 +76,7 @@ def test_perfect_against_worst_is_significant_without_variation():
     classes = np.arange(60) % 3
     scores = {"perfect": np.eye(3)[classes], "worst": -np.eye(3)[classes]}
     for measure in ("hand_till", "dmf_auc"):
-        (difference,) = compare(classes, scores, measure=measure).differences
+        (difference,) = compare(classes, scores, measures=measure).differences
         assert difference.value == pytest.approx(1, abs=1e-6)
         assert 0 < difference.p_value < 1e-4
         assert 0 < difference.interval[0] < difference.interval[1] <= 1
@@ -90,7 +90,7 @@ def test_perfect_against_worst_is_significant_without_variation():
 def test_standard_error_of_the_difference_is_delongs(rounding):
     classes, scores = classifiers(4)
     scores = {name: np.round(x, rounding) for name, x in scores.items()}
-    (difference,) = compare(classes, scores, measure="hand_till").differences
+    (difference,) = compare(classes, scores, measures="hand_till").differences
     expected = delong.standard_error(classes, scores["a"], scores["b"])
     assert difference.standard_error == pytest.approx(expected, rel=1e-10)
 
@@ -103,7 +103,7 @@ def test_differences_rest_on_the_differences_of_influences(groups):
     scores["copy"] = scores["a"].copy()
     scores["nearly"] = scores["a"].copy()
     scores["nearly"][0] += 0.02
-    result = compare(classes, scores, measure="hand_till", groups=groups)
+    result = compare(classes, scores, measures="hand_till", groups=groups)
     units = units_of(Predictions.from_arrays(classes, scores["a"]), groups)
     of_name = {k: influences("hand_till", classes, x) for k, x in scores.items()}
     for difference in result.differences:
@@ -118,7 +118,7 @@ def test_differences_rest_on_the_differences_of_influences(groups):
 @pytest.mark.parametrize("measure", MEASURES)
 def test_estimates_and_differences_agree(measure):
     classes, scores = classifiers(5)
-    result = compare(classes, scores, measure=measure)
+    result = compare(classes, scores, measures=measure)
     (difference,) = result.differences
     assert difference.value == result.estimates["a"].value - result.estimates["b"].value
     for name, found in result.estimates.items():
@@ -131,11 +131,11 @@ def test_estimates_and_differences_agree(measure):
 
 def test_interval_p_value_and_probability_belong_together():
     classes, scores = classifiers(6)
-    (difference,) = compare(classes, scores, measure="hand_till").differences
+    (difference,) = compare(classes, scores, measures="hand_till").differences
     assert 1e-6 < difference.p_value < 0.5
     # The interval of level 1 - p nearly reaches zero, though p is that of a t distribution
     level = 1 - difference.p_value
-    (at_edge,) = compare(classes, scores, measure="hand_till", level=level).differences
+    (at_edge,) = compare(classes, scores, measures="hand_till", level=level).differences
     assert at_edge.interval[0] == pytest.approx(0, abs=0.05 * difference.standard_error)
     assert difference.probability_better == pytest.approx(1 - difference.p_value / 2, abs=1e-12)
     # A t distribution, and a little more than DeLong's scale
@@ -163,7 +163,7 @@ def test_differences_are_antisymmetric():
 
 def test_probabilities_of_orders():
     classes, scores = classifiers(8, shifts=(1.3, 1.2, 1.1))
-    result = compare(classes, scores, measure="hand_till")
+    result = compare(classes, scores, measures="hand_till")
     orders = result.order_probabilities
     assert sum(orders.values()) == pytest.approx(1, rel=0, abs=1e-12)
     assert set(orders) <= set(itertools.permutations("abc"))
@@ -178,7 +178,7 @@ def test_probabilities_of_orders():
 @pytest.mark.parametrize("shifts", [(1.2, 1.1), (1.0, 1.3)])
 def test_order_of_two_is_the_probability_that_one_is_better(shifts):
     classes, scores = classifiers(9, shifts=shifts)
-    result = compare(classes, scores, measure="hand_till")
+    result = compare(classes, scores, measures="hand_till")
     expected = result.probability_better["a", "b"]
     assert 0.01 < expected < 0.99
     # 100,000 draws, five standard errors.
@@ -190,7 +190,7 @@ def test_same_seed_same_numbers():
     classes, scores = classifiers(10, shifts=(1.2, 1.1, 1.0))
 
     def orders(random_state):
-        result = compare(classes, scores, measure="hand_till", random_state=random_state)
+        result = compare(classes, scores, measures="hand_till", random_state=random_state)
         return result.order_probabilities, result.seed
 
     assert orders(3) == orders(3)
@@ -203,7 +203,7 @@ def test_same_seed_same_numbers():
 def test_many_classifiers_show_what_decides_who_is_best():
     y, rng = np.arange(200) % 2, np.random.default_rng(0)
     named = {f"m{i}": y + rng.normal(size=200) * (1 + i % 7) for i in range(12)}
-    result = compare(y, named, measure="auc")
+    result = compare(y, named, measures="auc")
     sorted_one = result.best_first()
     values = [e.value for e in sorted_one.estimates.values()]
     assert values == sorted(values, reverse=True)
@@ -225,7 +225,7 @@ def test_many_classifiers_show_what_decides_who_is_best():
 
 def test_six_classifiers_have_fifteen_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.4, 1.3, 1.2, 1.1, 1.0))
-    result = compare(classes, scores, measure="hand_till")
+    result = compare(classes, scores, measures="hand_till")
     pairs = [(d.first, d.second) for d in result.differences]
     assert pairs == list(itertools.combinations("abcdef", 2))
     assert len(result.probability_better) == 30
@@ -249,15 +249,15 @@ def test_finished_predictions_are_compared_as_arrays_are():
         name: Predictions.from_arrays(classes, x, sample_weight=weights)
         for name, x in scores.items()
     }
-    from_arrays = compare(classes, scores, measure="hand_till", sample_weight=weights)
-    assert compare(finished, measure="hand_till").differences == from_arrays.differences
+    from_arrays = compare(classes, scores, measures="hand_till", sample_weight=weights)
+    assert compare(finished, measures="hand_till").differences == from_arrays.differences
 
 
 @pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12)
     other = {"b": np.roll(classes, 1)}
-    found = compare(classes, scores, measure="informedness", y_pred=other).estimates
+    found = compare(classes, scores, measures="informedness", y_pred=other).estimates
     assert found["a"] == estimate("informedness", classes, scores["a"])
     assert found["b"] == estimate("informedness", classes, scores["b"], y_pred=other["b"])
     assert found["b"].value < 0
@@ -265,9 +265,9 @@ def test_given_hard_labels_belong_to_their_classifier():
     classes, scores = classifiers(12, n_classes=2)
     scores = {name: x[:, 1] for name, x in scores.items()}
     with pytest.raises(ValueError, match="informedness needs hard labels"):
-        compare(classes, scores, measure="informedness")
+        compare(classes, scores, measures="informedness")
     predicted = {name: (x > 0.5).astype(int) for name, x in scores.items()}
-    result = compare(classes, scores, measure="informedness", y_pred=predicted)
+    result = compare(classes, scores, measures="informedness", y_pred=predicted)
     expected = estimate("informedness", classes, scores["a"], y_pred=predicted["a"])
     assert result.estimates["a"] == expected
 
@@ -277,15 +277,15 @@ def test_hard_labels_alone():
     predicted = {name: x.argmax(axis=1) for name, x in scores.items()}
     found = compare(classes, y_pred=predicted)
     assert found.measure == "informedness"
-    assert found.differences == compare(classes, scores, measure="informedness").differences
+    assert found.differences == compare(classes, scores, measures="informedness").differences
     # The class 3 occurs in the labels of "b" alone, and its absence changes no value of the others.
     predicted["b"] = np.where(np.arange(len(classes)) < 3, 3, predicted["b"])
-    found = compare(classes, y_pred=predicted, measure="accuracy")
+    found = compare(classes, y_pred=predicted, measures="accuracy")
     assert {p.labels for p in found.predictions.values()} == {(0, 1, 2, 3)}
     assert found.estimates["a"].value == pytest.approx(np.mean(predicted["a"] == classes))
     assert found.estimates["b"].value == pytest.approx(np.mean(predicted["b"] == classes))
     weights = np.arange(len(classes)) % 3 + 0.5
-    weighted = compare(classes, y_pred=predicted, measure="accuracy", sample_weight=weights)
+    weighted = compare(classes, y_pred=predicted, measures="accuracy", sample_weight=weights)
     assert weighted.estimates["a"].value == pytest.approx(
         np.average(predicted["a"] == classes, weights=weights)
     )
@@ -309,7 +309,7 @@ def test_independent_samples_say_the_seed_of_their_own_replicates():
     classes, scores = classifiers(12)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     result = compare(
-        samples, measure="hand_till", paired=False, method=dmfroc.Bootstrap(100), random_state=4
+        samples, measures="hand_till", paired=False, method=dmfroc.Bootstrap(100), random_state=4
     )
     for seed, (name, sample) in enumerate(samples.items(), start=4):
         alone = estimate("hand_till", sample, method=dmfroc.Bootstrap(100), random_state=seed)
@@ -318,7 +318,7 @@ def test_independent_samples_say_the_seed_of_their_own_replicates():
 
 def test_tables_show_the_title_of_the_measure():
     classes, scores = classifiers(12)
-    result = compare(classes, scores, measure=replace(informedness(), title="Above chance"))
+    result = compare(classes, scores, measures=replace(informedness(), title="Above chance"))
     assert (result.measure, result.title) == ("informedness", "Above chance")
     assert str(result).splitlines()[0].split("  ")[1].strip() == "Above chance"
 
@@ -373,7 +373,7 @@ def test_wrong_forms_are_told():
     with pytest.raises(TypeError, match="y_true as a dict must hold Predictions, but 'a' is a nda"):
         compare(scores)
     with pytest.raises(ValueError, match="auc is a measure of two classes, and there are 3"):
-        compare(classes, scores, measure="auc")
+        compare(classes, scores, measures="auc")
     with pytest.raises(ValueError, match="level must be between 0 and 1"):
         compare(classes, scores, level=95.0)
     finished = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
@@ -389,8 +389,8 @@ def test_wrong_forms_are_told():
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
 def test_bootstrap_agrees_with_the_jackknife(measure, method):
     classes, scores = classifiers(12, shifts=(1.3, 1.1, 1.0))
-    expected = compare(classes, scores, measure=measure)
-    found = compare(classes, scores, measure=measure, method=METHODS[method](1000))
+    expected = compare(classes, scores, measures=measure)
+    found = compare(classes, scores, measures=measure, method=METHODS[method](1000))
     for a, b in zip(found.differences, expected.differences, strict=True):
         assert a.value == pytest.approx(b.value, abs=1e-12)
         assert a.standard_error == pytest.approx(b.standard_error, rel=0.12)
@@ -404,11 +404,11 @@ def test_bootstrap_agrees_with_the_jackknife(measure, method):
 def test_bootstrap_of_identical_classifiers():
     classes, scores = classifiers(13, shifts=(1.2,))
     twins = {"a": scores["a"], "b": scores["a"]}
-    result = compare(classes, twins, measure="hand_till", method="bootstrap")
+    result = compare(classes, twins, measures="hand_till", method="bootstrap")
     difference = result.differences[0]
     assert (difference.value, difference.p_value) == (0, 1)
     assert difference.probability_better == 0.5
-    [expected] = compare(classes, twins, measure="hand_till").differences
+    [expected] = compare(classes, twins, measures="hand_till").differences
     assert difference.interval == pytest.approx(expected.interval)
     assert result.order_probabilities["a", "b"] == pytest.approx(0.5, abs=0.05)
 
@@ -421,8 +421,8 @@ def test_independent_samples_add_their_variances(method):
         keep = slice(None, None, seed + 1)  # of different sizes
         samples[name] = Predictions.from_arrays(classes[keep], scores["a"][keep])
     with pytest.raises(ValueError, match="a paired comparison needs the same observations"):
-        compare(samples, measure="hand_till")
-    result = compare(samples, measure="hand_till", paired=False, method=method)
+        compare(samples, measures="hand_till")
+    result = compare(samples, measures="hand_till", paired=False, method=method)
     errors = [estimate("hand_till", p).standard_error for p in samples.values()]
     tolerance = 1e-9 if method == "jackknife" else 0.08
     assert result.differences[0].standard_error == pytest.approx(np.hypot(*errors), rel=tolerance)
@@ -432,7 +432,7 @@ def test_independent_samples_add_their_variances(method):
 
 def test_p_values_are_adjusted_by_holm():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.2, 1.15))
-    result = compare(classes, scores, measure="hand_till")
+    result = compare(classes, scores, measures="hand_till")
     plain = np.array([d.p_value for d in result.differences])
     adjusted = np.array([d.adjusted_p_value for d in result.differences])
     order = np.argsort(plain)
@@ -449,7 +449,7 @@ def test_p_values_are_adjusted_by_holm():
 def test_region_of_practical_equivalence(method):
     classes, scores = classifiers(14, shifts=(1.3, 1.25))
     plain, wide, all_of_it = (
-        compare(classes, scores, measure="hand_till", method=method, test=test).differences[0]
+        compare(classes, scores, measures="hand_till", method=method, test=test).differences[0]
         for test in ("two-sided", dmfroc.Equivalence(0.02), dmfroc.Equivalence(1))
     )
     assert plain.probability_equivalent == pytest.approx(0, abs=0.01)
@@ -468,9 +468,9 @@ def test_groups_are_the_units_of_a_comparison():
     classes, scores = classifiers(15, shifts=(1.3, 1.1))
     thrice = {name: np.repeat(s, 3, axis=0) for name, s in scores.items()}
     groups = np.repeat(np.arange(len(classes)), 3)
-    once = compare(classes, scores, measure="hand_till").differences[0]
+    once = compare(classes, scores, measures="hand_till").differences[0]
     grouped = compare(
-        np.repeat(classes, 3), thrice, measure="hand_till", groups=groups
+        np.repeat(classes, 3), thrice, measures="hand_till", groups=groups
     ).differences[0]
     assert grouped.standard_error == pytest.approx(once.standard_error, rel=1e-9)
     assert grouped.p_value == pytest.approx(once.p_value, rel=1e-6)
@@ -482,7 +482,7 @@ def test_posteriors_of_independent_samples():
     for seed, name in enumerate("ab"):
         classes, scores = classifiers(30 + seed, shifts=(1.5 - 0.5 * seed,))
         samples[name] = Predictions.from_arrays(classes, scores["a"])
-    result = compare(samples, measure="informedness", method="bayes", paired=False)
+    result = compare(samples, measures="informedness", method="bayes", paired=False)
     errors = [e.standard_error for e in result.estimates.values()]
     difference = result.differences[0]
     assert difference.standard_error == pytest.approx(np.hypot(*errors), rel=0.05)
@@ -527,7 +527,7 @@ def test_a_difference_of_many_observations_is_tested_by_its_t_distribution(level
     of_difference = [(shares["a"] - shares["b"])[classes == c] for c in range(3)]
     scale, t = hand_made_t(of_difference)
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
-    result = compare(samples, measure="hand_till", level=level, test=dmfroc.Equivalence(0.03))
+    result = compare(samples, measures="hand_till", level=level, test=dmfroc.Equivalence(0.03))
     (found,) = result.differences
     ends = found.value + scale * np.array([-1, 1]) * t.ppf((1 + level) / 2)
     np.testing.assert_allclose(found.interval, ends, atol=0.1 * scale)
@@ -547,7 +547,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
     samples = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     result = compare(
         samples,
-        measure="hand_till",
+        measures="hand_till",
         method=METHODS[method](400, "percentile"),
         paired=paired,
         level=level,
@@ -559,7 +559,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
     above = np.mean(draws > 0)
     assert 0.05 < above < 0.95
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    without_draws = compare(samples, measure="hand_till", paired=paired, level=level)
+    without_draws = compare(samples, measures="hand_till", paired=paired, level=level)
     tilted = without_draws.differences[0].interval
     reached = min(low, tilted[0]), max(high, tilted[1])
     assert found.interval == pytest.approx(reached, rel=1e-12)
@@ -576,7 +576,7 @@ def test_a_difference_is_judged_by_its_draws(method, paired, level):
 
 def test_table_holds_the_differences():
     classes, scores = classifiers(11, shifts=(1.5, 1.3, 1.1))
-    result = compare(classes, scores, measure="hand_till", test=dmfroc.Equivalence(0.01))
+    result = compare(classes, scores, measures="hand_till", test=dmfroc.Equivalence(0.01))
     table = result.to_pandas()
     for row, found in zip(table.itertuples(), result.differences, strict=True):
         assert (row.first, row.second) == (found.first, found.second)
@@ -624,7 +624,7 @@ def test_one_sided_limits_belong_to_their_p_values(options, alternative):
     of_margins = [(0.0, 0.95), (0.06, 0.95), (0.06, 0.7), (0.3, 0.99)]
     for margin, level in of_margins if alternative == "greater" else of_margins[:1]:
         test = dmfroc.NonInferiority(margin) if margin else alternative
-        result = compare(predictions, measure="hand_till", test=test, level=level, **options)
+        result = compare(predictions, measures="hand_till", test=test, level=level, **options)
         for difference in result.differences:
             is_shown = shows_alternative(difference, alternative, margin)
             assert is_shown == (difference.p_value < 1 - level)
@@ -637,7 +637,7 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
     classes, scores = classifiers(6)
     named = {name: Predictions.from_arrays(classes, x) for name, x in scores.items()}
     (both,), (greater,), (less,) = (
-        compare(named, measure="hand_till", paired=paired, test=side).differences
+        compare(named, measures="hand_till", paired=paired, test=side).differences
         for side in ("two-sided", "greater", "less")
     )
     assert both.value > 0
@@ -645,7 +645,7 @@ def test_one_sided_tests_halve_the_two_sided_one(paired):
     assert less.p_value == pytest.approx(1 - both.p_value / 2, rel=1e-8)
     assert greater.two_sided_p_value == both.p_value
     assert greater.probability_better == both.probability_better
-    (at_90,) = compare(named, measure="hand_till", paired=paired, level=0.9).differences
+    (at_90,) = compare(named, measures="hand_till", paired=paired, level=0.9).differences
     assert (greater.interval[0], less.interval[1]) == pytest.approx(at_90.interval, abs=1e-12)
 
 
@@ -653,7 +653,7 @@ def test_smaller_errors_are_better_where_better_is_tested():
     classes, scores = classifiers(6, shifts=(2.0, 1.0))
     probabilities = {k: np.exp(x) / np.exp(x).sum(axis=1)[:, None] for k, x in scores.items()}
     result = compare(
-        classes, probabilities, measure="brier_score", test=dmfroc.NonInferiority(0.05)
+        classes, probabilities, measures="brier_score", test=dmfroc.NonInferiority(0.05)
     )
     (difference,) = result.differences
     assert difference.value < 0
@@ -684,9 +684,9 @@ def test_limits_without_variation_are_those_of_one_unseen_row():
 def test_several_one_sided_tests_are_adjusted():
     classes, scores = classifiers(2, shifts=(1.5, 1.2, 1.0, 0.5))
     options = {"test": dmfroc.NonInferiority(0.02)}
-    single = compare(classes, scores, measure="hand_till", **options)
-    together = compare(classes, scores, measure="hand_till", simultaneous=True, **options)
-    two_sided = compare(classes, scores, measure="hand_till", simultaneous=True)
+    single = compare(classes, scores, measures="hand_till", **options)
+    together = compare(classes, scores, measures="hand_till", simultaneous=True, **options)
+    two_sided = compare(classes, scores, measures="hand_till", simultaneous=True)
     for one, joint, both in zip(
         single.differences, together.differences, two_sided.differences, strict=True
     ):
@@ -698,13 +698,13 @@ def test_several_one_sided_tests_are_adjusted():
     assert single.best_set() == two_sided.best_set()
     assert (
         single.order_probabilities
-        == compare(classes, scores, measure="hand_till").order_probabilities
+        == compare(classes, scores, measures="hand_till").order_probabilities
     )
 
 
 def test_what_is_tested_is_said_everywhere():
     classes, scores = classifiers(6)
-    result = compare(classes, scores, measure="hand_till", test=dmfroc.NonInferiority(0.05))
+    result = compare(classes, scores, measures="hand_till", test=dmfroc.NonInferiority(0.05))
     data = result.as_json()
     claim = "A - B > -0.05, that is, A is not worse than B by 0.05 or more"
     assert claim in data["tested"]
@@ -735,7 +735,7 @@ def test_hypotheses_that_cannot_be_tested_are_refused(options, message):
             dmfroc.NonInferiority(margin)
     classes, scores = classifiers()
     with pytest.raises(ValueError, match=message):
-        compare(classes, scores, measure="hand_till", **options)
+        compare(classes, scores, measures="hand_till", **options)
 
 
 def test_orders_of_small_samples_are_nearly_those_of_each_difference():
@@ -744,7 +744,7 @@ def test_orders_of_small_samples_are_nearly_those_of_each_difference():
     y = np.arange(14) % 2
     shifts = {"a": 3.0, "b": 1.0, "c": 0.3}
     scores = {name: rng.normal(size=14) + shift * y for name, shift in shifts.items()}
-    found = compare(y, scores, measure="hand_till")
+    found = compare(y, scores, measures="hand_till")
     assert min(d.p_value for d in found.differences) < 0.1
     for (first, second), expected in found.probability_better.items():
         total = sum(
@@ -761,8 +761,8 @@ def test_order_of_classifiers_turns_signs_alone():
     noise, right = rng.dirichlet([1, 1], size=51), np.eye(2)[y]
     given = {"weak": 0.7 * noise + 0.3 * right, "strong": 0.2 * noise + 0.8 * right}
     for name in ("brier_resolution", "brier_score"):
-        [first] = compare(y, given, measure=name).differences
-        [second] = compare(y, dict(reversed(given.items())), measure=name).differences
+        [first] = compare(y, given, measures=name).differences
+        [second] = compare(y, dict(reversed(given.items())), measures=name).differences
         assert second.standard_error == pytest.approx(first.standard_error, rel=1e-9)
         assert second.p_value == pytest.approx(first.p_value, rel=1e-6)
         assert second.interval == pytest.approx([-x for x in first.interval[::-1]], rel=1e-6)
@@ -772,10 +772,10 @@ def test_several_measures_are_compared_one_by_one():
     rng = np.random.default_rng(3)
     y = rng.integers(3, size=90)
     scores = {name: rng.dirichlet(np.ones(3), 90) for name in "ab"}
-    found = compare(y, scores, measure=["hand_till", "brier_score"], simultaneous=True)
+    found = compare(y, scores, measures=["hand_till", "brier_score"], simultaneous=True)
     assert list(found) == ["hand_till", "brier_score"]
     for name, one in found.items():
-        expected = compare(y, scores, measure=name, simultaneous=True)
+        expected = compare(y, scores, measures=name, simultaneous=True)
         assert one.differences == expected.differences
     table = found.to_pandas()
     assert table["measure"].tolist() == list(found)

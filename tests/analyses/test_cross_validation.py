@@ -73,7 +73,7 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
     folds = a.predictions.folds
     both = {"a": a.predictions, "b": b.predictions}
     [found] = compare(
-        both, measure="hand_till", folds=dmfroc.Folds(folds, target="learner")
+        both, measures="hand_till", folds=dmfroc.Folds(folds, target="learner")
     ).differences
     gaps = np.array(
         [_value(a.predictions, folds == f) - _value(b.predictions, folds == f) for f in range(5)]

@@ -58,8 +58,8 @@ def test_groups_folds_judges_and_subgroups_follow():
     for options in ({"groups": groups}, {"folds": folds}, {"method": dmfroc.Bootstrap(200)}):
         found = estimate("average_precision", Y, SCORES, pos_label=1, **options)
         assert found.interval == estimate("average_precision", two, own, **options).interval
-    by_group = compare_subgroups(Y, SCORES, by=groups % 2, measure="auc", pos_label=1)
-    of_two = compare_subgroups(two, own, by=groups % 2, measure="auc")
+    by_group = compare_subgroups(Y, SCORES, by=groups % 2, measures="auc", pos_label=1)
+    of_two = compare_subgroups(two, own, by=groups % 2, measures="auc")
     assert by_group.differences[0].p_value == of_two.differences[0].p_value
     said = np.where(RNG.random(240) < 0.9, Y, 2)
     known = np.where(RNG.random(240) < 0.5, Y.astype(object), None)
@@ -100,17 +100,17 @@ def test_a_column_of_one_class_alone_is_printed():
 
 def test_p_values_are_adjusted_for_all_classes():
     scores = {"one": SCORES, "other": OTHER}
-    found = compare(Y, scores, measure="average_precision", per_class=True)
-    alone = [compare(Y, scores, measure="average_precision", pos_label=k) for k in range(3)]
+    found = compare(Y, scores, measures="average_precision", per_class=True)
+    alone = [compare(Y, scores, measures="average_precision", pos_label=k) for k in range(3)]
     p = [x.differences[0].p_value for x in alone]
     assert [x.differences[0].p_value for x in found.values()] == p
     assert [x.differences[0].adjusted_p_value for x in found.values()] == holm(p).tolist()
     assert "adjusted" in str(found)
-    three = compare(Y, {**scores, "same": LOGITS}, measure="auc", per_class=True)
+    three = compare(Y, {**scores, "same": LOGITS}, measures="auc", per_class=True)
     p = [d.p_value for x in three.values() for d in x.differences]
     adjusted = [d.adjusted_p_value for x in three.values() for d in x.differences]
     assert adjusted == holm(p).tolist()
-    several = compare(Y, scores, measure=["recall", "f1"], per_class=True)
+    several = compare(Y, scores, measures=["recall", "f1"], per_class=True)
     assert list(several) == ["recall", "f1"]
     assert list(several["f1"]) == [0, 1, 2]
 
@@ -155,7 +155,7 @@ def test_what_is_refused():
 )
 @pytest.mark.filterwarnings("ignore:chance")
 def test_chance_has_the_value_of_chance(measure, value):
-    found = compare(Y, {"model": SCORES, "chance": None}, measure=measure)
+    found = compare(Y, {"model": SCORES, "chance": None}, measures=measure)
     assert found.estimates["chance"].value == pytest.approx(value, abs=1e-12)
     [difference] = found.differences
     assert difference.value == pytest.approx(found.estimates["model"].value - value)
@@ -166,12 +166,12 @@ def test_chance_has_the_value_of_chance(measure, value):
 def test_chance_forecasts_the_shares_and_predicts_the_most_frequent_class():
     shares = np.bincount(Y) / len(Y)
     names = ["accuracy", "log_loss", "average_precision"]
-    found = compare(Y, {"model": SCORES, "chance": "chance"}, measure=names)
+    found = compare(Y, {"model": SCORES, "chance": "chance"}, measures=names)
     values = {name: x.estimates["chance"].value for name, x in found.items()}
     assert values["accuracy"] == pytest.approx(shares.max())
     assert values["log_loss"] == pytest.approx(-shares @ np.log(shares))
     assert values["average_precision"] == pytest.approx(1 / 3)
-    hard = compare(Y, y_pred={"model": HARD, "chance": None}, measure="accuracy")
+    hard = compare(Y, y_pred={"model": HARD, "chance": None}, measures="accuracy")
     assert hard.estimates["chance"].value == pytest.approx(shares.max())
 
 
@@ -181,7 +181,7 @@ def test_the_p_value_of_an_area_is_close_to_that_of_ranks():
     for shift in (0.2, 0.3, 0.5):
         y = np.arange(150) % 3 == 0
         score = rng.normal(size=150) + shift * y
-        [difference] = compare(y, {"model": score, "chance": None}, measure="auc").differences
+        [difference] = compare(y, {"model": score, "chance": None}, measures="auc").differences
         of_ranks = stats.mannwhitneyu(score[y], score[~y]).pvalue
         assert difference.p_value == pytest.approx(of_ranks, rel=0.5, abs=0.02)
 

@@ -120,7 +120,7 @@ def test_a_users_measure_has_a_row_of_its_own():
     found = evaluate(predictions, measures=["hand_till", own])
     assert found.estimates["mean_score"].value == pytest.approx(predictions.scores[:, 0].mean())
     assert "\nMean score of the first class " in str(found)
-    compared = compare({"a": predictions, "b": predictions}, measure=own, paired=True)
+    compared = compare({"a": predictions, "b": predictions}, measures=own, paired=True)
     assert compared.differences[0].value == 0
 
 

@@ -56,7 +56,7 @@ def test_every_fold_has_the_shares(measure):
     [of_all] = evaluate(Y, A, measures=[measure], **options).estimates.values()
     assert of_all.value == pytest.approx(expected, abs=1e-12)
     for each in (options, of_learner):
-        compared = compare(Y, {"a": A, "b": B}, measure=measure, **each)
+        compared = compare(Y, {"a": A, "b": B}, measures=measure, **each)
         difference = expected - by_hand(measure, B)
         assert compared.differences[0].value == pytest.approx(difference, abs=1e-12)
 
@@ -76,7 +76,7 @@ def test_rows_of_the_target_and_turned_classes_in_folds():
 
 def test_a_fold_without_weight_of_a_class_is_refused():
     importance = np.where((FOLDS == 0) & (Y == 1), 0, 1)
-    for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measure=m, **o)):
+    for call in (estimate, lambda m, y, s, **o: compare(y, {"a": s, "b": B}, measures=m, **o)):
         # Shares need all classes, and so does one of the measures
         for measure, given in (
             ("accuracy", {"population": SHARES, "sample_weight": importance}),

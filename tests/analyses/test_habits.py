@@ -28,7 +28,7 @@ S = RNG.random((90, 3)) + np.eye(3)[Y]
 S /= S.sum(axis=1, keepdims=True)
 EVALUATION = dmfroc.evaluate(Y, S, measures=["hand_till", "accuracy"])
 FRAME = pd.DataFrame({"y": Y > 0, "p": S[:, 1]})
-COMPARISON = dmfroc.compare(Y, {"a_1": S, "b": S**3}, measure="hand_till")
+COMPARISON = dmfroc.compare(Y, {"a_1": S, "b": S**3}, measures="hand_till")
 
 NAMES, OPTIONS = table("names"), table("options")
 
@@ -174,7 +174,7 @@ CALLS = {
     "measures.accuracy(Y, S)": "call estimate(accuracy(), y_true, y_score)",
     "dmfroc.evaluate(FRAME, 'y', 'p')": "1 too many arguments without a name, first 'p', of "
     "type str: evaluate(df['y'], df['p']), or evaluate(y, model.predict_proba(X))",
-    "dmfroc.compare(Y, S, S, measure=['hand_till', 'accuracy'])": 'compare(y, {"a": scores_a, ',
+    "dmfroc.compare(Y, S, S, measures=['hand_till', 'accuracy'])": 'compare(y, {"a": scores_a, ',
     "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass nothing instead: threads are used",
     "dmfroc.evaluate(Y, S, ci_prob=0.9)": "pass level=, the coverage",
     "dmfroc.evaluate(Y, S, auc=True)": "pass measures='auc'",
@@ -431,20 +431,20 @@ def test_named_estimates_are_mappings_to_dict():
 
 
 def test_lists_of_classifiers_are_numbered():
-    named = dmfroc.compare(Y, {"1": S, "2": S**3}, measure="hand_till")
-    assert str(dmfroc.compare(Y, [S, S**3], measure="hand_till")) == str(named)
-    named = dmfroc.compare(Y, y_pred={"1": Y, "2": Y[::-1]}, measure="accuracy")
-    assert str(dmfroc.compare(Y, y_pred=[Y, Y[::-1]], measure="accuracy")) == str(named)
+    named = dmfroc.compare(Y, {"1": S, "2": S**3}, measures="hand_till")
+    assert str(dmfroc.compare(Y, [S, S**3], measures="hand_till")) == str(named)
+    named = dmfroc.compare(Y, y_pred={"1": Y, "2": Y[::-1]}, measures="accuracy")
+    assert str(dmfroc.compare(Y, y_pred=[Y, Y[::-1]], measures="accuracy")) == str(named)
     with pytest.raises(TypeError, match=r'a dict of scores by name .* pass \{"a": scores_a'):
-        dmfroc.compare(Y, S.tolist(), measure="accuracy")
+        dmfroc.compare(Y, S.tolist(), measures="accuracy")
 
 
 def test_columns_of_tables_and_pairs_are_classifiers():
     binary = (Y > 0).astype(int)
     scores = {"a": S[:, 1], "b": S[:, 2]}
-    named = dmfroc.compare(binary, scores, measure="hand_till")
-    assert dmfroc.compare(binary, pd.DataFrame(scores), measure="hand_till") == named
-    assert dmfroc.compare(binary, [*scores.items()], measure="hand_till") == named
+    named = dmfroc.compare(binary, scores, measures="hand_till")
+    assert dmfroc.compare(binary, pd.DataFrame(scores), measures="hand_till") == named
+    assert dmfroc.compare(binary, [*scores.items()], measures="hand_till") == named
     labels = {name: (x > 0.3).astype(int) for name, x in scores.items()}
     named = dmfroc.compare(binary, y_pred=labels)
     assert dmfroc.compare(binary, y_pred=pd.DataFrame(labels)) == named
@@ -458,10 +458,10 @@ def test_what_is_wrong_with_one_classifier_names_it():
     binary = (Y > 0).astype(int)
     halves = {"a": S[:, 1], "b": (1 + S[:, 2]) / 2}
     with pytest.warns(UserWarning, match=r"^b: all of y_score is between 1/2 and 1"):
-        dmfroc.compare(binary, halves, measure="hand_till")
+        dmfroc.compare(binary, halves, measures="hand_till")
     never = {"a": binary, "b": np.zeros(90, int)}
     with pytest.raises(ValueError, match=r"precision is nan for 'b', .*, since .*: choose another"):
-        dmfroc.compare(binary, y_pred=never, measure="precision")
+        dmfroc.compare(binary, y_pred=never, measures="precision")
 
 
 def test_estimates_are_numbers_in_arithmetic():
@@ -493,7 +493,7 @@ def test_tables_of_decisions_draw_themselves():
     assert display.im_.get_array().sum() == 90
     np.testing.assert_array_equal(display.confusion_matrix.sum(axis=1), [30, 30, 30])
     plt.close(display.figure_)
-    several = dmfroc.compare(Y, [S, S**3], measure=["hand_till", "accuracy"])
+    several = dmfroc.compare(Y, [S, S**3], measures=["hand_till", "accuracy"])
     with pytest.raises(TypeError, match=r"type \['hand_till'\].plot\(\)"):
         several.plot()
 
@@ -530,7 +530,7 @@ def test_tables_in_markdown_and_latex_have_the_printed_cells():
 
 def test_letters_with_a_meaning_stay_themselves():
     names = {"a|b": S, r"50 % \ {x}_#&$~^<>": S**3}
-    found = dmfroc.compare(Y, names, measure="hand_till")
+    found = dmfroc.compare(Y, names, measures="hand_till")
     lines = found.to_markdown("estimates").splitlines()
     assert r"a\|b" in lines[2]
     assert r"50 \% \textbackslash{} \{x\}\_\#\&\$\textasciitilde{}" in found.to_latex("estimates")

@@ -362,12 +362,12 @@ def test_no_event_is_told_apart_or_asked_for(survival, coding):
             "hand_till"
         ].value,
         "compare": lambda y, p, **o: dmfroc.compare(
-            y, {"a": p, "b": p**2}, measure="hand_till", **o
+            y, {"a": p, "b": p**2}, measures="hand_till", **o
         )["a"].value,
         "gate": lambda y, p, **o: dmfroc.applications.gate(
             [{"measure": "hand_till", "at_least": 0.5}], y, p, **o
         ).rules[0].value,
-        "subgroups": lambda y, p, **o: dmfroc.compare_subgroups(y, p, by, measure="hand_till",
+        "subgroups": lambda y, p, **o: dmfroc.compare_subgroups(y, p, by, measures="hand_till",
                                                                 **o) and None,
         "decision_curve": lambda y, p, **o: decision_curve(y, p, thresholds=[0.3], **o) and None,
         "choose_threshold": lambda y, p, **o: choose_threshold(y, p, n_draws=100, **o) and None,
@@ -463,7 +463,7 @@ def test_two_classes_have_one_area_in_the_picture():
     one = HorizonDisplay(dmfroc.estimate("hand_till", died, RISKS.sum(axis=1), **followed)).plot()
     assert one.ax_.get_ylabel() == "Hand-Till M"
     two = {"a": RISKS.sum(axis=1), "b": RISKS[:, 0]}
-    several = HorizonDisplay(dmfroc.compare(died, two, measure="brier_score", **followed)).plot()
+    several = HorizonDisplay(dmfroc.compare(died, two, measures="brier_score", **followed)).plot()
     assert several.ax_.get_ylabel() == "Brier score"
     assert [line.get_label() for line in several.lines_.values()] == ["a", "b"]
 
@@ -486,7 +486,7 @@ def test_prediction_accuracy_is_about_the_aalen_johansen_prediction():
 
 def test_subgroups_share_the_censoring():
     by = np.where(np.arange(N) % 2, "odd", "even")
-    found = dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, measure="brier_score",
+    found = dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, measures="brier_score",
                                      min_class_size=2, **FOLLOWED)  # fmt: skip
     classes, w = by_hand(TIME, KIND, T)
     for name, one in found.estimates.items():
@@ -496,7 +496,7 @@ def test_subgroups_share_the_censoring():
         assert one.value == pytest.approx(plain.value, abs=1e-12)
     with pytest.raises(ValueError, match=r"follow_up has weights .* use method='jackknife'"):
         dmfroc.compare_subgroups(KIND > 0, RISKS.sum(axis=1), by, method=dmfroc.Bootstrap(100),
-                                 measure="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
+                                 measures="brier_score", min_class_size=2, **FOLLOWED)  # fmt: skip
 
 
 def test_decisions_at_a_horizon():
@@ -615,7 +615,7 @@ def test_means_over_horizons_of_many_rows(monkeypatch):
 
     def mean():
         found = dmfroc.compare(
-            (events <= ends).astype(int), named, measure="auc", follow_up=follow_up
+            (events <= ends).astype(int), named, measures="auc", follow_up=follow_up
         )
         return found.means["a - b"]
 

@@ -119,13 +119,13 @@ def test_evaluate_and_compare(tmp_path):
     assert evaluation.to_pandas("agreement")["count"].sum() == N_VERIFIED
     evaluation.to_html(tmp_path / "one.html")
     evaluation.plot()
-    comparison = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, measure="hand_till", judge=JUDGE)
+    comparison = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, measures="hand_till", judge=JUDGE)
     assert comparison.estimates["a"].value == evaluation.estimates["hand_till"].value
     [d] = comparison.differences
     apart = np.hypot(*(e.standard_error for e in comparison.estimates.values()))
     assert d.standard_error < apart
     verified = dmfroc.compare(
-        TRUE[IS_VERIFIED], {"a": SCORES[IS_VERIFIED], "b": OTHER[IS_VERIFIED]}, measure="hand_till"
+        TRUE[IS_VERIFIED], {"a": SCORES[IS_VERIFIED], "b": OTHER[IS_VERIFIED]}, measures="hand_till"
     ).differences[0]
     assert d.standard_error < verified.standard_error
     comparison.to_html(tmp_path / "two.html")
@@ -213,7 +213,7 @@ def test_a_judge_that_gives_one_label_has_no_weight(judge, name):
     with warnings.catch_warnings(action="ignore"):
         found = dmfroc.estimate(name, HIDDEN, probabilities, judge=judge)
         alone = dmfroc.estimate(name, TRUE[IS_VERIFIED], probabilities[IS_VERIFIED])
-        both = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, measure="hand_till", judge=judge)
+        both = dmfroc.compare(HIDDEN, {"a": SCORES, "b": OTHER}, measures="hand_till", judge=judge)
     assert found.value == pytest.approx(alone.value)
     assert found.standard_error == pytest.approx(alone.standard_error, rel=0.1)
     assert any("its weight is 0" in x for x in found.warnings)
@@ -345,7 +345,7 @@ def test_strata_have_the_variance_of_stratified_sampling():
     assert alike.value == pytest.approx(found.value, abs=0.01)
     assert found.standard_error < 0.92 * alike.standard_error
     both = dmfroc.compare(
-        hidden, y_pred={"a": predicted, "b": rng.permutation(predicted)}, measure="accuracy",
+        hidden, y_pred={"a": predicted, "b": rng.permutation(predicted)}, measures="accuracy",
         judge=dmfroc.Judge(judge, strata=names),
     )  # fmt: skip
     assert both.estimates["a"].standard_error == pytest.approx(found.standard_error)
@@ -396,7 +396,7 @@ def test_prevalence_of_three_classes_and_of_comparisons():
     found = dmfroc.evaluate(TRUE, SCORES, measures=["accuracy"], population=shares)
     assert found.estimates["accuracy"].value == pytest.approx(recalls @ list(shares.values()))
     comparison = dmfroc.compare(
-        TRUE, {"a": SCORES, "b": OTHER}, measure="accuracy", population=list(shares.values())
+        TRUE, {"a": SCORES, "b": OTHER}, measures="accuracy", population=list(shares.values())
     )
     assert comparison.estimates["a"].interval == found.estimates["accuracy"].interval
     boot = dmfroc.estimate(
@@ -536,7 +536,7 @@ def test_comparisons_in_an_estimated_population():
     y, p, x = of_target(400, 0.5, 6)
     _, q, z = of_target(300, 0.3, 7)
     scores = {"a": p, "b": p[:, ::-1] * 0.3 + p * 0.7}
-    one = dmfroc.compare(y, scores, measure="average_precision", population=dmfroc.Importance(x, z))
+    one = dmfroc.compare(y, scores, measures="average_precision", population=dmfroc.Importance(x, z))
     alone = dmfroc.estimate("average_precision", y, p, population=dmfroc.Importance(x, z))
     assert one.estimates["a"].value == pytest.approx(alone.value)
     assert one.estimates["a"].standard_error == pytest.approx(alone.standard_error)
@@ -658,7 +658,7 @@ def test_independent_samples_have_weights_of_their_own():
     samples["b"] = dmfroc.Predictions.from_arrays(TWO[:500], P[:500] ** 2)
     weights = {"b": 0.5 + P[:500], "a": 1.5 - P}
     importance = {name: dmfroc.Importance(w) for name, w in weights.items()}
-    found = dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
+    found = dmfroc.compare(samples, measures="hand_till", paired=False, population=importance)
     for name, sample in samples.items():
         alone = dmfroc.estimate("hand_till", sample, population=dmfroc.Importance(weights[name]))
         assert found.estimates[name].value == alone.value
@@ -682,7 +682,7 @@ def test_independent_samples_have_weights_of_their_own():
 def test_importance_of_independent_samples_is_refused(importance, message):
     samples = {name: dmfroc.Predictions.from_arrays(TWO, P) for name in "ab"}
     with pytest.raises(ValueError, match=message):
-        dmfroc.compare(samples, measure="hand_till", paired=False, population=importance)
+        dmfroc.compare(samples, measures="hand_till", paired=False, population=importance)
 
 
 @pytest.mark.parametrize("measure", ["hand_till", "dmf_auc", "one_vs_rest_auc"])

@@ -61,7 +61,7 @@ class Data:
 
     def compare(self, measure, **options):
         scores = {"a": self.scores, "b": self.others}
-        found = compare(self.y, scores, measure=measure, **options, **self.given)
+        found = compare(self.y, scores, measures=measure, **options, **self.given)
         values = [x for e in found.estimates.values() for x in (e.value, *e.interval)]
         return [*values, *(d.p_value for d in found.differences)]
 
@@ -263,7 +263,7 @@ def on_scale(p, thresholds):
 def test_one_probability_in_all_functions():
     for call in (
         lambda p, q: compare(
-            {"a": read(p), "b": read(q)}, measure=measures.net_benefit(0.4)
+            {"a": read(p), "b": read(q)}, measures=measures.net_benefit(0.4)
         ).to_pandas(),
         lambda p, q: on_scale(
             p, applications.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
@@ -280,7 +280,7 @@ def test_one_probability_in_all_functions():
             Predictions.from_arrays(Y, p).with_positive_class(0)
         ).to_pandas(),
         lambda p, q: dmfroc.compare_subgroups(
-            Predictions.from_arrays(Y, p).with_positive_class(0), by=FOLDS, measure="log_loss"
+            Predictions.from_arrays(Y, p).with_positive_class(0), by=FOLDS, measures="log_loss"
         ).to_pandas(),
     ):
         found, expected = call(P, OTHER), call(both(P), both(OTHER))
@@ -315,11 +315,11 @@ def test_a_single_score_is_that_of_the_positive_class_as_in_scikit_learn(labels,
         values = [
             estimate("average_precision", names, P, **call).value,
             evaluate(names, P, **judged, **call).estimates["average_precision"].value,
-            compare(names, scores, measure="average_precision", **call).estimates["a"].value,
+            compare(names, scores, measures="average_precision", **call).estimates["a"].value,
             estimate("average_precision", found).value,
         ]
         assert curves.roc_curve(names, P, **call).area == pytest.approx(auc)
-        groups = dmfroc.compare_subgroups(names, P, FOLDS % 2, measure="hand_till", **call)
+        groups = dmfroc.compare_subgroups(names, P, FOLDS % 2, measures="hand_till", **call)
     np.testing.assert_allclose(values, expected)
     areas = [
         metrics.roc_auc_score(names[x == FOLDS % 2] == positive, P[x == FOLDS % 2]) for x in (0, 1)
@@ -505,7 +505,7 @@ def test_one_probability_in_the_command(tmp_path):
 def test_baselines_treat_the_positive_class(positive):
     share = np.mean(positive == Y)
     scores = {"model": both(P), "treat all": None, "none": "treat none", "zero": "always 0"}
-    found = compare(Y, scores, measure=measures.net_benefit(0.2), pos_label=positive)
+    found = compare(Y, scores, measures=measures.net_benefit(0.2), pos_label=positive)
     values = {name: e.value for name, e in found.estimates.items()}
     treated = share - (1 - share) / 4
     assert values["treat all"] == pytest.approx(treated, abs=1e-12)
@@ -513,15 +513,15 @@ def test_baselines_treat_the_positive_class(positive):
     assert values["zero"] == pytest.approx(treated if positive == 0 else 0, abs=1e-12)
     curve = curves.decision_curve(Y, P, thresholds=[0.2], pos_label=positive).baselines
     assert curve["treat all"][0] == pytest.approx(treated, abs=1e-12)
-    recall = compare(Y, scores, measure="recall", pos_label=positive).estimates
+    recall = compare(Y, scores, measures="recall", pos_label=positive).estimates
     assert (recall["treat all"].value, recall["none"].value) == (1, 0)
     by_hand = compare(
         (positive == Y).astype(int),
         {"model": P if positive else 1 - P, "treat all": None, "none": "treat none"},
-        measure=measures.net_benefit(0.2),
+        measures=measures.net_benefit(0.2),
     )
     for one, other in zip(found.differences[:2], by_hand.differences[:2], strict=True):
         assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
     given = Predictions.from_arrays(Y, both(P)).with_positive_class(positive)
-    of_predictions = compare({"model": given, "treat all": None}, measure="recall")
+    of_predictions = compare({"model": given, "treat all": None}, measures="recall")
     assert of_predictions.estimates["treat all"].value == 1

@@ -62,7 +62,7 @@ def test_options_that_a_method_does_not_use_are_refused(method, option, remedy):
     message = f"^{name} is no option of method='{method or 'jackknife'}': .*{remedy}"
     for paired in (True, False):
         with pytest.raises(ValueError, match=message):
-            compare(samples, measure="dmf_auc", paired=paired, **given)
+            compare(samples, measures="dmf_auc", paired=paired, **given)
     with pytest.raises(ValueError, match=message):
         estimate("dmf_auc", sample, **given)
     with pytest.raises(ValueError, match=message):

@@ -16,7 +16,7 @@ DISEASED, FIRST, SECOND = np.repeat([*_CELLS], [*_CELLS.values()], axis=0).T
 def ratio_of(measure, *, second_first=True, **options):
     tests = {"1": FIRST, "2": SECOND}
     tests = dict(reversed(tests.items())) if second_first else tests
-    found = dmfroc.compare(DISEASED, y_pred=tests, measure=measure, scale="ratio", **options)
+    found = dmfroc.compare(DISEASED, y_pred=tests, measures=measure, scale="ratio", **options)
     return found.differences[0]
 
 
@@ -44,7 +44,7 @@ def test_published_relative_predictive_value():
 
 def test_ratio_follows_from_the_logarithms():
     """The error is that of log A - log B, from the covariance of the values."""
-    difference = dmfroc.compare(DISEASED, y_pred={"2": SECOND, "1": FIRST}, measure="precision")
+    difference = dmfroc.compare(DISEASED, y_pred={"2": SECOND, "1": FIRST}, measures="precision")
     values = np.array([e.value for e in difference.estimates.values()])
     gradient = np.array([1, -1]) / values
     expected = math.sqrt(gradient @ difference.covariance @ gradient)
@@ -53,7 +53,7 @@ def test_ratio_follows_from_the_logarithms():
 
 def test_turned_around_and_in_print():
     found = dmfroc.compare(
-        DISEASED, y_pred={"2": SECOND, "1": FIRST}, measure="recall", scale="ratio"
+        DISEASED, y_pred={"2": SECOND, "1": FIRST}, measures="recall", scale="ratio"
     )
     [ratio], swapped = found.differences, ratio_of("recall", second_first=False)
     turned = ratio.turned_around()
@@ -92,7 +92,7 @@ def test_what_does_not_go_with_ratios(options, message):
 def test_values_without_a_ratio():
     with pytest.raises(ValueError, match="needs values above 0, but recall of 'never' is 0"):
         dmfroc.compare(
-            DISEASED, y_pred={"1": FIRST, "never": 0 * FIRST}, measure="recall", scale="ratio"
+            DISEASED, y_pred={"1": FIRST, "never": 0 * FIRST}, measures="recall", scale="ratio"
         )
     with pytest.raises(ValueError, match="scale must be"):
         ratio_of("recall") and dmfroc.compare(DISEASED, y_pred={"1": FIRST, "2": SECOND}, scale="x")

@@ -23,8 +23,8 @@ def sample(n=240, n_classes=3, seed=0, gap=0.0):
 def test_each_group_has_its_own_estimate(measure):
     y, scores, site = sample()
     weights = 0.5 + np.arange(len(y)) % 4
-    found = compare_subgroups(y, scores, site, measure=measure)
-    weighted = compare_subgroups(y, scores, site, measure=measure, sample_weight=weights)
+    found = compare_subgroups(y, scores, site, measures=measure)
+    weighted = compare_subgroups(y, scores, site, measures=measure, sample_weight=weights)
     assert list(found.estimates) == list(weighted.estimates) == ["a", "b", "c"]
     for name, of_group in found.estimates.items():
         rows = site == name
@@ -38,13 +38,13 @@ def test_two_groups_are_two_independent_samples():
     y, scores, site = sample()
     first = site == "a"
     [difference] = compare_subgroups(
-        y, scores, np.where(first, "a", "b"), measure="hand_till"
+        y, scores, np.where(first, "a", "b"), measures="hand_till"
     ).differences
     parts = {
         "a": Predictions.from_arrays(y[first], scores[first]),
         "b": Predictions.from_arrays(y[~first], scores[~first]),
     }
-    [expected] = compare(parts, measure="hand_till", paired=False).differences
+    [expected] = compare(parts, measures="hand_till", paired=False).differences
     assert difference.value == pytest.approx(expected.value, rel=1e-12)
     assert difference.standard_error == pytest.approx(expected.standard_error, rel=1e-12)
     assert difference.p_value == pytest.approx(expected.p_value, rel=0.01)
@@ -53,7 +53,7 @@ def test_two_groups_are_two_independent_samples():
 
 def test_differences_with_all_others_are_those_with_their_mean():
     y, scores, site = sample()
-    found = compare_subgroups(y, scores, site, measure="hand_till")
+    found = compare_subgroups(y, scores, site, measures="hand_till")
     assert [(d.first, d.second) for d in found.differences] == [
         ("a", "b"),
         ("a", "c"),
@@ -82,7 +82,7 @@ def test_differences_with_all_others_are_those_with_their_mean():
 def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
     y, scores, site = sample(n=3000)
     by = np.where(site == "a", "a", "b")
-    found = compare_subgroups(y, scores, by, measure="hand_till")
+    found = compare_subgroups(y, scores, by, measures="hand_till")
     [difference] = found.differences
     z = difference.value / difference.standard_error
     assert found.omnibus.degrees_of_freedom[0] == 1
@@ -94,7 +94,7 @@ def test_omnibus_test_of_two_groups_is_the_square_of_their_difference():
 def test_two_groups_have_the_p_value_of_their_difference(options):
     y, scores, site = sample(240)
     by = np.where(site == "a", "a", "b")
-    found = compare_subgroups(y, scores, by, measure="accuracy", **options)
+    found = compare_subgroups(y, scores, by, measures="accuracy", **options)
     [difference], (statistic, freedom) = (
         found.differences,
         (
@@ -108,7 +108,7 @@ def test_two_groups_have_the_p_value_of_their_difference(options):
 
 def test_omnibus_statistic_is_wald_s_in_large_groups():
     y, scores, site = sample(n=30_000)
-    found = compare_subgroups(y, scores, site, measure="hand_till")
+    found = compare_subgroups(y, scores, site, measures="hand_till")
     # On the logit scale, where a small group's variance depends less on its value
     values = np.array([e.value for e in found.estimates.values()])
     errors = np.array([e.standard_error for e in found.estimates.values()])
@@ -130,7 +130,7 @@ def test_omnibus_test_of_equal_groups_near_perfection_seldom_rejects():
     for seed in range(20):
         z = np.random.default_rng(seed).normal(size=(160, 3)) + 5.5 * np.eye(3)[y]
         scores = np.exp(1.5 * z) / np.exp(1.5 * z).sum(axis=1)[:, None]
-        found = compare_subgroups(y, scores, by, measure="brier_score")
+        found = compare_subgroups(y, scores, by, measures="brier_score")
         p_values.append(found.omnibus.p_value)
     assert np.sum(np.array(p_values) < 0.05) <= 3  # of a binomial (20, 0.05): 98 %
 
@@ -138,14 +138,14 @@ def test_omnibus_test_of_equal_groups_near_perfection_seldom_rejects():
 def test_differences_of_independent_groups_have_the_intervals_of_independent_samples():
     y, scores, site = sample()
     is_first = site == "a"
-    found = compare_subgroups(y, scores, is_first, measure="hand_till")
+    found = compare_subgroups(y, scores, is_first, measures="hand_till")
     names = [difference.first for difference in found.differences]
     samples = {str(part): (y[is_first == part], scores[is_first == part]) for part in (True, False)}
     first = names[0].rpartition("=")[2].rpartition(" ")[2]
     other = str(first != "True")
     [expected] = compare(
         {name: Predictions.from_arrays(*samples[name]) for name in (first, other)},
-        measure="hand_till",
+        measures="hand_till",
         paired=False,
     ).differences
     [difference] = found.differences
@@ -158,10 +158,10 @@ def test_columns_cross():
     y, scores, site = sample()
     old = np.arange(240) % 8 < 4
     table = pd.DataFrame({"site": site, "old": old})
-    found = compare_subgroups(y, scores, table, measure="hand_till")
+    found = compare_subgroups(y, scores, table, measures="hand_till")
     assert next(iter(found.estimates)) == "site=a, old=False"
     assert len(found.estimates) == 6
-    as_dict = compare_subgroups(y, scores, {"site": site, "old": old}, measure="hand_till")
+    as_dict = compare_subgroups(y, scores, {"site": site, "old": old}, measures="hand_till")
     assert as_dict.estimates == found.estimates
 
 
@@ -173,7 +173,7 @@ def test_groups_that_say_too_little_are_named_and_left_out():
     site[np.flatnonzero(y == 0)[-3:]] = "two"
     site[np.flatnonzero(y == 2)[-30:]] = "two"
     with pytest.warns(UserWarning, match="left out: t(iny, which lacks class 2|wo, )"):
-        found = compare_subgroups(y, scores, site, measure="hand_till")
+        found = compare_subgroups(y, scores, site, measures="hand_till")
     assert found.left_out == {
         "tiny": "which lacks class 2",
         "two": "which has 3 observations of class 0, fewer than min_class_size=5",
@@ -186,9 +186,9 @@ def test_clusters_inside_groups_count_as_one():
     y, scores, site = sample()
     twice = np.repeat(np.arange(240), 2)
     found = compare_subgroups(
-        y[twice], scores[twice], site[twice], measure="hand_till", groups=twice
+        y[twice], scores[twice], site[twice], measures="hand_till", groups=twice
     )
-    single = compare_subgroups(y, scores, site, measure="hand_till")
+    single = compare_subgroups(y, scores, site, measures="hand_till")
     for one, other in zip(found.differences, single.differences, strict=True):
         assert one.value == pytest.approx(other.value, rel=1e-12)
         assert one.standard_error == pytest.approx(other.standard_error, rel=1e-12)
@@ -202,9 +202,9 @@ def test_the_same_observations_in_two_groups_do_not_differ():
     rng = np.random.default_rng(1)
     both = np.concatenate([scores, scores + 0.1 * rng.normal(size=scores.shape)])
     ys = np.tile(y, 2)
-    correlated = compare_subgroups(ys, both, eye, measure="hand_till", groups=patient)
-    independent = compare_subgroups(ys, both, eye, measure="hand_till")
-    paired = compare(y, {"left": both[:90], "right": both[90:]}, measure="hand_till")
+    correlated = compare_subgroups(ys, both, eye, measures="hand_till", groups=patient)
+    independent = compare_subgroups(ys, both, eye, measures="hand_till")
+    paired = compare(y, {"left": both[:90], "right": both[90:]}, measures="hand_till")
     [difference] = correlated.differences
     assert difference.standard_error < 0.2 * independent.differences[0].standard_error
     assert difference.standard_error == pytest.approx(
@@ -213,16 +213,16 @@ def test_the_same_observations_in_two_groups_do_not_differ():
     assert correlated.omnibus.p_value == pytest.approx(difference.p_value, abs=0.02)
     with pytest.raises(ValueError, match="use method='jackknife'"):
         compare_subgroups(
-            ys, both, eye, measure="hand_till", groups=patient, method=dmfroc.Bootstrap(100)
+            ys, both, eye, measures="hand_till", groups=patient, method=dmfroc.Bootstrap(100)
         )
 
 
 def test_bootstrap_agrees_with_the_jackknife():
     y, scores, site = sample(n=900)
     by_draws = compare_subgroups(
-        y, scores, site, measure="hand_till", method=dmfroc.Bootstrap(1000)
+        y, scores, site, measures="hand_till", method=dmfroc.Bootstrap(1000)
     )
-    by_influences = compare_subgroups(y, scores, site, measure="hand_till")
+    by_influences = compare_subgroups(y, scores, site, measures="hand_till")
     for one, other in zip(by_draws.differences, by_influences.differences, strict=True):
         assert one.interval == pytest.approx(other.interval, abs=0.01)
 
@@ -240,26 +240,26 @@ def test_bootstrap_agrees_with_the_jackknife():
 def test_bad_groups_are_refused(by, message):
     y, scores, _ = sample()
     with pytest.raises(ValueError, match=message):
-        compare_subgroups(y, scores, by, measure="hand_till")
+        compare_subgroups(y, scores, by, measures="hand_till")
 
 
 def test_a_perfect_group_is_tested_by_its_interval():
     y, scores = cyclic_scores()
     by, perfect = np.arange(len(y)) % 2 == 0, 0.1 + np.eye(scores.shape[1])[y]
     scores = np.where(by[:, None], perfect, scores)
-    found = compare_subgroups(y, scores, by, measure="hand_till")
+    found = compare_subgroups(y, scores, by, measures="hand_till")
     assert found.estimates["True"].value == pytest.approx(1)
     assert found.differences[0].standard_error > 0
     low, high = found.estimates["True"].interval[0], found.estimates["False"].interval[1]
     assert high < low  # so that a test has to reject
     assert found.omnibus.p_value < 0.01
-    alike = compare_subgroups(y, perfect, by, measure="hand_till")
+    alike = compare_subgroups(y, perfect, by, measures="hand_till")
     assert (alike.omnibus.statistic, alike.omnibus.p_value) == (0, 1)
 
 
 def test_forest_plot_has_a_row_for_each_group():
     y, scores, site = sample()
-    found = compare_subgroups(y, scores, site, measure="hand_till")
+    found = compare_subgroups(y, scores, site, measures="hand_till")
     display = found.plot(color="black")
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     ends = [tuple(line.get_xdata()) for line in display.intervals_]
@@ -285,7 +285,7 @@ def test_groups_have_means_over_folds():
     scores = rng.normal(size=(300, 3)) + np.eye(3)[y]
     y[(by == 2) & (folds == 1)] %= 2
     with pytest.warns(UserWarning, match="left out: 2, which lacks class 2 in a fold"):
-        found = compare_subgroups(y, scores, by, measure="hand_till", folds=folds)
+        found = compare_subgroups(y, scores, by, measures="hand_till", folds=folds)
     assert list(found.estimates) == ["0", "1"]
     for group, of_group in enumerate(found.estimates.values()):
         rows = by == group
@@ -294,11 +294,11 @@ def test_groups_have_means_over_folds():
     y, by, scores, folds = y[by < 2], by[by < 2], scores[by < 2], folds[by < 2]
     counts = 1 + np.arange(len(y)) % 2
     weighted = compare_subgroups(
-        y, scores, by, measure="accuracy", folds=folds, frequency_weight=counts
+        y, scores, by, measures="accuracy", folds=folds, frequency_weight=counts
     )
     repeated = compare_subgroups(
         *(np.repeat(x, counts, axis=0) for x in (y, scores, by)),
-        measure="accuracy",
+        measures="accuracy",
         folds=np.repeat(folds, counts),
     )
     assert weighted.differences[0].interval == pytest.approx(repeated.differences[0].interval)
@@ -319,7 +319,7 @@ def test_shrunken_groups_are_closer_to_the_truth():
     rows, score = crossed_groups()
     true = {"p": stats.norm.cdf(0.5 / 2**0.5), "q": stats.norm.cdf(1.2 / 2**0.5)}
     true["r"] = stats.norm.cdf(1.9 / 2**0.5)
-    found = compare_subgroups(rows.y, score, rows[["a", "b"]], measure="hand_till", shrink=True)
+    found = compare_subgroups(rows.y, score, rows[["a", "b"]], measures="hand_till", shrink=True)
     closer = found.shrunken
     truths = np.array([true[name[2]] for name in found.estimates])
     alone, near = (
@@ -337,7 +337,7 @@ def test_shrunken_groups_are_closer_to_the_truth():
     assert smallest.interval[0] < truths.min() < smallest.interval[1]
     assert "shrunken" in found.to_pandas()
     assert "largest gap in hand_till" in str(found)
-    plain = compare_subgroups(rows.y, score, rows[["a", "b"]], measure="hand_till")
+    plain = compare_subgroups(rows.y, score, rows[["a", "b"]], measures="hand_till")
     assert plain.shrunken is None
     assert plain.estimates == found.estimates
 
@@ -345,7 +345,7 @@ def test_shrunken_groups_are_closer_to_the_truth():
 def test_shrunken_groups_of_one_column_are_a_random_effects_mean():
     """With a known tau the value is the weighted mean of its own and the common one."""
     rows, score = crossed_groups(1, 200)
-    found = compare_subgroups(rows.y, score, rows.b, measure="hand_till", shrink=True)
+    found = compare_subgroups(rows.y, score, rows.b, measures="hand_till", shrink=True)
     alone = np.array([e.value for e in found.estimates.values()])
     near = np.array([e.value for e in found.shrunken.estimates.values()])
     order = np.argsort(alone)
@@ -361,7 +361,7 @@ def test_perfect_groups_are_shrunken_and_two_are_too_few():
         y,
         perfect,
         np.where(site == "c", site, np.arange(240) // 3 % 3),
-        measure="hand_till",
+        measures="hand_till",
         shrink=True,
     )
     # A perfect group counts half an error, and is drawn towards the others
@@ -376,7 +376,7 @@ def test_the_largest_gap_is_between_the_limits_of_all_pairs():
     group = np.repeat(list("abcd"), 60)
     y = rng.integers(2, size=240)
     right = rng.random(240) < np.where(group == "c", 0.6, 0.9)
-    found = compare_subgroups(y, y_pred=np.where(right, y, 1 - y), by=group, measure="accuracy")
+    found = compare_subgroups(y, y_pred=np.where(right, y, 1 - y), by=group, measures="accuracy")
     gap, values = found.largest_gap, {x: e.value for x, e in found.estimates.items()}
     assert (gap.first, gap.second) == (max(values, key=values.get), "c")
     assert gap.value == pytest.approx(np.ptp([*values.values()]))
@@ -384,6 +384,6 @@ def test_the_largest_gap_is_between_the_limits_of_all_pairs():
     assert gap.interval[0] == max(max(low, -high) for low, high in pairs)
     assert gap.interval[1] == max(max(high, -low) for low, high in pairs)
     assert f"largest gap: {gap.first} - c = {gap.value:.4f}, 95 % interval" in str(found)
-    same = compare_subgroups(y, y_pred=y, by=group, measure="accuracy").largest_gap
+    same = compare_subgroups(y, y_pred=y, by=group, measures="accuracy").largest_gap
     assert (same.value, same.interval[0]) == (0, 0)
     assert same.interval[1] > 0

@@ -28,7 +28,7 @@ def test_published_analysis_of_five_readers(external_directory):
     by = {key: part for key, part in table.groupby(["treatment", "reader"])}
     y = by[1, 1]["truth"].to_numpy()
     scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}
-    found = compare_runs(y, scores, measure="hand_till", covariances="leave_one_out")
+    found = compare_runs(y, scores, measures="hand_till", covariances="leave_one_out")
     assert found.mean_squares["classifiers"] == pytest.approx(0.004796171, abs=5e-10)
     assert found.mean_squares["classifiers:runs"] == pytest.approx(0.0005510306, abs=5e-11)
     assert found.covariances.same_classifier == pytest.approx(0.0003440748, abs=5e-11)
@@ -55,7 +55,7 @@ def test_published_covariances_of_pairs(
     by = {key: part for key, part in table.groupby(["treatment", "reader"])}
     y = by[1, 1]["truth"].to_numpy()
     scores = {f"{t}": [by[t, r]["rating"].to_numpy(float) for r in range(1, 6)] for t in (1, 2)}
-    found = compare_runs(y, scores, measure="hand_till", covariances=covariances)
+    found = compare_runs(y, scores, measures="hand_till", covariances=covariances)
     test = found.random_runs
     assert test.statistic == pytest.approx(statistic, abs=5e-7)
     assert test.degrees_of_freedom[1] == pytest.approx(freedom, abs=5e-6)
@@ -88,7 +88,7 @@ def test_published_analyses_of_cases_nested_in_readers_and_tests(
         own = range(5) if nested_in == "readers" else [t - 1] * 5
         scores[f"{t}"] = [np.where(copy == k, x, np.nan) for k, x in zip(own, ratings, strict=True)]
     test = compare_runs(
-        np.tile(y, n_copies), scores, measure="hand_till", covariances=covariances
+        np.tile(y, n_copies), scores, measures="hand_till", covariances=covariances
     ).random_runs
     assert test.statistic == pytest.approx(statistic, abs=5e-7 if error else 5e-4)
     assert test.degrees_of_freedom == pytest.approx((1, freedom), abs=5e-6)
@@ -103,9 +103,9 @@ def test_cases_that_nobody_read_are_as_good_as_absent(groups):
     lacks = np.arange(120) // 12 == 3
     some = {x: [np.where(lacks[:, None], np.nan, s) for s in of] for x, of in scores.items()}
     kept = {x: [s[~lacks] for s in of] for x, of in scores.items()}
-    found = compare_runs(y, some, groups=groups, measure="hand_till")
+    found = compare_runs(y, some, groups=groups, measures="hand_till")
     own = None if groups is None else groups[~lacks]
-    expected = compare_runs(y[~lacks], kept, groups=own, measure="hand_till")
+    expected = compare_runs(y[~lacks], kept, groups=own, measures="hand_till")
     assert found.n_observations == expected.n_observations == 108
     np.testing.assert_allclose(found.covariances, expected.covariances, rtol=1e-9)
     assert found.random_runs.p_value == pytest.approx(expected.random_runs.p_value)
@@ -120,10 +120,10 @@ def test_readers_who_share_no_cases_share_no_error():
         x: [np.where(r[:, None], s, np.nan) for r, s in zip(read, of, strict=True)]
         for x, of in scores.items()
     }
-    found = compare_runs(y, some, measure="hand_till").covariances
+    found = compare_runs(y, some, measures="hand_till").covariances
     half = {x: [of[0][first], of[2][first]] for x, of in scores.items()}
     with pytest.warns(UserWarning, match="two runs of two learners"):
-        expected = compare_runs(y[first], half, measure="hand_till").covariances
+        expected = compare_runs(y[first], half, measures="hand_till").covariances
     assert found.same_classifier == pytest.approx(expected.same_classifier / 3)
     assert found.different == pytest.approx(expected.different / 3)
 
@@ -132,23 +132,23 @@ def test_tables_with_missing_scores_keep_their_names_and_order():
     y, scores = runs()
     lacks = np.arange(120) % 7 == 0
     some = {x: [np.where(lacks[:, None], np.nan, s) for s in of] for x, of in scores.items()}
-    expected = compare_runs(y, some, measure="hand_till")
+    expected = compare_runs(y, some, measures="hand_till")
     names, index = np.array(["x", "y", "z"]), [f"row {i}" for i in range(120)]
     turned = {
         x: [pd.DataFrame(s[:, ::-1], index, ["p_z", "p_y", "p_x"]) for s in of]
         for x, of in some.items()
     }
-    found = compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+    found = compare_runs(pd.Series(names[y], index), turned, measures="hand_till")
     assert found.covariances == expected.covariances
     turned["A"][1] = turned["A"][1].iloc[::-1]
     with pytest.raises(ValueError, match="run 1 of 'A': with missing scores give all rows in the"):
-        compare_runs(pd.Series(names[y], index), turned, measure="hand_till")
+        compare_runs(pd.Series(names[y], index), turned, measures="hand_till")
 
 
 def test_one_sided_tests_and_margins_of_runs():
     y, scores = runs(shifts=(1.3, 1.3))
-    plain = compare_runs(y, scores, measure="hand_till").random_runs.differences[0]
-    found = compare_runs(y, scores, measure="hand_till", test=NonInferiority(0.05))
+    plain = compare_runs(y, scores, measures="hand_till").random_runs.differences[0]
+    found = compare_runs(y, scores, measures="hand_till", test=NonInferiority(0.05))
     d, freedom = found.random_runs.differences[0], found.random_runs.degrees_of_freedom[1]
     p_value = stats.t.sf((plain.value + 0.05) / plain.standard_error, freedom)
     assert d.p_value == pytest.approx(p_value)
@@ -156,13 +156,13 @@ def test_one_sided_tests_and_margins_of_runs():
     assert d.interval == pytest.approx((low, np.inf))
     assert "A is not worse than B by 0.05 or more" in str(found)
     with pytest.raises(ValueError, match="margin must be less than"):
-        compare_runs(y, scores, measure="hand_till", test=NonInferiority(2.0))
+        compare_runs(y, scores, measures="hand_till", test=NonInferiority(2.0))
     some = {
         x: [np.where(np.arange(120)[:, None] < 9, np.nan, s) for s in of]
         for x, of in scores.items()
     }
     with pytest.raises(ValueError, match="covariances='delong' needs scores of all cases"):
-        compare_runs(y, some, measure="hand_till", covariances="delong")
+        compare_runs(y, some, measures="hand_till", covariances="delong")
 
 
 def test_unbiased_covariances_are_those_of_all_samples():
@@ -172,7 +172,7 @@ def test_unbiased_covariances_are_those_of_all_samples():
     for rows in np.ndindex(2, 2, 2, 2):
         runs = np.concatenate([negative[[*rows[:2]]], positive[[*rows[2:]]]])
         scores = {"A": [runs[:, 0]] * 3, "B": [runs[:, 1]] * 3}
-        found = compare_runs(y, scores, measure="hand_till", covariances="unbiased")
+        found = compare_runs(y, scores, measures="hand_till", covariances="unbiased")
         values.append([found.values["A"][0], found.values["B"][0]])
         estimates.append([found.covariances.different, found.covariances.variance])
     covariance = np.cov(np.transpose(values), bias=True)
@@ -193,13 +193,13 @@ def test_unbiased_covariances_are_those_of_two_classes_without_groups(options):
 @pytest.mark.parametrize("crossed", [True, False])
 def test_three_runs_of_two_learners_by_hand(crossed):
     y, scores = runs()
-    found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
+    found = compare_runs(y, scores, measures="hand_till", crossed=crossed)
     values = np.array([[hand_till()(y, s) for s in of_one] for of_one in scores.values()])
     names = [f"{name}{run}" for name in scores for run in range(3)]
     flat = dict(zip(names, [s for of_one in scores.values() for s in of_one], strict=True))
     errors = {
         (d.first, d.second): d.standard_error**2
-        for d in compare(y, flat, measure="hand_till").differences
+        for d in compare(y, flat, measures="hand_till").differences
     }
 
     def error_of_differences(a, b):
@@ -241,12 +241,12 @@ def test_three_runs_of_two_learners_by_hand(crossed):
 
 def test_fixed_cases_are_a_paired_t_test_of_the_runs():
     y, scores = runs(n_runs=5)
-    found = compare_runs(y, scores, measure="hand_till")
+    found = compare_runs(y, scores, measures="hand_till")
     expected = stats.ttest_rel(found.values["A"], found.values["B"])
     [difference] = found.fixed_cases.differences
     assert difference.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     assert difference.interval == pytest.approx(expected.confidence_interval(), rel=1e-9)
-    independent = compare_runs(y, scores, measure="hand_till", crossed=False)
+    independent = compare_runs(y, scores, measures="hand_till", crossed=False)
     expected = stats.ttest_ind(found.values["A"], found.values["B"])
     assert independent.fixed_cases.p_value == pytest.approx(expected.pvalue, rel=1e-9)
 
@@ -254,7 +254,7 @@ def test_fixed_cases_are_a_paired_t_test_of_the_runs():
 def test_runs_that_do_not_vary_show_their_difference_for_certain():
     y, scores = runs(n_runs=1, shifts=(1.5, 1.0, 1.0))
     same = {"A": scores["A"] * 3, "B": scores["B"] * 3, "C": scores["B"] * 3}
-    test = compare_runs(y, same, measure="hand_till").fixed_cases
+    test = compare_runs(y, same, measures="hand_till").fixed_cases
     assert [difference.p_value for difference in test.differences] == [0, 0, 1]
     assert [difference.standard_error for difference in test.differences] == [0, 0, 0]
     assert [d.probability_better for d in test.differences] == [1, 1, 0.5]
@@ -262,7 +262,7 @@ def test_runs_that_do_not_vary_show_their_difference_for_certain():
 
 def test_plot_shows_every_difference_for_each_kind_of_new_data():
     y, scores = runs(n_runs=4)
-    found = compare_runs(y, scores, measure="hand_till")
+    found = compare_runs(y, scores, measures="hand_till")
     display = found.plot(ax=Figure().subplots())
     tests = [found.random_runs, found.fixed_runs, found.fixed_cases]
     differences = [test.differences[0] for test in tests]
@@ -275,7 +275,7 @@ def test_plot_shows_every_difference_for_each_kind_of_new_data():
 def test_fixed_runs_are_the_mean_over_runs_as_one_measure(crossed):
     """For these runs, the variance of the difference of means is that of the mean influences."""
     y, scores = runs()
-    found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
+    found = compare_runs(y, scores, measures="hand_till", crossed=crossed)
     from dmfroc.extend import influences
 
     mean = {
@@ -305,7 +305,7 @@ def test_random_class_sizes_count_in_the_error(measure):
         return right if measure == "accuracy" else ((s - np.eye(3)[y]) ** 2).sum(1) / 2
 
     gap = np.subtract(*(np.mean([losses(s) for s in v], axis=0) for v in scores.values()))
-    [difference] = compare_runs(y, scores, measure=measure).fixed_runs.differences
+    [difference] = compare_runs(y, scores, measures=measure).fixed_runs.differences
     assert difference.value == pytest.approx(gap.mean())
     of_classes = [gap[y == c] for c in range(3)]
     within = sum(len(x) * x.var(ddof=1) for x in of_classes) / len(gap) ** 2
@@ -317,7 +317,7 @@ def test_random_class_sizes_count_in_the_error(measure):
 def test_two_runs_that_happen_to_vary_little_have_the_error_of_the_cases(seed):
     y, scores = runs(seed, n_runs=2, sd=0)
     with pytest.warns(UserWarning, match="two runs of two learners .* three runs or more"):
-        found = compare_runs(y, scores, measure="hand_till")
+        found = compare_runs(y, scores, measures="hand_till")
     assert "three runs or more" in found.warnings[-1]
     random, fixed = (t.differences[0] for t in (found.random_runs, found.fixed_runs))
     assert random.standard_error >= fixed.standard_error * (1 - 1e-12)
@@ -325,8 +325,8 @@ def test_two_runs_that_happen_to_vary_little_have_the_error_of_the_cases(seed):
 
 def test_runs_in_any_order_and_classifiers_in_any_order():
     y, scores = runs(shifts=(1.5, 1.2, 1.0))
-    found = compare_runs(y, scores, measure="hand_till")
-    turned = compare_runs(y, {k: scores[k][::-1] for k in "CBA"}, measure="hand_till")
+    found = compare_runs(y, scores, measures="hand_till")
+    turned = compare_runs(y, {k: scores[k][::-1] for k in "CBA"}, measures="hand_till")
     assert found.random_runs.statistic == pytest.approx(turned.random_runs.statistic, rel=1e-9)
     assert len(found.random_runs.differences) == 3
     assert len(found.to_pandas()) == 9
@@ -345,7 +345,7 @@ def test_runs_in_any_order_and_classifiers_in_any_order():
 def test_bad_runs_are_refused(change, kind, message):
     y, scores = runs()
     with pytest.raises(kind, match=message):
-        compare_runs(y, change(scores), measure="hand_till")
+        compare_runs(y, change(scores), measures="hand_till")
 
 
 @pytest.mark.parametrize("measure", ["auc", "accuracy", "cohen_kappa"])
@@ -365,8 +365,8 @@ def test_a_case_that_nobody_has_read_is_as_if_it_were_not_there(measure, in_grou
     unread = {k: [np.where(is_read[:, None], x, np.nan) for x in v] for k, v in every.items()}
     without = {k: [x[is_read] for x in v] for k, v in every.items()}
     of_others = None if groups is None else groups[is_read]
-    found = compare_runs(y, unread, measure=measure, groups=groups)
-    expected = compare_runs(y[is_read], without, measure=measure, groups=of_others)
+    found = compare_runs(y, unread, measures=measure, groups=groups)
+    expected = compare_runs(y[is_read], without, measures=measure, groups=of_others)
     for kind, test in expected.tests.items():
         for one, other in zip(found.tests[kind].differences, test.differences, strict=True):
             assert one.value == pytest.approx(other.value, abs=1e-12)

@@ -70,7 +70,7 @@ def test_ranks_do_not_depend_on_the_order_of_the_models_or_the_direction():
     assert turned.ranks().intervals == FOUND.ranks().intervals
     y = RNG.integers(2, size=200)
     scores = {x: np.clip(y * s + RNG.uniform(size=200) / 2, 0, 1) / 2 for x, s in SKILLS.items()}
-    errors = dmfroc.compare(y, scores, measure="brier_score").ranks()
+    errors = dmfroc.compare(y, scores, measures="brier_score").ranks()
     values = [e.value for e in errors.estimates.values()]
     assert values == sorted(values)
     assert errors.intervals[next(iter(errors.estimates))][0] == 1

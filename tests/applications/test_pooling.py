@@ -44,7 +44,7 @@ def evaluated(rows):
 
 def compared(rows):
     scores = {"a": SCORE[rows], "b": OTHER[rows]}
-    return dmfroc.compare(Y[rows], scores, measure="hand_till")
+    return dmfroc.compare(Y[rows], scores, measures="hand_till")
 
 
 def bcg():
@@ -92,7 +92,7 @@ def test_federated_is_central(tmp_path):
     for name, found in at_sites(evaluated).items():
         files.append(tmp_path / f"{name}.json")
         dmfroc.applications.write_receipt(found, files[-1])
-    subgroups = dmfroc.compare_subgroups(Y, SCORE, [f"s{k}" for k in SITE], measure="hand_till")
+    subgroups = dmfroc.compare_subgroups(Y, SCORE, [f"s{k}" for k in SITE], measures="hand_till")
     central, federated = (
         dmfroc.applications.pool(subgroups),
         dmfroc.applications.pool(files, measure="hand_till"),
@@ -349,7 +349,7 @@ def test_merged_inputs_are_of_one_kind(tmp_path):
         dmfroc.applications.pool(several)
     named = {"a": p, "b": p**2}
     two = [
-        dmfroc.compare(y[x], {k: s[x] for k, s in named.items()}, measure=m)
+        dmfroc.compare(y[x], {k: s[x] for k, s in named.items()}, measures=m)
         for m, x in zip(map(dmfroc.measures.net_benefit, thresholds), parts[:3], strict=True)
     ]
     with pytest.raises(ValueError, match=r"different measures.*threshold=0\.1.*'net_benefit'"):

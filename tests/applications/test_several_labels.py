@@ -204,7 +204,7 @@ def test_paired_differences():
     apart = np.hypot(*(e.standard_error for e in found.estimates.values()))
     assert d.standard_error < 0.9 * apart
     of_label = dmfroc.compare(
-        TRUE[:, 1], {"a": SCORES[:, 1], "b": OTHER[:, 1]}, measure="average_precision"
+        TRUE[:, 1], {"a": SCORES[:, 1], "b": OTHER[:, 1]}, measures="average_precision"
     ).differences[0]
     assert found.label_differences["1"][0].p_value == pytest.approx(of_label.p_value)
 

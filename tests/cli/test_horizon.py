@@ -44,7 +44,7 @@ def test_one_horizon_and_several(files, tmp_path):
     direct = dmfroc.compare(
         DIED,
         {"old": RISK, "new": RISK**2},
-        measure="brier_score",
+        measures="brier_score",
         follow_up=dmfroc.FollowUp(TIME, [0.5, 1]),
     )
     assert [row["name"] for row in rows] == ["old", "old", "new", "new", *["old - new"] * 2]

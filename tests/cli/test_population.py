@@ -53,7 +53,7 @@ def test_judge_of_several_classifiers(file, tmp_path):
     found = run("compare", file, path, *others, "--json")
     assert found.exit_code == 0, found.output
     scores = {"trees": SCORES, "other": table[NAMES].to_numpy()}
-    direct = dmfroc.compare(HIDDEN, scores, judge=JUDGE, measure="hand_till")
+    direct = dmfroc.compare(HIDDEN, scores, judge=JUDGE, measures="hand_till")
     [difference] = json.loads(found.stdout)["differences"]
     assert difference["value"] == pytest.approx(direct.differences[0].value)
     for files in ([file], [file, path]):

@@ -140,7 +140,7 @@ def test_classifiers_are_compared_on_the_same_rows():
     assert list(found) == ["a", "b"]
     np.testing.assert_array_equal(found["a"].scores, found["b"].scores[:, ::-1])
     np.testing.assert_array_equal(found["a"].true, found["b"].true)
-    compared = dmfroc.compare(found, measure="vus")
+    compared = dmfroc.compare(found, measures="vus")
     assert any("were drawn from 30,000" in x for x in compared.estimates["a"].warnings)
 
 

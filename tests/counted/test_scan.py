@@ -243,10 +243,10 @@ def test_sources(folder, kind):
 def test_comparison_in_one_scan(folder, groups, measure):
     path, table = folder
     scan = dmfroc.scan(path, label="y", scores={"a": A, "b": B}, groups=groups, n_bins=ENOUGH)
-    there = dmfroc.compare(scan, measure=measure, simultaneous=True)
+    there = dmfroc.compare(scan, measures=measure, simultaneous=True)
     scores = {"a": table[list(A)].to_numpy(), "b": table[list(B)].to_numpy()}
     of_rows = None if groups is None else table[groups]
-    here = dmfroc.compare(table["y"], scores, measure=measure, groups=of_rows, simultaneous=True)
+    here = dmfroc.compare(table["y"], scores, measures=measure, groups=of_rows, simultaneous=True)
     [first], [second] = there.differences, here.differences
     for name in ("value", "standard_error", "p_value", "probability_better"):
         assert getattr(first, name) == pytest.approx(getattr(second, name), rel=1e-8)
@@ -299,8 +299,8 @@ def test_compared_sums_of_rows_are_those_of_memory():
     y, p = make(dtype=np.float64)
     q = 0.9 * p + 0.1 / 3
     source = [(y[rows], {"p": p[rows], "q": q[rows]}) for rows in (slice(500), slice(500, 1200))]
-    [found] = dmfroc.compare(dmfroc.scan(source), measure="log_loss").differences
-    [expected] = dmfroc.compare(y, {"p": p, "q": q}, measure="log_loss").differences
+    [found] = dmfroc.compare(dmfroc.scan(source), measures="log_loss").differences
+    [expected] = dmfroc.compare(y, {"p": p, "q": q}, measures="log_loss").differences
     assert found.value == pytest.approx(expected.value, rel=1e-12)
     assert found.standard_error == pytest.approx(expected.standard_error, rel=1e-9)
 
@@ -434,7 +434,7 @@ def test_command(folder, capsys, tmp_path):
         (lambda s: dmfroc.estimate("auc_mu", s), "auc_mu needs more of each row"),
         (lambda s: dmfroc.estimate("hand_till", s, method="bootstrap"), "needs all scores"),
         (lambda s: dmfroc.estimate("hand_till", s, groups=Y), "groups must be given to the scan"),
-        (lambda s: dmfroc.compare(s, measure="hand_till"), "give it the score columns of each"),
+        (lambda s: dmfroc.compare(s, measures="hand_till"), "give it the score columns of each"),
     ],
 )
 def test_refusals(call, message):

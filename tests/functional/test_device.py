@@ -117,10 +117,10 @@ CALLS = {
     "a curve": lambda y, x: dmfroc.evaluate(y, x).curve,
     "classifiers": lambda y, x: dmfroc.compare(y, {"a": x, "b": x[:, ::-1]}),
     "two classes": lambda y, x: dmfroc.compare(
-        y % 2, {"a": x[:, :2], "b": x[:, 2:]}, measure="hand_till"
+        y % 2, {"a": x[:, :2], "b": x[:, 2:]}, measures="hand_till"
     ),
     "draws": lambda y, x: dmfroc.compare(
-        y, {"a": x, "b": x[:, ::-1]}, measure="hand_till", method=dmfroc.Bootstrap(100)
+        y, {"a": x, "b": x[:, ::-1]}, measures="hand_till", method=dmfroc.Bootstrap(100)
     ),
     "subgroups": lambda y, x: dmfroc.compare_subgroups(y, x, np.arange(len(y)) // K % 2),
     "influences": lambda y, x: dmfroc.extend.influences("dmf_auc", y, x),

@@ -218,7 +218,7 @@ def compared(rng):
     expected = {x: weighted.value(value, rows, p, hards[x]) for x, p in ps.items()}
     if not np.isfinite(list(expected.values())).all():
         return
-    found = dmfroc.compare(rows.y, scores, measure=measure, **options)
+    found = dmfroc.compare(rows.y, scores, measures=measure, **options)
     what = f"{name} with {sorted(options)}"
     for x, v in expected.items():
         close(found.estimates[x].value, v, f"{what}, {x}")
@@ -460,7 +460,7 @@ def subgrouped(rng):
     by = {x: rows.given(v) for x, v in columns.items()} if len(columns) > 1 else rows.given(
         columns["site"])  # fmt: skip
     hard = rows.p.argmax(axis=1)
-    found = dmfroc.compare_subgroups(rows.y, rows.scores(), by, measure=measure, min_class_size=2,
+    found = dmfroc.compare_subgroups(rows.y, rows.scores(), by, measures=measure, min_class_size=2,
                                      **rows.options, **weighted.options)  # fmt: skip
     cells = {}
     for row in range(rows.n):

@@ -161,7 +161,7 @@ def either_class(rng):
     close(estimate(made.net_benefit(0.3)), expected, "net benefit")
     if scores is not None:
         both = {"model": scores, "treat all": None}
-        found = dmfroc.compare(y, both, measure=made.net_benefit(0.3), **options)
+        found = dmfroc.compare(y, both, measures=made.net_benefit(0.3), **options)
         expected = benefit(codes == place, treated | True, 0.3)
         close(found.estimates["treat all"].value, expected, "treat all")
     if np.ndim(scores) != 2:

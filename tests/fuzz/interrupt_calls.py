@@ -66,8 +66,8 @@ CALLS = {
     "Bayesian bootstrap": "dmfroc.estimate('hand_till', y, s, "
     "method=dmfroc.BayesianBootstrap(200_000))",
     "bootstrap of groups": f"dmfroc.evaluate(y, s, groups=np.arange(20_000) // 2, {LONG})",
-    "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, measure='dmf_auc', {LONG})",
-    "comparison of volumes": "dmfroc.compare(y3, {'a': s3, 'b': s3[::-1]}, measure='vus', "
+    "comparison of curves": f"dmfroc.compare(y, {{'a': s, 'b': t}}, measures='dmf_auc', {LONG})",
+    "comparison of volumes": "dmfroc.compare(y3, {'a': s3, 'b': s3[::-1]}, measures='vus', "
     f"{LONG})",
     "subgroups": f"dmfroc.compare_subgroups(y, s, np.arange(20_000) % 3, {LONG})",
     "training runs": "while True: dmfroc.compare_runs(y, {'a': [s] * 30, 'b': [t] * 30})",

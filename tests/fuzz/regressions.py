@@ -50,7 +50,7 @@ def estimate(**options):
 
 
 def compare(**options):
-    return str(dmfroc.compare(Y, {"a": S, "b": T}, measure="hand_till", **options))[:10]
+    return str(dmfroc.compare(Y, {"a": S, "b": T}, measures="hand_till", **options))[:10]
 
 
 def curve(weights="equal", **options):
@@ -121,7 +121,7 @@ def judged_baseline(scores):
     """Difference of two classes' net benefit, with labels of a judge where nobody verified."""
     verified = np.where(np.arange(30) % 3, B, None)
     both = {"a": P, "treat all": scores}
-    [found] = dmfroc.compare(verified, both, measure="net_benefit", judge=P > 0.5).differences
+    [found] = dmfroc.compare(verified, both, measures="net_benefit", judge=P > 0.5).differences
     return [found.value, *found.interval]
 
 
@@ -182,7 +182,7 @@ def first_class(measure, scores=TWO, **options):
 
 def beside_baselines(measure):
     scores = {"model": TWO, "treat all": None, "treat none": None}
-    found = dmfroc.compare(TRUE, scores, measure=measure, pos_label=0).estimates
+    found = dmfroc.compare(TRUE, scores, measures=measure, pos_label=0).estimates
     return [one.value for one in found.values()]
 
 
@@ -340,7 +340,7 @@ CASES = {
         judged_baseline(np.tile([0.0, 1.0], (30, 1))),
     ),
     "folds of one classifier": (
-        lambda: dmfroc.compare(PAIR, measure="hand_till"),
+        lambda: dmfroc.compare(PAIR, measures="hand_till"),
         (ValueError, "the folds of 'a' and 'b' differ"),
     ),
     "other folds than those of the predictions": (
@@ -681,7 +681,7 @@ CASES = {
         "the mean probabilities of the pilot do not fit the planned class share",
     ),
     "an infinite log loss in a comparison": (
-        lambda: dmfroc.compare(B, {"a": np.append(P[:-1], 0), "b": P}, measure="log_loss"),
+        lambda: dmfroc.compare(B, {"a": np.append(P[:-1], 0), "b": P}, measures="log_loss"),
         (ValueError, "log_loss of 'a' cannot be compared: 1 row gives the observed class"),
     ),
     "ordered categories": (
@@ -815,7 +815,7 @@ CASES = {
     ),
     "runs without any variation": (
         lambda: (
-            dmfroc.compare_runs(Y, {"a": [S, S], "b": [S, S]}, measure="hand_till")
+            dmfroc.compare_runs(Y, {"a": [S, S], "b": [S, S]}, measures="hand_till")
             .random_runs.differences[0]
             .p_value
         ),

@@ -109,7 +109,7 @@ def test_two_perfect_classifiers_differ_by_what_the_sample_does_not_show():
         y = np.arange(n) % 2
         both = {"a": 0.1 + 0.8 * y, "b": 0.2 + 0.6 * y}
         p = {name: np.column_stack([1 - x, x]) for name, x in both.items()}
-        found = dmfroc.compare(y, p, measure="accuracy").differences[0]
+        found = dmfroc.compare(y, p, measures="accuracy").differences[0]
         assert found.value == 0
         assert found.p_value == found.two_sided_p_value == 1
         assert found.interval[0] == pytest.approx(-found.interval[1], rel=1e-6)

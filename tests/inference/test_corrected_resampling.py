@@ -41,7 +41,7 @@ def test_a_difference_is_students_in_both_directions():
     for names, value in ((["good", "poor"], gaps.mean()), (["poor", "good"], -gaps.mean())):
         scores = {name: named[name] for name in names}
         [found] = compare(
-            CLASSES, scores, measure="hand_till", test=dmfroc.Equivalence(0.01), **OPTIONS
+            CLASSES, scores, measures="hand_till", test=dmfroc.Equivalence(0.01), **OPTIONS
         ).differences
         assert found.value == pytest.approx(value, rel=1e-12)
         assert found.interval == pytest.approx((value - half, value + half), rel=1e-9)
@@ -53,7 +53,7 @@ def test_a_difference_is_students_in_both_directions():
             ("less", stats.t.sf(-value / error, 3)),
         ):
             one_sided = {"test": test, **OPTIONS}
-            [found_so] = compare(CLASSES, scores, measure="hand_till", **one_sided).differences
+            [found_so] = compare(CLASSES, scores, measures="hand_till", **one_sided).differences
             assert found_so.p_value == pytest.approx(tail, rel=1e-9)
         of_rope = np.diff(stats.t.cdf((np.array([-0.01, 0.01]) - value) / error, 3))
         assert found.probability_equivalent == pytest.approx(of_rope[0], rel=1e-9)

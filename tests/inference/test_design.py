@@ -131,7 +131,7 @@ def call(function, given):
             return dmfroc.applications.gate(rules, y, P, **given)
     if "y_pred" in given:
         given["y_pred"] = dict.fromkeys(two, given["y_pred"])
-    return dmfroc.compare(y, two, measure="brier_score", **given)
+    return dmfroc.compare(y, two, measures="brier_score", **given)
 
 
 @pytest.mark.parametrize("option", [x for x in OPTIONS if OPTIONS[x] is not None])
@@ -180,11 +180,11 @@ def test_facts_of_independent_samples_and_of_several_measures():
         "a": dmfroc.Predictions.from_arrays(Y, P, sample_weight=WEIGHTS),
         "b": dmfroc.Predictions.from_arrays(Y[:80], P[:80]),
     }
-    found = dmfroc.compare(samples, paired=False, measure="hand_till")
+    found = dmfroc.compare(samples, paired=False, measures="hand_till")
     weights = ["one per row, as given", None]
     assert_says(found, {"weights": weights, "samples": "independent"}, with_report=False)
     assert "Weights: one per row, as given / None; Samples: independent" in str(found)
-    two = dmfroc.compare(Y, {"a": P, "b": P**2}, measure="hand_till,brier_score", folds=FOLDS)
+    two = dmfroc.compare(Y, {"a": P, "b": P**2}, measures="hand_till,brier_score", folds=FOLDS)
     assert_says(two, {"folds": 3}, with_report=False)
 
 
@@ -194,12 +194,12 @@ def of_other_analyses():
     scores, two = np.eye(3)[y3] + RNG.normal(size=(N, 3)), np.stack([Y, 1 - Y], 1)
     return {
         "subgroups": (
-            lambda: dmfroc.compare_subgroups(Y, P, by, measure="hand_till", groups=GROUPS,
+            lambda: dmfroc.compare_subgroups(Y, P, by, measures="hand_till", groups=GROUPS,
                                              sample_weight=WEIGHTS),
             {"weights": "one per row, as given", "independent_units": N // 4},
         ),
         "subgroups in folds": (
-            lambda: dmfroc.compare_subgroups(Y, P, by, measure="hand_till", folds=by * 0 + FOLDS),
+            lambda: dmfroc.compare_subgroups(Y, P, by, measures="hand_till", folds=by * 0 + FOLDS),
             {"folds": 3},
         ),
         "decision curve": (

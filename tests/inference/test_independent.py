@@ -71,7 +71,7 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     single = estimate(measure, y, probabilities, level=0.9)
     perfect, is_loss = estimate(measure, y, both["perfect"]).value, measure == "brier_score"
     end = 1 if is_loss else 0
-    [found] = compare(y, both, measure=measure, test=dmfroc.NonInferiority(0.01)).differences
+    [found] = compare(y, both, measures=measure, test=dmfroc.NonInferiority(0.01)).differences
     limit = found.interval[end]
     seen = facts_in(sample_of(Predictions.from_arrays(y, probabilities)), get_measure(measure))
     unseen = {"function": None, "unseen": None, "of_unseen": np.zeros(0)}
@@ -79,7 +79,7 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     nearer, farther = (abs(x[end] - single.value) for x in (seen, single.interval))
     assert nearer < abs(limit - found.value) < farther
     assert found.value == pytest.approx(single.value - perfect, rel=1e-9)
-    at = compare(y, both, measure=measure, test=dmfroc.NonInferiority(abs(limit))).differences[0]
+    at = compare(y, both, measures=measure, test=dmfroc.NonInferiority(abs(limit))).differences[0]
     assert at.p_value == pytest.approx(0.05, rel=1e-6)
 
 
@@ -89,7 +89,7 @@ def test_differences_of_near_perfect_classifiers_are_skewed():
         classes, scores = normal_scores(seed, n, 2, 2.5)
         samples[name] = Predictions.from_arrays(classes, scores[:, 1])
     few, many = (estimate("hand_till", sample) for sample in samples.values())
-    [found] = compare(samples, measure="hand_till", paired=False).differences
+    [found] = compare(samples, measures="hand_till", paired=False).differences
     low, high = found.interval
     value = few.value - many.value
     assert found.value == pytest.approx(value, rel=1e-12)
@@ -98,10 +98,10 @@ def test_differences_of_near_perfect_classifiers_are_skewed():
     assert value - low > 1.3 * (high - value)
     assert (found.p_value < 0.05) == (not low <= 0 <= high)
     # An interval whose level is that of the p-value just reaches zero.
-    same = compare(samples, measure="hand_till", paired=False, level=1 - found.p_value)
+    same = compare(samples, measures="hand_till", paired=False, level=1 - found.p_value)
     assert np.abs(same.differences[0].interval).min() == pytest.approx(0, abs=1e-8)
     swapped = {name: samples[name] for name in ("many", "few")}
-    [other] = compare(swapped, measure="hand_till", paired=False).differences
+    [other] = compare(swapped, measures="hand_till", paired=False).differences
     assert other.interval == pytest.approx((-high, -low), rel=1e-9)
     assert other.p_value == pytest.approx(found.p_value, rel=1e-6)
     assert other.probability_better == pytest.approx(1 - found.probability_better, rel=1e-6)
@@ -112,15 +112,15 @@ def test_several_independent_samples_at_once():
         name: Predictions.from_arrays(*normal_scores(seed, 60 + 40 * seed, 2))
         for seed, name in enumerate("abc")
     }
-    alone = compare(samples, measure="hand_till", paired=False)
+    alone = compare(samples, measures="hand_till", paired=False)
     variances = [
         moments_of(influences("hand_till", sample), units_of(sample)).spread.scale ** 2
         for sample in samples.values()
     ]
     np.testing.assert_allclose(alone.covariance, np.diag(variances), rtol=1e-12)
-    at_once = compare(samples, measure="hand_till", paired=False, simultaneous=True)
+    at_once = compare(samples, measures="hand_till", paired=False, simultaneous=True)
     # Each at the same higher level; of uncorrelated values it is below Bonferroni's.
-    bonferronis = compare(samples, measure="hand_till", paired=False, level=1 - 0.05 / 3)
+    bonferronis = compare(samples, measures="hand_till", paired=False, level=1 - 0.05 / 3)
     ends = [np.array([d.interval for d in x.differences]) for x in (alone, at_once, bonferronis)]
     low, high = np.moveaxis(np.stack(ends), -1, 0)
     assert (np.diff(low, axis=0) < 0).all()

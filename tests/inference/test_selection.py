@@ -66,8 +66,8 @@ def samples(n_classifiers, shift_of, seed, n=300):
 
 def test_simultaneous_intervals_are_wider_and_agree_with_the_p_values():
     y, scores = samples(6, lambda j: 1 + 0.08 * j, 0)
-    alone = compare(y, scores, measure="hand_till")
-    at_once = compare(y, scores, measure="hand_till", simultaneous=True)
+    alone = compare(y, scores, measures="hand_till")
+    at_once = compare(y, scores, measures="hand_till", simultaneous=True)
     for one, other in zip(alone.differences, at_once.differences, strict=True):
         assert (one.value, one.p_value) == (other.value, other.p_value)
         assert other.interval[0] < one.interval[0] < one.interval[1] < other.interval[1]
@@ -84,15 +84,15 @@ def test_simultaneous_intervals_are_wider_and_agree_with_the_p_values():
 
 def test_two_classifiers_need_no_adjustment():
     y, scores = samples(2, lambda j: 1.0, 1)
-    [alone] = compare(y, scores, measure="hand_till").differences
-    [at_once] = compare(y, scores, measure="hand_till", simultaneous=True).differences
+    [alone] = compare(y, scores, measures="hand_till").differences
+    [at_once] = compare(y, scores, measures="hand_till", simultaneous=True).differences
     assert at_once.interval == alone.interval
     assert at_once.adjusted_p_value == alone.p_value
 
 
 def test_winner_without_rivals_is_hardly_wider_than_alone():
     y, scores = samples(4, lambda j: 2.5 if j == 2 else 0.2, 2)
-    found = compare(y, scores, measure="hand_till", simultaneous=True)
+    found = compare(y, scores, measures="hand_till", simultaneous=True)
     assert (found.winner.name, found.winner.rivals) == ("m2", ())
     assert found.best_set() == ("m2",)
     low, high = found.estimates["m2"].interval
@@ -101,7 +101,7 @@ def test_winner_without_rivals_is_hardly_wider_than_alone():
 
 def test_winner_among_equals_pays_for_all_of_them():
     y, scores = samples(5, lambda j: 1.0, 3)
-    found = compare(y, scores, measure="hand_till", simultaneous=True)
+    found = compare(y, scores, measures="hand_till", simultaneous=True)
     assert len(found.winner.rivals) == 4
     assert found.winner.name == max(found.estimates, key=lambda n: found.estimates[n].value)
     low, high = found.estimates[found.winner.name].interval
@@ -110,9 +110,9 @@ def test_winner_among_equals_pays_for_all_of_them():
 
 def test_limit_of_a_winner_without_rivals_is_that_of_a_classifier_named_beforehand():
     y, scores = samples(4, lambda j: 2.5 if j == 2 else 0.2, 2)
-    winner = compare(y, scores, measure="hand_till", simultaneous=True).winner
+    winner = compare(y, scores, measures="hand_till", simultaneous=True).winner
     level = 1 - 2 * 0.9 * 0.05  # a tenth of the error is spent on who could have won
-    alone = compare(y, scores, measure="hand_till", level=level).estimates["m2"].interval
+    alone = compare(y, scores, measures="hand_till", level=level).estimates["m2"].interval
     np.testing.assert_allclose(winner.limit, alone[0], atol=1e-12)
 
 
@@ -120,7 +120,7 @@ def test_limit_of_a_winner_without_rivals_is_that_of_a_classifier_named_beforeha
 def test_limit_of_the_winner_is_inside_of_its_interval_on_the_worse_side(greater_is_better):
     y, scores = samples(5, lambda j: 1.0, 3)
     measure = replace(get_measure("hand_till"), name="m", greater_is_better=greater_is_better)
-    winner = compare(y, scores, measure=measure, simultaneous=True).winner
+    winner = compare(y, scores, measures=measure, simultaneous=True).winner
     worse = winner.interval[0 if greater_is_better else 1]
     assert 0.1 < (winner.limit - worse) / (winner.value - worse) < 0.3
 
@@ -130,7 +130,7 @@ def test_errors_have_their_smallest_value_as_the_best():
     y = np.arange(200) % 2
     scores = {"good": 0.9 * y + 0.05, "poor": rng.random(200), "poorer": 1.0 - y}
     error = replace(get_measure("hand_till"), name="error", greater_is_better=False)
-    found = compare(y, scores, measure=error, simultaneous=True)
+    found = compare(y, scores, measures=error, simultaneous=True)
     assert found.winner.name == "poorer"
     assert found.best_set() == ("poorer",)
 
@@ -138,8 +138,8 @@ def test_errors_have_their_smallest_value_as_the_best():
 def test_bootstrap_agrees_with_the_jackknife():
     y, scores = samples(3, lambda j: 1 + 0.1 * j, 5, n=600)
     options = {"method": dmfroc.Bootstrap(2000, interval="percentile")}
-    by_draws = compare(y, scores, measure="hand_till", simultaneous=True, **options)
-    by_influences = compare(y, scores, measure="hand_till", simultaneous=True)
+    by_draws = compare(y, scores, measures="hand_till", simultaneous=True, **options)
+    by_influences = compare(y, scores, measures="hand_till", simultaneous=True)
     for one, other in zip(by_draws.differences, by_influences.differences, strict=True):
         assert one.interval == pytest.approx(other.interval, abs=0.006)
 
@@ -147,12 +147,12 @@ def test_bootstrap_agrees_with_the_jackknife():
 def test_too_few_draws_for_many_differences_are_refused():
     y, scores = samples(6, lambda j: 1.0, 6, n=60)
     with pytest.raises(ValueError, match=r"each interval must be taken at 99\..*Bootstrap\("):
-        compare(y, scores, measure="hand_till", simultaneous=True, method=dmfroc.Bootstrap(200))
+        compare(y, scores, measures="hand_till", simultaneous=True, method=dmfroc.Bootstrap(200))
 
 
 def test_picture_marks_the_set():
     y, scores = samples(4, lambda j: 2.5 if j == 2 else 0.2 * j, 7)
-    found = compare(y, scores, measure="hand_till", simultaneous=True)
+    found = compare(y, scores, measures="hand_till", simultaneous=True)
     display = found.plot_best_set()
     assert next(label.get_text() for label in display.ax_.get_yticklabels()) == "m2"
     fills = [line.get_markerfacecolor() for line in display.values_]

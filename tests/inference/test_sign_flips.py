@@ -25,7 +25,7 @@ def test_it_is_mcnemars_mid_p_test_for_accuracy(alternative, stratify):
     first[100] = 0
     results, options = {"a": np.eye(3)[first], "b": np.eye(3)[second]}, {"test": alternative}
     [found] = compare(
-        classes, results, measure="accuracy", stratify=stratify, **options
+        classes, results, measures="accuracy", stratify=stratify, **options
     ).differences
     exact = stats.binomtest(7, 8, alternative=alternative).pvalue
     sides = 2 if alternative == "two-sided" else 1
@@ -39,7 +39,7 @@ def test_five_errors_of_one_classifier_alone_are_significant():
     first, second = classes.copy(), classes.copy()
     second[:5] = 1
     results = {"a": np.eye(2)[first], "b": np.eye(2)[second]}
-    [found] = compare(classes, results, measure="accuracy").differences
+    [found] = compare(classes, results, measures="accuracy").differences
     assert found.p_value == pytest.approx(1 / 32, abs=0.008)
 
 
@@ -86,7 +86,7 @@ def test_margins_are_tested_by_the_t_distribution_if_many_observations_decide():
     classes, first = normal_scores(1, 300, 3, 0.8)
     second = first + np.random.default_rng(2).normal(size=first.shape) * 0.3
     [found] = compare(
-        classes, {"a": first, "b": second}, measure="hand_till", test=dmfroc.NonInferiority(0.01)
+        classes, {"a": first, "b": second}, measures="hand_till", test=dmfroc.NonInferiority(0.01)
     ).differences
     df = stats.t.isf(found.p_value, np.array([5.0, 1e6]))  # whatever the degrees of freedom
     statistic = (found.value + 0.01) / found.standard_error

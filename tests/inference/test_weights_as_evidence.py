@@ -69,7 +69,7 @@ def test_rows_of_weight_zero_change_no_posterior_curve_and_comparison():
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     for paired in (True, False):
         found, expected = (
-            compare({"a": p, "b": p}, measure="hand_till", paired=paired).differences[0]
+            compare({"a": p, "b": p}, measures="hand_till", paired=paired).differences[0]
             for p in (more, plain)
         )
         assert found == expected

@@ -242,7 +242,7 @@ def test_rows_in_another_order(parsed, failure, cases_directory, scores):
     for name in "ab":
         data = pd.read_csv(cases_directory / f"order_{name}.csv")
         named[name] = Predictions.from_arrays(data["y"], data["p_1"].to_numpy(), id=data["id"])
-    assert dmfroc.compare(named, measure="hand_till").differences[0].value == pytest.approx(
+    assert dmfroc.compare(named, measures="hand_till").differences[0].value == pytest.approx(
         difference["value"], abs=1e-14
     )
     [hoped] = parsed(f"{line} --ignore id")["differences"]
@@ -282,10 +282,10 @@ def test_columns_that_match_no_class_show_the_order(tmp_path, kind, is_refused, 
         getattr(data, f"to_{suffix}")(paths[-1], index=False)
     named = {path.stem: Predictions.from_file(path, label="y") for path in paths}
     if not is_refused:
-        assert len(dmfroc.compare(named, measure="hand_till").differences) == 1
+        assert len(dmfroc.compare(named, measures="hand_till").differences) == 1
         return
     with pytest.raises(ValueError, match="column 'key' differs between '0' and '1', first at"):
-        dmfroc.compare(named, measure="hand_till")
+        dmfroc.compare(named, measures="hand_till")
 
 
 def test_groups_and_folds_in_another_order(tmp_path):
@@ -349,7 +349,7 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
         name: dmfroc.Predictions.from_arrays(y, s, pos_label=0, direction=side)
         for name, s, side in (("a", score, "<="), ("b", -2 * score, ">="))
     }
-    found = dmfroc.compare(read, measure="average_precision")
+    found = dmfroc.compare(read, measures="average_precision")
     assert found.estimates["a"].value == pytest.approx(first, abs=1e-12)
     assert found.estimates["b"].value == pytest.approx(first, abs=1e-12)
 

@@ -70,11 +70,11 @@ def test_hard_labels_are_matched_by_index():
 
 def test_subgroups_are_matched_by_index():
     expected = dmfroc.compare_subgroups(
-        Y, S, {"a": SITE, "b": SITE}, measure="hand_till", groups=PATIENT
+        Y, S, {"a": SITE, "b": SITE}, measures="hand_till", groups=PATIENT
     )
     by = pd.DataFrame({"a": SITE, "b": SITE}, index=NAMES).iloc[ORDER]
     groups = series(PATIENT).iloc[ORDER]
-    found = dmfroc.compare_subgroups(series(Y), frame(), by, measure="hand_till", groups=groups)
+    found = dmfroc.compare_subgroups(series(Y), frame(), by, measures="hand_till", groups=groups)
     assert str(found) == str(expected)
 
 
@@ -135,13 +135,13 @@ def by_position(index):
         ),
         (
             lambda: dmfroc.compare(
-                Y, {"a": frame(), "b": frame(T).iloc[ORDER]}, measure="hand_till"
+                Y, {"a": frame(), "b": frame(T).iloc[ORDER]}, measures="hand_till"
             ),
             "of 'a' and 'b' hold the same values in another order",
         ),
         (
             lambda: dmfroc.compare_runs(
-                Y, {"a": [frame(), frame().iloc[ORDER]], "b": [S, T]}, measure="hand_till"
+                Y, {"a": [frame(), frame().iloc[ORDER]], "b": [S, T]}, measures="hand_till"
             ),
             "run 1 of 'a' hold the same values in another order",
         ),
@@ -258,7 +258,7 @@ def test_names_that_cannot_be_sorted_are_refused(argument):
 
 def named(argument, values):
     if argument == "by":
-        return dmfroc.compare_subgroups(Y, S, values, measure="hand_till")
+        return dmfroc.compare_subgroups(Y, S, values, measures="hand_till")
     return dmfroc.estimate("hand_till", Y, S, **{argument: values})
 
 

@@ -673,7 +673,7 @@ def test_the_command_leaves_out_rows_without_a_value(tmp_path):
     kept = table.drop(index=[5, 9])
     scores = {"new": kept.new.to_numpy(), "old": kept.old.to_numpy()}
     expected = dmfroc.compare(
-        kept.y.to_numpy(), scores, measure="hand_till", groups=kept.g.to_numpy()
+        kept.y.to_numpy(), scores, measures="hand_till", groups=kept.g.to_numpy()
     )
     [difference] = found["differences"]
     assert difference["value"] == pytest.approx(expected.differences[0].value)

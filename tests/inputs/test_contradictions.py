@@ -171,22 +171,22 @@ NOTED = {
     "judge": lambda: dmfroc.evaluate(JUDGED, SMALL, judge=PAIR, measures="hand_till"),
     "compare": lambda: dmfroc.compare(CODES, {"a": EXCHANGED[1], "b": TURNED}),
     "compare labels": lambda: dmfroc.compare(
-        CODES, y_pred={"a": CODES + 3, "b": CODES}, measure="accuracy"
+        CODES, y_pred={"a": CODES + 3, "b": CODES}, measures="accuracy"
     ),
     "compare measures": lambda: dmfroc.compare(
-        PAIR, {"a": SMALL, "b": SMALL * 2}, measure=["hand_till", "average_precision"]
+        PAIR, {"a": SMALL, "b": SMALL * 2}, measures=["hand_till", "average_precision"]
     ),
     "compare a baseline": lambda: dmfroc.compare(
-        PAIR, {"a": SMALL, "all": "treat all"}, measure="hand_till"
+        PAIR, {"a": SMALL, "all": "treat all"}, measures="hand_till"
     ),
     "compare judged": lambda: dmfroc.compare(
-        JUDGED, {"a": SMALL, "b": -SMALL}, judge=PAIR, measure="hand_till"
+        JUDGED, {"a": SMALL, "b": -SMALL}, judge=PAIR, measures="hand_till"
     ),
     "finished": lambda: dmfroc.compare(
         {"a": Predictions.from_arrays(*EXCHANGED), "b": Predictions.from_arrays(CODES, TURNED)}
     ),
     "runs": lambda: dmfroc.compare_runs(
-        PAIR, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measure="hand_till"
+        PAIR, {"a": [SMALL, SMALL / 2], "b": [SMALL * 3, -SMALL]}, measures="hand_till"
     ),
     "subgroups": lambda: dmfroc.compare_subgroups(*EXCHANGED, **BY),
     "gate": lambda: dmfroc.applications.gate(
@@ -282,7 +282,7 @@ NOISE |= {(3,): np.random.default_rng(1).normal(size=(60, 3))}
         dmfroc.hand_till_score,
         dmfroc.multiclass_roc,
         dmfroc.plots.MulticlassROCDisplay.from_predictions,
-        lambda y, s: dmfroc.compare(y, {"a": s, "b": NOISE[np.shape(s)[1:]]}, measure="hand_till"),
+        lambda y, s: dmfroc.compare(y, {"a": s, "b": NOISE[np.shape(s)[1:]]}, measures="hand_till"),
     ],
 )
 def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):

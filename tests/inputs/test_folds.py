@@ -150,10 +150,10 @@ def test_the_columns_of_a_repeated_cross_validation_cross(cases_directory, folds
 def test_comparison_is_paired_inside_the_folds():
     y, scores, folds = sample()
     other = scores + np.random.default_rng(1).normal(scale=0.5, size=scores.shape)
-    [found] = compare(y, {"a": scores, "b": other}, measure="hand_till", folds=folds).differences
+    [found] = compare(y, {"a": scores, "b": other}, measures="hand_till", folds=folds).differences
     parts = [
         compare(
-            y[folds == f], {"a": scores[folds == f], "b": other[folds == f]}, measure="hand_till"
+            y[folds == f], {"a": scores[folds == f], "b": other[folds == f]}, measures="hand_till"
         ).differences[0]
         for f in range(3)
     ]
@@ -161,7 +161,7 @@ def test_comparison_is_paired_inside_the_folds():
     expected = np.sqrt(sum(d.standard_error**2 for d in parts)) / 3
     assert found.standard_error == pytest.approx(expected, rel=1e-9)
     with pytest.raises(ValueError, match="folds cannot be given for independent samples"):
-        compare(y, {"a": scores, "b": other}, measure="hand_till", folds=folds, paired=False)
+        compare(y, {"a": scores, "b": other}, measures="hand_till", folds=folds, paired=False)
 
 
 def test_bootstrap_draws_inside_the_folds():
@@ -263,15 +263,15 @@ def test_folds_subgroups_and_samples_may_lack_a_class_that_the_measure_does_not_
         assert found.value == pytest.approx(np.mean(parts))
         assert found.standard_error > 0
         assert dmfroc.evaluate(y, p, folds=names, measures=[name])[name].value == found.value
-        both = dmfroc.compare(y, {"a": p, "b": p[:, [1, 0, 2]]}, folds=names, measure=name)
+        both = dmfroc.compare(y, {"a": p, "b": p[:, [1, 0, 2]]}, folds=names, measures=name)
         assert both["a"].value == found.value
-        groups = dmfroc.compare_subgroups(y, p, names, measure=name)
+        groups = dmfroc.compare_subgroups(y, p, names, measures=name)
         assert [x.value for x in groups.estimates.values()] == pytest.approx(parts)
         assert not groups.left_out
     for name in OF_ALL_CLASSES:
         with pytest.raises(ValueError, match="fold f3 lacks class 2"):
             dmfroc.estimate(name, y, p, folds=names)
-        assert list(dmfroc.compare_subgroups(y, p, names, measure=name).left_out) == ["f3"]
+        assert list(dmfroc.compare_subgroups(y, p, names, measures=name).left_out) == ["f3"]
     for name in ("hand_till", "average_precision"):
         with pytest.raises(ValueError, match="holds one class only"):
             dmfroc.evaluate(y[y == 1], p[y == 1], labels=[0, 1, 2], measures=[name])

@@ -24,7 +24,7 @@ NASTY = ["forest [a]", "[/]", ":smile:", "[bold]x", "日本", "a\\[b", "$x", "_h
 @pytest.mark.parametrize("name", NASTY)
 def test_names_are_printed_as_they_are_written(name):
     estimates, differences, orders = str(
-        compare(TRUE, {name: GOOD, f"{name}'": POOR}, measure="hand_till")
+        compare(TRUE, {name: GOOD, f"{name}'": POOR}, measures="hand_till")
     ).split("\n\n")
     assert f"\n{name}  " in estimates
     assert f"\n{name}'  " in estimates
@@ -91,7 +91,7 @@ def test_names_of_classifiers_must_be_strings():
     for name in (None, 1, ("a", 1)):
         # The annotation, checked in tests only, says the same
         with pytest.raises(TypeError, match=r"y_score|name"):
-            compare(TRUE, {name: GOOD, "b": POOR}, measure="hand_till")
+            compare(TRUE, {name: GOOD, "b": POOR}, measures="hand_till")
 
 
 @pytest.mark.slow

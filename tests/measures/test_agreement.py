@@ -104,7 +104,7 @@ def test_intervals_and_comparisons(method):
     assert found.interval[0] < found.value < found.interval[1]
     assert found.standard_error == pytest.approx(error_of_fleiss(true, good), rel=0.1)
     result = compare(
-        true, y_pred={"good": good, "poor": poor}, measure="weighted_kappa_values", method=method
+        true, y_pred={"good": good, "poor": poor}, measures="weighted_kappa_values", method=method
     )
     assert result.differences[0].probability_better > 0.999
 

@@ -37,7 +37,7 @@ def test_published_net_benefit(
     assert standard_error(measure, y, p) == pytest.approx(error, abs=5e-7)
     assert odds * avoided(y, p) == pytest.approx(beyond_all, abs=5e-7)
     assert odds * standard_error(avoided, y, p) == pytest.approx(paired_error, abs=5e-7)
-    compared = compare(y, {"model": p, "treat all": "treat all"}, measure=measure)
+    compared = compare(y, {"model": p, "treat all": "treat all"}, measures=measure)
     difference = compared.differences[0]
     assert difference.value == pytest.approx(beyond_all, abs=5e-7)
     assert difference.standard_error == pytest.approx(paired_error, rel=0.01)
@@ -77,27 +77,27 @@ def test_prevalence_of_the_sample_changes_nothing():
 
 def test_baselines_are_classifiers():
     found = compare(
-        Y, {"model": P, "all": "treat all", "none": "treat none"}, measure=net_benefit(0.3)
+        Y, {"model": P, "all": "treat all", "none": "treat none"}, measures=net_benefit(0.3)
     )
     assert found.estimates["all"].value == pytest.approx(Y.mean() - (1 - Y.mean()) * 3 / 7)
     assert found.estimates["none"].value == 0
-    same = compare(Y, {"model": P, "treat none": None}, measure=net_benefit(0.3))
+    same = compare(Y, {"model": P, "treat none": None}, measures=net_benefit(0.3))
     assert same.differences[0].value == pytest.approx(found.estimates["model"].value)
     with pytest.raises(ValueError, match=r"'treat some'.* is no baseline"):
-        compare(Y, {"model": P, "b": "treat some"}, measure=net_benefit(0.3))
+        compare(Y, {"model": P, "b": "treat some"}, measures=net_benefit(0.3))
     with pytest.raises(ValueError, match="scores of at least one classifier"):
-        compare(Y, {"a": "treat all", "b": "treat none"}, measure=net_benefit(0.3))
+        compare(Y, {"a": "treat all", "b": "treat none"}, measures=net_benefit(0.3))
 
 
 def test_constant_decisions_of_several_classes():
     y = RNG.integers(3, size=90)
     p = RNG.dirichlet(np.ones(3), size=90)
-    found = compare(y, {"model": p, "two": "always 2"}, measure=expected_utility())
+    found = compare(y, {"model": p, "two": "always 2"}, measures=expected_utility())
     assert found.estimates["two"].value == pytest.approx((y == 2).mean() - 1)
-    found = compare(y, {"model": p, "two": "always 2"}, measure="accuracy")
+    found = compare(y, {"model": p, "two": "always 2"}, measures="accuracy")
     assert found.estimates["two"].value == pytest.approx((y == 2).mean())
     with pytest.raises(ValueError, match="two classes"):
-        compare(y, {"model": p, "all": "treat all"}, measure=expected_utility())
+        compare(y, {"model": p, "all": "treat all"}, measures=expected_utility())
 
 
 def test_class_of_several_is_one_against_the_rest():

@@ -270,12 +270,12 @@ def test_comparisons_subgroups_and_folds():
     y, p = forecasts(200, 2, 13)
     other = expit(2 * logit(p))
     with pytest.warns(UserWarning, match="calibration_slope is best at 1"):
-        compared = compare(y, {"a": p, "b": other}, measure="calibration_slope")
+        compared = compare(y, {"a": p, "b": other}, measures="calibration_slope")
     value, both = compared.differences[0].value, [e.value for e in compared.estimates.values()]
     assert value == pytest.approx(both[0] - both[1])
     assert both[1] == pytest.approx(both[0] / 2)
     assert compare_subgroups(
-        y, p, np.arange(200) % 2, measure="observed_expected_ratio"
+        y, p, np.arange(200) % 2, measures="observed_expected_ratio"
     ).differences
     folded = estimate("calibration_intercept", y, p, folds=np.arange(200) % 4)
     inside = [MEASURES["calibration_intercept"](y[f::4], p[f::4]) for f in range(4)]

@@ -125,7 +125,7 @@ def test_they_are_compared_and_grouped_like_any_measure():
     true, predicted = sample()
     other = np.where(np.arange(200) % 5 == 0, 1, predicted)
     measure = "macro_precision(classes=[0, 1])"
-    compared = compare(true, y_pred={"one": predicted, "other": other}, measure=measure)
+    compared = compare(true, y_pred={"one": predicted, "other": other}, measures=measure)
     assert compared.estimates["one"].value > compared.estimates["other"].value
     grouped = estimate(measure, true, y_pred=predicted, groups=np.arange(200) // 4)
     assert grouped.standard_error > 0

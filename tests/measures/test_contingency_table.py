@@ -514,7 +514,7 @@ def test_intervals_of_one_observed_class():
     assert accuracy.standard_error == pytest.approx(np.sqrt(0.75 * 0.25 / 39))
     assert dmfroc.evaluate(one, measures=["accuracy"]).estimates["accuracy"] == accuracy
     other = Predictions.from_labels([1] * 40, [1] * 20 + [0] * 20)
-    difference = dmfroc.compare({"one": one, "other": other}, measure="accuracy").differences[0]
+    difference = dmfroc.compare({"one": one, "other": other}, measures="accuracy").differences[0]
     assert abs(difference.value) == 0.25
 
 

@@ -303,7 +303,7 @@ def test_evaluate_tells_each_remark_once():
     assert caught_from(lambda: evaluate(predictions, measures=names)) == remarks
     assert caught_from(lambda: evaluate(predictions, measures=["accuracy"])) == []
     named = {"a": predictions, "b": Predictions.from_labels([0, 1, 0, 1, 1], [0, 1, 2, 1, 1])}
-    assert caught_from(lambda: compare(named, measure="informedness")) == remarks[:1]
+    assert caught_from(lambda: compare(named, measures="informedness")) == remarks[:1]
 
 
 def test_a_measure_of_ones_own_is_not_bound_together():
@@ -323,7 +323,7 @@ def test_the_smaller_error_is_better():
     classes, good = normal_scores(0, 120, 2)
     poor = good + 2 * np.random.default_rng(1).normal(size=good.shape)
     scores = {"good": good, "poor": poor}
-    of_error, of_rate = (compare(classes, scores, measure=name) for name in ("miss_rate", "recall"))
+    of_error, of_rate = (compare(classes, scores, measures=name) for name in ("miss_rate", "recall"))
     assert of_error.differences[0].value == pytest.approx(-of_rate.differences[0].value)
     better = of_rate.probability_better["good", "poor"]
     assert better > 0.6
@@ -336,7 +336,7 @@ def test_what_does_not_exist_is_not_compared(method):
     never = np.tile([1.0, 0.0], (120, 1))
     classes, scores = normal_scores(0, 120, 2)
     with pytest.raises(ValueError, match="precision is nan for 'never', which cannot be compared"):
-        compare(classes, {"some": scores, "never": never}, measure="precision", method=method)
+        compare(classes, {"some": scores, "never": never}, measures="precision", method=method)
 
 
 def test_a_value_that_does_not_exist_is_told():

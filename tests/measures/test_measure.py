@@ -319,7 +319,7 @@ def test_wrapped_metrics_are_compared():
     named = {"a": scores[:, 1], "b": np.round(scores[:, 1])}
     metric = Measure(name="metric", bind=wrapped(metrics.average_precision_score), bounds=(0, 1))
     (found,), (expected,) = (
-        compare(classes, named, measure=measure).differences
+        compare(classes, named, measures=measure).differences
         for measure in (metric, "average_precision")
     )
     assert found.value == pytest.approx(expected.value, abs=1e-12)
@@ -354,7 +354,7 @@ def test_metrics_of_scikit_learn_in_every_question(name):
 
     metric = Measure(name="metric", bind=bind)
     expected = judge(classes, shares if name in OF_SCORES else shares.argmax(axis=1))
-    pair = compare(classes, {"a": shares, "b": shares[::-1]}, measure=metric)
+    pair = compare(classes, {"a": shares, "b": shares[::-1]}, measures=metric)
     assert pair.estimates["a"].value == pytest.approx(expected, abs=1e-12)
     found = list(pair.estimates.values())
     if name in RESAMPLED:  # a call for each draw

@@ -20,7 +20,7 @@ def test_values_of_two_risks(cases_directory):
     """As the file's author computed them in NumPy."""
     table = pd.read_csv(cases_directory / "third" / "two_risks.csv")
     both = {"new": table["new"], "old": table["old"]}
-    [idi] = compare(table["y"], both, measure="discrimination_slope").differences
+    [idi] = compare(table["y"], both, measures="discrimination_slope").differences
     assert idi.value == pytest.approx(0.1201558371040724)
     assert idi.standard_error == pytest.approx(0.04247902311244101)
     nri = estimate("nri", table["y"], table["new"] - table["old"])

@@ -192,8 +192,8 @@ def test_what_is_the_area_under_the_curve_is_no_matter_of_its_name_or_family():
     assert (found.area, found.curve_options.shrinkage) == ("mine", 9)
     assert evaluate(CLASSES, SCORES, measures=[other]).area is None
     scores = {"a": SCORES, "b": SCORES**3}
-    assert compare(CLASSES, scores, measure=other).curve_options is None
-    assert compare(CLASSES, scores, measure=own).curve_options.shrinkage == 9
+    assert compare(CLASSES, scores, measures=other).curve_options is None
+    assert compare(CLASSES, scores, measures=own).curve_options.shrinkage == 9
 
 
 def test_a_users_measure_has_no_posterior_of_the_curve():
@@ -226,7 +226,7 @@ def test_a_title_of_ones_own_is_used():
     assert found.estimates["m"].value == found.estimates["hand_till"].value
     assert found.estimates["m"].title == "Separation"
     assert "\nSeparation " in str(found)
-    compared = compare(CLASSES, {"a": SCORES, "b": SCORES**3}, measure=own)
+    compared = compare(CLASSES, {"a": SCORES, "b": SCORES**3}, measures=own)
     assert (compared.measure, compared.title) == ("m", "Separation")
     assert own(CLASSES, SCORES) == measures.hand_till()(CLASSES, SCORES)
 

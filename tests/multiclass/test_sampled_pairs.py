@@ -144,7 +144,7 @@ def test_pairs_are_the_same_for_all_classifiers():
     other = scores + 0.5 * np.random.default_rng(5).normal(size=scores.shape)
     measure = dmf_auc(n_thresholds=19, n_pairs=10)
     scores_of = {"a": scores, "b": other, "c": 2 * scores}
-    found = compare(classes, scores_of, measure=measure)
+    found = compare(classes, scores_of, measures=measure)
     differences = {(d.first, d.second): d for d in found.differences}
     same = differences["a", "c"]
     assert same.value == pytest.approx(0, abs=1e-12)
@@ -180,7 +180,7 @@ def test_what_takes_all_pairs_says_so():
     with pytest.raises(ValueError, match="counts a sample of the pairs"):
         dmfroc.extend.influences(measure, predictions)
     with pytest.raises(ValueError, match="are then not independent: leave n_pairs out"):
-        compare({"a": predictions, "b": predictions}, measure=measure, paired=False)
+        compare({"a": predictions, "b": predictions}, measures=measure, paired=False)
     with pytest.raises(ValueError, match="takes all pairs of classes here: leave n_pairs out"):
         estimate(measure, dmfroc.scan([(classes, scores)], n_bins=64))
     with pytest.raises(ValueError, match="band of the curve needs all pairs"):

@@ -20,7 +20,7 @@ SCORES = {
 
 @pytest.fixture(scope="module")
 def comparison():
-    return dmfroc.compare(TRUE, SCORES, measure="hand_till", test=dmfroc.Equivalence(0.01))
+    return dmfroc.compare(TRUE, SCORES, measures="hand_till", test=dmfroc.Equivalence(0.01))
 
 
 def test_differences_have_their_intervals(comparison):
@@ -99,7 +99,7 @@ def test_orders_of_many_classifiers_are_left_out_of_new_figures():
     y = np.arange(90) % 3
     rng = np.random.default_rng(0)
     scores = {f"{i}{'x' * 40}": rng.normal(size=(90, 3)) + np.eye(3)[y] for i in range(6)}
-    display = dmfroc.compare(y, scores, measure="hand_till").plot()
+    display = dmfroc.compare(y, scores, measures="hand_till").plot()
     display.figure_.canvas.draw()
     assert display.orders_ is None
     assert display.figure_.axes == [display.ax_]
