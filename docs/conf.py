@@ -21,6 +21,7 @@ from public_names import PAGES, write_all  # noqa: E402
 extensions = [
     *("myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
     *("sphinx.ext.viewcode", "sphinx_copybutton", "sphinx_design"),
+    "docstrings",
     "gallery_pictures",
     "measure_tables",
     "navigation",

@@ -2,14 +2,17 @@
 
 ``{measures} costs, hand_till`` lists the measures of a family, and one by name. With the option
 ``:classes: any`` or ``:classes: two`` it lists those that are defined for any number of classes, or
-for two classes only.
+for two classes only, and with ``:definitions:`` their formulas, which are in `measures.tsv`.
 """
 
 from __future__ import annotations
 
+import csv
+import functools
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -25,8 +28,31 @@ _CHANCES = {0.5: "1/2", 1 / 6: "1/6"}
 THREE_CLASSES = Predictions.from_arrays([0, 1, 2], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
 
 
-def measure_table(chosen_by: Iterable[str], classes: str | None = None) -> list[str]:
-    """Return the lines of a table in Markdown: a row for each measure of the families and names."""
+class Definition(NamedTuple):
+    """What the docstring of a measure leaves to its page; sources only where it has none."""
+
+    name: str
+    when: str
+    definition: str
+    chance: str
+    source: str
+
+
+@functools.cache
+def definitions() -> dict[str, Definition]:
+    """Return the definitions by the name of the function that makes the measure."""
+    with (Path(__file__).parent / "measures.tsv").open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return {row[0]: Definition(*row) for row in [*rows][1:]}
+
+
+def measure_table(
+    chosen_by: Iterable[str], classes: str | None = None, is_of_definitions: bool = False
+) -> list[str]:
+    """Return the lines of a table in Markdown: a row for each measure of the families and names.
+
+    A table of definitions has no rows for variants of a measure by its options.
+    """
     chosen = [
         measure
         for measure in MEASURES.values()
@@ -35,19 +61,34 @@ def measure_table(chosen_by: Iterable[str], classes: str | None = None) -> list[
     ]
     if not chosen:
         raise ValueError(f"there is no measure of {chosen_by}")
+    if is_of_definitions:
+        found = [definitions()[x.name] for x in chosen if x.name in definitions()]
+        rows = [f"| `{x.name}` | {x.definition} | {x.chance} |" for x in found]
+        return ["| name | definition | chance |", "| --- | --- | --- |", *rows]
     header = "| name | what it is | range | chance | interval |"
     return [header, "| --- | --- | --- | --- | --- |", *map(_row, chosen)]
 
 
 def _row(measure: Measure) -> str:
-    low, high = (f"${_size(x)}$" for x in measure.bounds)
-    chance = "depends" if math.isnan(measure.chance) else _CHANCES.get(measure.chance)
+    name = f"{{py:func}}`{measure.name} <dmfroc.measures.{factory_of(measure).__name__}>`"
     what = description(measure) + ("" if measure.greater_is_better else " Smaller is better.")
-    method = measure.default_method
     return (
-        f"| `{measure.name}` | {what} | {low} to {high} | "
-        f"{f'{measure.chance:g}' if chance is None else chance} | {method} |"
+        f"| {name} | {what} | {range_of(measure)} | "
+        f"{chance_of(measure, 'depends')} | {measure.default_method} |"
     )
+
+
+def range_of(measure: Measure) -> str:
+    """Return the ends of the range, as formulas."""
+    low, high = (f"${_size(x)}$" for x in measure.bounds)
+    return f"{low} to {high}"
+
+
+def chance_of(measure: Measure, otherwise: str) -> str:
+    """Return the value under chance, or ``otherwise`` if it is not the same for all samples."""
+    if math.isnan(measure.chance):
+        return otherwise
+    return _CHANCES.get(measure.chance, f"{measure.chance:g}")
 
 
 def _size(x: float) -> str:
@@ -76,13 +117,14 @@ class MeasuresDirective(SphinxDirective):
     required_arguments = 1
     final_argument_whitespace = True
     option_spec: ClassVar[dict[str, Any]] = {
-        "classes": lambda argument: directives.choice(argument, ("any", "two"))
+        "classes": lambda argument: directives.choice(argument, ("any", "two")),
+        "definitions": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive is."""
         names = [name.strip() for name in self.arguments[0].split(",")]
-        lines = measure_table(names, self.options.get("classes"))
+        lines = measure_table(names, self.options.get("classes"), "definitions" in self.options)
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "measures"), self.content_offset, container)
         return container.children

@@ -33,7 +33,7 @@ BEHIND = {
         *("../papers", "../changelog"),
     ),
 }
-RECORDS = ("validation", "options", "changelog")
+RECORDS = ("validation", "options", "papers", "changelog")
 WORDS = {
     "index": "license, licence, install, installation, pip, version",
     "getting_started": "tutorial, example, quickstart, first steps, notebook",

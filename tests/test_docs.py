@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import inspect
 import os
 import re
 import shlex
@@ -307,3 +308,31 @@ def test_names_in_the_code_of_pages_are_there():
         for part in name.split(".")[1:]:
             value = getattr(value, part, None) if hasattr(value, part) else None
             assert value is not None, f"{page} has {name}"
+
+
+@pytest.fixture
+def docstrings(monkeypatch):
+    pytest.importorskip("numpydoc", reason="install the extra docs")
+    monkeypatch.syspath_prepend(DOCS)
+    return importlib.import_module("docstrings")
+
+
+def test_every_measure_has_the_same_headings_and_something_below_each(docstrings):
+    expected = ["What it is", "Range and chance", "When", "Formula", "Options", "Example", "Source"]
+    makers = {docstrings.factory_of(x).__name__ for x in dmfroc.measures.MEASURES.values()}
+    assert makers == set(docstrings.definitions())
+    for name in makers:
+        sections = docstrings.sections_of(name)
+        assert list(sections) == expected
+        assert [x for x, lines in sections.items() if len("".join(lines).strip()) < 3] == [], name
+        options = inspect.signature(dmfroc.measures.FACTORIES[name]).parameters
+        assert [x for x in options if f"``{x}`` : " not in "\n".join(sections["Options"])] == []
+
+
+def test_parameters_are_explained_in_place(docstrings):
+    for function in (dmfroc.evaluate, dmfroc.estimate, dmfroc.compare):
+        page = "\n".join(docstrings.explained(function, function.__doc__.splitlines()))
+        for name in inspect.signature(function).parameters.keys() - {"surplus", "others"}:
+            explained = re.search(rf"^{name}( : .*)?\n((?:    .*\n)+)", page, re.M)
+            assert len(explained[2]) > 10, name
+            assert "As for `" not in explained[2]
