@@ -296,7 +296,7 @@ def jackknife_error(y, s):
     return np.sqrt(sum((len(v) - 1) * v.var() for v in of_classes))
 
 
-def binomial_error(y, s, draws=60):
+def binomial_error(y, s, draws=30):
     """Return the deviation of areas of rates drawn as independent binomials: section 3.6."""
     fitted, generator, sizes = (
         centre(pair_rates(y, s))[1],

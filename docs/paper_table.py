@@ -199,9 +199,9 @@ def paper_table(paper: str) -> list[str]:
     cells = []
     for row in chosen:
         found = f"**{row.verdict}**" + (f": {row.found}" if row.found else "")
-        where = ", ".join(part for part in (row.call and f"`{row.call}`", row.where) if part)
-        cells.append([row.item, found, where, row.number, f"`{row.check}`"])
-    return _table(["in the paper", "verdict", "call or page", "number", "check"], cells)
+        parts = (row.call and f"`{row.call}`", row.where, f"check: `{row.check}`")
+        cells.append([row.item, found, row.number, "; ".join(filter(None, parts))])
+    return _table(["in the paper", "verdict", "number", "call or page, and check"], cells)
 
 
 class PaperDirective(SphinxDirective):
@@ -211,11 +211,11 @@ class PaperDirective(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive is."""
-        container = nodes.container()
+        container = nodes.container(classes=["papers"])
         lines = StringList(paper_table(self.arguments[0]), "papers.csv")
         self.env.note_dependency(str(FILE))
         self.state.nested_parse(lines, self.content_offset, container)
-        return container.children
+        return [container]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -263,8 +263,8 @@ power. Independent tables again, {n_tables // 10:,} in each row:
 
 {several_classes(n_tables // 10)}
 
-The same if {100 * EFFECT:g} % of the predictions are right and the others independent of the class. His
-statistics have more power with K - 1 degrees of freedom than with (K - 1)². Pearson's, with the
+The same if {100 * EFFECT:g} % of the predictions are right and the others independent of the class.
+His statistics have more power with K - 1 degrees of freedom than with (K - 1)². Pearson's, with the
 (K - 1)² under which it keeps the 5 %, has at least as much as they have with either:
 
 {several_classes(n_tables // 10, EFFECT)}
