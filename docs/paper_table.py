@@ -174,7 +174,7 @@ def summary(rows: list[Row]) -> list[str]:
         verdicts = [row.verdict for row in rows if paper in ("", row.paper)]
         counts.append([title, len(verdicts), *map(verdicts.count, VERDICTS)])
     lines = _table(["paper", "rows", *VERDICTS], counts)
-    for verdict in ("does not hold", "holds in part", "not here"):
+    for verdict in ("does not hold", "holds in part", "partly here", "not here"):
         lines += ["", f"## {verdict.capitalize()}"]
         for paper, title in TITLES.items():
             chosen = [row for row in rows if (row.paper, row.verdict) == (paper, verdict)]
