@@ -30,7 +30,7 @@ BEHIND = {
     "method": ("limits",),
     "experiments/index": (
         *("../validation", "../guarantees", "../stability", "../options"),
-        *("../papers", "../changelog"),
+        *("../papers", "../paper_rows", "../changelog"),
     ),
 }
 RECORDS = ("validation", "options", "papers", "changelog")

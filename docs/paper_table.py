@@ -2,7 +2,10 @@
 
 ``{paper} 003`` lists the rows of one paper. A row has a call, whose value is its number. For what
 an experiment found, the call is that of `cell`, which looks the number up in a table of a page, or
-of `figure`. ``python docs/paper_table.py`` computes all numbers anew; the tests compare them.
+of `figure`. Its check is an expression without dmfroc, with the names of `paper_checks.py`: what
+the value has to be, or, with the value as ``x``, whether it is right. The check of what does not
+hold is the claim. ``python docs/paper_table.py`` computes all numbers anew, and the part of
+`papers.md` that is made of them; the tests compare both, and run the checks.
 """
 
 from __future__ import annotations
@@ -13,17 +16,31 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import matplotlib.image
 import numpy as np
+import paper_checks
 from docutils import nodes
 from docutils.statemachine import StringList
+from scipy.stats import halfnorm, logistic, norm
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import dmfroc
 
 DOCS = Path(__file__).parent
-FILE = DOCS / "papers.csv"
-VERDICTS = ("yes", "partly", "no", "other")
+FILE, PAGE = DOCS / "papers.csv", DOCS / "papers.md"
+BEGIN, END = "<!-- python docs/paper_table.py writes what follows -->", "<!-- to here -->"
+VERDICTS = (
+    *("here", "partly here", "other", "not here"),
+    *("holds", "holds in part", "does not hold"),
+)
+TITLES = {
+    "003": "Wang and Carvalho (2024), Multiclass ROC",
+    "002": "Powers (2011), Evaluation: from precision, recall and F-measure to ROC",
+    "000": "Powers, Visualization of tradeoff in evaluation",
+    "001": "Flach and Kull (2015), Precision-recall-gain curves",
+    "004": "Vuk and Curk (2006), ROC curve, lift chart and calibration plot",
+}
 
 
 class Row(NamedTuple):
@@ -31,11 +48,12 @@ class Row(NamedTuple):
 
     paper: str
     item: str
-    call: str
-    where: str
-    number: str
-    here: str
+    verdict: str
     found: str
+    call: str
+    number: str
+    check: str
+    where: str
 
     def names(self) -> list[str]:
         """Return the names of the package in code type, without its name."""
@@ -64,54 +82,65 @@ def cell(page: str, *row: str, column: int | None = None, nth: int | None = None
 
 
 def figure(page: str, name: str) -> str:
-    """Return "shown" if a page shows a figure that exists."""
+    """Return "shown" if a page shows a figure that is there and not blank."""
     text = (DOCS / "experiments" / f"{page}.md").read_text()
-    if f"](../images/{name}.png)" not in text or not (DOCS / "images" / f"{name}.png").exists():
-        raise ValueError(f"{page}.md does not show {name}.png")
-    return "shown"
+    file = DOCS / "images" / f"{name}.png"
+    if f"](../images/{name}.png)" not in text or not file.exists():
+        return "missing"
+    return "shown" if np.ptp(matplotlib.image.imread(file)[..., :3]) > 0 else "blank"
 
 
 @functools.cache
 def examples() -> dict[str, Any]:
     """Return the package's names and the data sets of the calls."""
     found = {name: getattr(dmfroc, name) for name in dir(dmfroc)}
-    scores = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
-    scores += [0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1]
-    fawcett = ([1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0], scores)
-    table1 = ([*fawcett[0][:13], 1, *fawcett[0][14:]], scores)
-    probabilities = [0.25, 0.25, 0.5, 0.5, 0.5, 0.75, 1, 0, 0.1, 0.6, 0.9, 0.26]
-    three = [[7, 2, 1], [4, 4, 2], [5, 3, 2], [2, 6, 2], [3, 3, 4], [1, 3, 6], [3, 2, 5]]
-    generator = np.random.default_rng(0)
-    simulated = generator.integers(3, size=90)
     table = dmfroc.measures.ContingencyTable
-    return found | {
-        "np": np,
-        "cell": cell,
-        "figure": figure,
-        "E1": table.from_cells(tp=30, fp=12, fn=30, tn=28),
-        "E2": table.from_matrix([[50, 10, 5], [3, 20, 2], [2, 5, 3]], rows="predicted"),
-        "LOWER": table.from_cells(tp=56, fp=20, fn=12, tn=12),
-        "E3": ([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]),
-        "TABLE2": ([1, 1, 0, 1, 0], [0.9, 0.6, 0.4, 0.4, 0.2]),
-        "E4": fawcett,
-        "E5": ([0, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 0], probabilities),
-        "E6": ([0, 0, 1, 1, 2, 2, 1], np.array(three) / 10),
-        "E7": (simulated, generator.normal(size=(90, 3)) + np.eye(3)[simulated]),
-        "TABLE1": table1,
-        "HULL": dmfroc.curves.convex_hull(dmfroc.curves.roc_curve(*fawcett)).calibrate(scores),
+    tables = {
+        name: table.from_cells(**dict(zip(("tp", "fp", "fn", "tn"), cells, strict=True)))
+        for name, cells in (("E1", paper_checks.UPPER), ("LOWER", paper_checks.LOWER))
     }
+    data = {
+        name: getattr(paper_checks, name)
+        for name in ("E3", "TABLE2", "E4", "TABLE1", "E5", "E6", "E7")
+    }
+    hull = dmfroc.curves.convex_hull(dmfroc.curves.roc_curve(*data["E4"]))
+    even = (np.arange(999) + 0.5) / 999
+    rated = [1e9 * logistic.sf([-2, -1, 0, 1, 2], mean) for mean in (1.3, 0)]
+    return (
+        found
+        | tables
+        | data
+        | {
+            "np": np,
+            "cell": cell,
+            "figure": figure,
+            "E2": table.from_matrix(100 * paper_checks.C, rows="predicted"),
+            "HULL": hull.calibrate(data["E4"][1]),
+            "normal": norm.ppf(even),
+            "half": halfnorm.ppf(even),
+            "ratings": (*rated, *(1e9 - x for x in rated)),
+        }
+    )
 
 
-def number_of(call: str) -> str:
-    """Return the value of a call as text, with four digits."""
-    return _text(eval(call, dict(examples())))
+def value_of(call: str) -> Any:
+    """Return the value of a call; None if there is no call."""
+    return eval(call, dict(examples())) if call else None
 
 
-def _text(value: Any) -> str:
+def expected_of(check: str, value: Any) -> Any:
+    """Return what a check expects of a value, or whether the value is right."""
+    return eval(check, vars(paper_checks) | {"x": value})
+
+
+def text_of(value: Any) -> str:
+    """Return a value as text, with four digits."""
+    if value is None:
+        return ""
     if isinstance(value, str):
         return value
     if isinstance(value, tuple | list | np.ndarray):
-        return ", ".join(map(_text, value))
+        return ", ".join(map(text_of, value))
     if isinstance(value, bool | np.bool):
         return str(value).lower()
     return f"{float(f'{value:.4g}') + 0.0:g}"
@@ -129,21 +158,37 @@ def write_rows(rows: list[Row]) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Row._fields)
         for row in rows:
-            writer.writerow(row._replace(number=number_of(row.call)) if row.call else row)
+            writer.writerow(row._replace(number=text_of(value_of(row.call))))
 
 
-def summary() -> list[str]:
-    """Return the lines of a table that counts the verdicts of each paper."""
-    rows = read_rows()
-    header = ["paper", "rows", *VERDICTS, "claims that do not hold"]
+def _table(header: list[str], rows: list[list[Any]]) -> list[str]:
     lines = ["| " + " | ".join(header) + " |", "| --- " * len(header) + "|"]
-    for paper in sorted({row.paper for row in rows}):
-        chosen = [row for row in rows if row.paper == paper]
-        verdicts = [row.here for row in chosen]
-        refuted = sum(row.found.startswith("does not hold") for row in chosen)
-        counts = [len(chosen), *map(verdicts.count, VERDICTS), refuted]
-        lines.append(f"| {paper} | " + " | ".join(map(str, counts)) + " |")
+    escaped = ([str(cell).replace("|", "\\|") for cell in row] for row in rows)
+    return lines + ["| " + " | ".join(cells) + " |" for cells in escaped]
+
+
+def summary(rows: list[Row]) -> list[str]:
+    """Return the lines of what `papers.md` says of the rows: verdicts, and what does not hold."""
+    counts = []
+    for paper, title in (*TITLES.items(), ("", "all")):
+        verdicts = [row.verdict for row in rows if paper in ("", row.paper)]
+        counts.append([title, len(verdicts), *map(verdicts.count, VERDICTS)])
+    lines = _table(["paper", "rows", *VERDICTS], counts)
+    for verdict in ("does not hold", "holds in part", "partly here", "not here"):
+        lines += ["", f"## {verdict.capitalize()}"]
+        for paper, title in TITLES.items():
+            chosen = [row for row in rows if (row.paper, row.verdict) == (paper, verdict)]
+            if chosen:
+                cells = [[row.item, row.found, row.number, row.where] for row in chosen]
+                header = ["in the paper", "found", "number", "page"]
+                lines += ["", f"{title}:", "", *_table(header, cells)]
     return lines
+
+
+def page_with(lines: list[str]) -> str:
+    """Return `papers.md` with other lines between its two comments."""
+    start, _, rest = PAGE.read_text().partition(BEGIN)
+    return "\n".join([start + BEGIN, "", *lines, "", END + rest.partition(END)[2]])
 
 
 def paper_table(paper: str) -> list[str]:
@@ -151,27 +196,26 @@ def paper_table(paper: str) -> list[str]:
     chosen = [row for row in read_rows() if row.paper == paper]
     if not chosen:
         raise ValueError(f"there is no paper {paper!r}")
-    lines = ["| in the paper | call or page | number | here | what was found |", "| --- " * 5 + "|"]
+    cells = []
     for row in chosen:
-        where = ", ".join(part for part in (row.call and f"`{row.call}`", row.where) if part)
-        cells = row.item, where, row.number, row.here, row.found
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
+        found = f"**{row.verdict}**" + (f": {row.found}" if row.found else "")
+        parts = (row.call and f"`{row.call}`", row.where, f"check: `{row.check}`")
+        cells.append([row.item, found, row.number, "; ".join(filter(None, parts))])
+    return _table(["in the paper", "verdict", "number", "call or page, and check"], cells)
 
 
 class PaperDirective(SphinxDirective):
-    """List what one paper has, or count the rows of all."""
+    """List what one paper has."""
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """Parse the table where the directive is."""
-        container = nodes.container()
-        paper = self.arguments[0]
-        lines = StringList(summary() if paper == "all" else paper_table(paper), "papers.csv")
+        container = nodes.container(classes=["papers"])
+        lines = StringList(paper_table(self.arguments[0]), "papers.csv")
         self.env.note_dependency(str(FILE))
         self.state.nested_parse(lines, self.content_offset, container)
-        return container.children
+        return [container]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -182,3 +226,4 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 if __name__ == "__main__":
     write_rows(read_rows())
+    PAGE.write_text(page_with(summary(read_rows())))
