@@ -13,11 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dmfroc import (
-    FollowUp,
-    Measure,
-    Predictions,
-)
+from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
 from dmfroc.applications.item_scores import ItemScores

@@ -349,13 +349,7 @@ def items(
         subgroups=subgroups,
         subgroup_sizes=sizes,
         subgroup_differences=differences,
-        **comparison_fields(
-            joint,
-            hypothesis,
-            simultaneous=simultaneous,
-            level=level,
-            seed=seed,
-        ),
+        **comparison_fields(joint, hypothesis, simultaneous=simultaneous, level=level, seed=seed),
     )
     warn(scores_of_items.warnings)
     return scores_of_items

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass
 from dmfroc._kit.remarks import warn
-from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
-from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
+from dmfroc.inputs.arrays import Floats, Rows, row_names
+from dmfroc.inputs.checks import (
+    Inputs,
+    check_totals,
+    hard_labels,
+    one_class_message,
+    real_weights,
+    stated_order,
+)
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
@@ -158,15 +165,7 @@ class Content:
 
     def check_weights(self, sizes: IntPerClass) -> None:
         """Refuse classes that have rows, but none with a weight."""
-        if not sizes.any():
-            raise ValueError("sample_weight is zero in every row: some observations must count")
-        empty = np.flatnonzero((np.array(self.rows) > 0) & (sizes == 0))
-        if len(empty):
-            names = listing([self.form.classes[k] for k in empty])
-            raise ValueError(
-                f"sample_weight is zero in all rows of class {names}: give some of them a "
-                "positive weight, or drop the rows"
-            )
+        check_totals(np.array(self.rows), sizes, self.form.classes, "sample_weight")
 
 
 def check_rows(labels: Sequence[Label], before: Sequence[int], now: Sequence[int]) -> None:
@@ -294,10 +293,12 @@ class BatchReader:
                 raise ValueError(one_class_message(source.true, distinct[0]))
             order = None if self.order is None else label_order(self.order, observed.kind, source)
             n = len(observed.codes)
-            classes, matrix, _, single = class_scores(
+            found = class_scores(
                 inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
             )
-            matrix = rows.arranged(matrix, inputs.y_score, source.scores)
+            warn(found.remarks)
+            classes, single = found.labels, found.single
+            matrix = rows.arranged(found.scores, inputs.y_score, source.scores)
             if name in self.of_differences:
                 matrix = difference(matrix)
             if labels is not None and classes != labels:
@@ -314,10 +315,8 @@ class BatchReader:
             scores[name] = columns
             scores[name] += 0  # turns -0 into 0
             if inputs.y_pred is not None:
-                hard = factorize(inputs.y_pred, source.predicted, source)
-                check_length(source.predicted, len(hard.codes), n, source)
-                codes = encode(hard, classes, source.predicted, source)
-                predicted[name] = rows.arranged(codes, inputs.y_pred, source.predicted)
+                hard = hard_labels(inputs, n, rows)
+                predicted[name] = encode(hard, classes, source.predicted, source)
             else:
                 predicted[name] = _largest(scores[name]) if single is None else None
         assert labels is not None

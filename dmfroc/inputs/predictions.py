@@ -20,12 +20,7 @@ from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import Note, collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
-from dmfroc.inputs.checks import (
-    Inputs,
-    check_hard_labels,
-    check_scores,
-    check_table,
-)
+from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, check_table
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
@@ -250,11 +245,10 @@ class Predictions:
 
     @classmethod
     def _checked(cls, check: Callable[[Inputs], dict[str, Any]], inputs: Inputs) -> Predictions:
-        """Check the inputs, and keep the warnings."""
-        with collected_remarks() as remarks:
-            fields = check(inputs)
-        warn(remarks)
-        return cls(**fields, remarks=tuple(remarks))
+        """Check the inputs, and give the warnings."""
+        predictions = cls(**check(inputs))
+        warn(predictions.remarks)
+        return predictions
 
     @classmethod
     def from_file(
@@ -365,11 +359,10 @@ class Predictions:
             names = Names(columns, scores, labels, others, text, truth, *kept)
             with collected_remarks() as remarks:
                 inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
-                as_read = inputs.source.note
-                check = check_table if inputs.source.is_table_file else check_scores
-                predictions = cls(**check(inputs), file=str(file))
-                predictions = predictions._with_positive(pos_label)
-                warn([Note(f"{file}: {as_read}") if as_read else None])
+            as_read = inputs.source.note
+            check = check_table if inputs.source.is_table_file else check_scores
+            predictions = cls(**check(inputs), file=str(file))._with_positive(pos_label)
+            remarks += [*predictions.remarks, *([Note(f"{file}: {as_read}")] if as_read else [])]
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
