@@ -46,6 +46,10 @@ _LARGEST_COUNT = 2**53  # up to here every whole number is a float
 _LARGEST_RATIO = 166  # its logarithm to the base two
 
 
+type Finished = tuple[dict[str, Any], tuple[str, ...]]
+"""Fields of `Predictions`, and the warnings about them."""
+
+
 class Inputs(NamedTuple):
     """What is to be checked, and where it is."""
 
@@ -63,7 +67,7 @@ class Inputs(NamedTuple):
     positive: Positive = NOTHING_SAID
 
 
-def check_table(inputs: Inputs) -> dict[str, Any]:
+def check_table(inputs: Inputs) -> Finished:
     """Check the columns of a file, where hard labels may be alone."""
     if inputs.y_pred is None or inputs.source.has_chosen_scores:
         return check_scores(inputs)
@@ -74,7 +78,7 @@ def check_table(inputs: Inputs) -> dict[str, Any]:
     return check_hard_labels(inputs, ignored_message(others))
 
 
-def check_scores(inputs: Inputs) -> dict[str, Any]:
+def check_scores(inputs: Inputs) -> Finished:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
@@ -116,10 +120,10 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     finished = fields["true"], given, fields["scores"], fields["predicted"]
     has_hard = inputs.y_pred is not None
     found = Checked(*finished, has_hard, labels, names, single, inputs.positive, source)
-    return fields | {"remarks": _each_once([*remarks, of_rows, *doubts(found)])}
+    return fields, _each_once([*remarks, of_rows, *doubts(found)])
 
 
-def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> dict[str, Any]:
+def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     if inputs.positive.direction is not None:
@@ -146,8 +150,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> dict[str
     remarks = of_columns, alike, unpredicted_message(true, predicted, labels, source), of_rows
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows)
-    return fields | {"has_scores": False, "remarks": _each_once(remarks)}
+    fields = _completed(labels, arrays, inputs, rows) | {"has_scores": False}
+    return fields, _each_once(remarks)
 
 
 def _each_once(remarks: Iterable[str | None]) -> tuple[str, ...]:

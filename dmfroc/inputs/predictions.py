@@ -20,7 +20,13 @@ from dmfroc._kit.options import column_names, instance
 from dmfroc._kit.remarks import Note, collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
-from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, check_table
+from dmfroc.inputs.checks import (
+    Finished,
+    Inputs,
+    check_hard_labels,
+    check_scores,
+    check_table,
+)
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
@@ -244,11 +250,11 @@ class Predictions:
         return cls._checked(check_hard_labels, inputs)
 
     @classmethod
-    def _checked(cls, check: Callable[[Inputs], dict[str, Any]], inputs: Inputs) -> Predictions:
+    def _checked(cls, check: Callable[[Inputs], Finished], inputs: Inputs) -> Predictions:
         """Check the inputs, and give the warnings."""
-        predictions = cls(**check(inputs))
-        warn(predictions.remarks)
-        return predictions
+        fields, remarks = check(inputs)
+        warn(remarks)
+        return cls(**fields, remarks=remarks)
 
     @classmethod
     def from_file(
@@ -361,8 +367,9 @@ class Predictions:
                 inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
             as_read = inputs.source.note
             check = check_table if inputs.source.is_table_file else check_scores
-            predictions = cls(**check(inputs), file=str(file))._with_positive(pos_label)
-            remarks += [*predictions.remarks, *([Note(f"{file}: {as_read}")] if as_read else [])]
+            fields, found = check(inputs)
+            predictions = cls(**fields, file=str(file))._with_positive(pos_label)
+            remarks += [*found, *([Note(f"{file}: {as_read}")] if as_read else [])]
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
