@@ -232,8 +232,8 @@ class BoundCounts:
         table = self.counts.confusion[self.classifier]
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), tuple(self.labels))
-        *value, gradient = self._bracketed(measure, summary, table.ravel(), statistic)
-        return BinnedValue(*value, InfluenceTable(*_no_columns(k), gradient.reshape(k, k)))
+        value, off, gradient = self._bracketed(measure, summary, table.ravel(), statistic)
+        return BinnedValue(value, off, InfluenceTable(*_no_columns(k), gradient.reshape(k, k)))
 
     # Pairs of classes
 
@@ -249,13 +249,13 @@ class BoundCounts:
             return BinnedPairs(self.cells.shape, columns, is_present, ties)
 
         by_ties = map(statistic, (HALF, 0.0, 1.0))
-        *value, gradient = self._bracketed(measure, summary, weights, *by_ties)
+        value, off, gradient = self._bracketed(measure, summary, weights, *by_ties)
         of_cells, of_labels = np.split(gradient, [self.cells.size])
         of_cells = of_cells.reshape(self.cells.shape)
         table = InfluenceTable(
             self.present, self._entry_of_class, of_cells, of_labels.reshape(k, k)
         )
-        return BinnedValue(*value, table)
+        return BinnedValue(value, off, table)
 
     @property
     def _entry_of_class(self) -> Int[np.ndarray, "c k"]:
@@ -274,10 +274,10 @@ class BoundCounts:
         weights, columns = cells.ravel(), self.present[places]
         of_columns = self.is_atom[places], self.counts.sizes[columns]
         by_ties = (curves_of_cells(*of_columns, first) for first in (None, False, True))
-        *value, gradient = self._bracketed(measure, summary, weights, *by_ties)
+        value, off, gradient = self._bracketed(measure, summary, weights, *by_ties)
         is_negative = (np.arange(len(self.labels)) != columns[:, None]).astype(int)
         table = InfluenceTable(columns, is_negative, gradient.reshape(cells.shape))
-        return BinnedValue(*value, table)
+        return BinnedValue(value, off, table)
 
     # The multiclass ROC curve
 
@@ -286,9 +286,9 @@ class BoundCounts:
         most, least = thresholds.most, thresholds.least
         ends = ((least, most), (most, least)) if thresholds.are_open else ()
         by_places = (thresholds.statistic(rates, *places) for places in ends)
-        *value, gradient = self._bracketed(measure, area, self.cells.ravel(), rates, *by_places)
+        value, off, gradient = self._bracketed(measure, area, self.cells.ravel(), rates, *by_places)
         of_cells = gradient.reshape(self.cells.shape)
-        return BinnedValue(*value, InfluenceTable(self.present, self._entry_of_class, of_cells))
+        return BinnedValue(value, off, InfluenceTable(self.present, self._entry_of_class, of_cells))
 
     def rates(self, options: CurveOptions) -> tuple[Thresholds, BinnedRates]:
         """Return the thresholds of all pairs, and the statistic that counts above them."""
