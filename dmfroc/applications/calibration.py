@@ -15,10 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc import (
-    FollowUp,
-    Predictions,
-)
+from dmfroc import FollowUp, Predictions
 from dmfroc.extend import (
     Column,
     Jackknife,

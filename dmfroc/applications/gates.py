@@ -13,11 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from dmfroc import (
-    FollowUp,
-    Measure,
-    Predictions,
-)
+from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.applications.gate_rules import ItemMeasure, Rule, read_rules
 from dmfroc.applications.item_means import ScoredItems, check_scored, mean_of
 from dmfroc.applications.item_scores import ItemScores
@@ -411,13 +407,6 @@ def _verdict(ends: tuple[float, float], low: float, high: float, *, is_strict: b
     return "pass" if low <= ends[0] and ends[1] <= high else "inconclusive"
 
 
-def _oriented(value: float, at: _IntervalAt, rule: Rule) -> tuple[float, _IntervalAt]:
-    """Return a difference as how much better the first classifier is."""
-    if rule.other is None or rule.measure.greater_is_better:
-        return value, at
-    return -value, lambda error: Interval(-at(error).high, -at(error).low)
-
-
 @dataclass(frozen=True, eq=False)
 class _Rows:
     """Classified rows: the evidence of the judged classifier, and of others beside it."""
@@ -458,7 +447,10 @@ class _Rows:
             if rule.other is None:
                 return joint.estimates[first].value, joint.intervals_of_values[first]
             contrast = joint.contrasts[first, rule.other]
-            return _oriented(contrast.value, contrast.interval_at, rule)
+            if measure.greater_is_better:
+                return contrast.value, contrast.interval_at
+            at = contrast.interval_at
+            return -contrast.value, lambda error: Interval(-at(error).high, -at(error).low)
         if isinstance(whole, Accumulator):
             return current_of(whole, measure)[1:3]
 

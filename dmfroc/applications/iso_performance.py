@@ -538,11 +538,10 @@ def randomized_threshold(
 
 def _segment(rates: Float[np.ndarray, " v"], target: float, *, lowest: bool) -> tuple[int, int]:
     """Return the vertices around a target; where vertices meet it, the first or last of these."""
-    if lowest:
-        end = int(np.searchsorted(rates, target, side="left"))
-        return (end, end) if rates[end] == target else (end - 1, end)
-    start = int(np.searchsorted(rates, target, side="right")) - 1
-    return (start, start) if rates[start] == target else (start, start + 1)
+    first, after = (int(np.searchsorted(rates, target, side)) for side in ("left", "right"))
+    if first == after:  # it is between two vertices
+        return first - 1, first
+    return (first, first) if lowest else (after - 1, after - 1)
 
 
 def skew_sensitive_accuracy(tpr: Any, fpr: Any, *, c: Any, prevalence: Any) -> Any:

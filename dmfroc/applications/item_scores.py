@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +14,6 @@ from dmfroc import Judge
 from dmfroc.applications.item_means import (
     MEASURE,
     TITLE,
-    ItemMean,
     ScoredItems,
     check_scored,
     mean_of,
@@ -349,13 +347,7 @@ def items(
         subgroups=subgroups,
         subgroup_sizes=sizes,
         subgroup_differences=differences,
-        **comparison_fields(
-            joint,
-            hypothesis,
-            simultaneous=simultaneous,
-            level=level,
-            seed=seed,
-        ),
+        **comparison_fields(joint, hypothesis, simultaneous=simultaneous, level=level, seed=seed),
     )
     warn(scores_of_items.warnings)
     return scores_of_items
@@ -424,18 +416,12 @@ def _in_subgroups(
     unadjusted = {}
     for model in given.scores:
         of_model = {name: of_part[model] for name, of_part in means.items()}
-        unadjusted[model] = list(_differences(of_model, level))
+        values = {name: (m.limits.value, m.limits.interval_at) for name, m in of_model.items()}
+        errors = {name: mean.standard_error for name, mean in of_model.items()}
+        found = contrasts_of_intervals(values, errors)
+        unadjusted[model] = list(Hypothesis().differences(found, level))
     adjusted = iter(holm_adjusted(itertools.chain(*unadjusted.values())))
     differences = {
         model: tuple(itertools.islice(adjusted, len(ds))) for model, ds in unadjusted.items()
     }
     return estimates, {name: part.n_items for name, part in parts.items()}, differences
-
-
-def _differences(means: Mapping[str, ItemMean], level: float) -> Iterable[Difference]:
-    """Return the differences of the means of every two subgroups."""
-    values = {name: (mean.limits.value, mean.limits.interval_at) for name, mean in means.items()}
-    errors = {name: mean.standard_error for name, mean in means.items()}
-    hypothesis = Hypothesis()
-    found = contrasts_of_intervals(values, errors)
-    return hypothesis.differences(found, level)

@@ -130,11 +130,7 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
         first.seed,
     )
     found = comparison_fields(
-        joint,
-        hypothesis,
-        simultaneous=False,
-        level=first.level,
-        seed=first.seed,
+        joint, hypothesis, simultaneous=False, level=first.level, seed=first.seed
     )
     return Leaderboard(
         measure=first.measure if is_one else METHOD, title=title, tasks=tasks, **found

@@ -307,13 +307,8 @@ def plan(
     check_options(plan, others)
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
-        options |= {
-            "judge": judge,
-            "groups": groups,
-            "folds": folds,
-            "level": level,
-            "random_state": random_state,
-        }
+        options |= {"judge": judge, "groups": groups, "folds": folds}
+        options |= {"level": level, "random_state": random_state}
         if unknown := [x for x in half_width if not isinstance(x, str)]:
             raise TypeError(f"half_width must be by name of the measure, but has {unknown[0]!r}")
         try:

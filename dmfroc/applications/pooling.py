@@ -342,14 +342,11 @@ class _Line(NamedTuple):
     method: str
     tau_scale: float
 
-    def estimate(self, value: float, error: float, quantile: float) -> Estimate:
-        """Return an estimate whose interval is symmetric on the line."""
-        return self.with_ends(value, error, (value - quantile * error, value + quantile * error))
-
     def beside_unseen(self, value: float, error: float, quantile: float, cost: float) -> Estimate:
         """Return an estimate whose limits are those of one sample, with the error it lacks."""
         if cost == 0:
-            return self.estimate(value, error, quantile)
+            reach = quantile * error
+            return self.with_ends(value, error, (value - reach, value + reach))
         mean, tail = float(expit(value)), ndtr(-quantile)
         n, quarter = 1 / (error**2 * mean * (1 - mean)), min(cost / 4, mean / 2, (1 - mean) / 2)
         ends = [

@@ -371,13 +371,7 @@ def multilabel(
         label_differences=differences,
         label_covariances=_covariances(rows, facts),
         left_out=left_out,
-        **comparison_fields(
-            joint,
-            hypothesis,
-            simultaneous=simultaneous,
-            level=level,
-            seed=seed,
-        ),
+        **comparison_fields(joint, hypothesis, simultaneous=simultaneous, level=level, seed=seed),
     )
     warn(comparison.warnings)
     return comparison

@@ -45,6 +45,7 @@ METHOD = "confidence sequence"
 _BEST_AT = 500  # rows at which limits are shortest
 _MIXING = 8.1 / _BEST_AT  # variance of the mixture, by which they are so for 95 %
 _JEFFREYS = 0.5
+_ONE_SIGMA = 0.3173  # error probability of an interval of one standard error
 _BETS = 2.0 ** -np.arange(1, 9)  # shares of what may be lost; small ones for many rows
 
 
@@ -183,7 +184,7 @@ def confidence_sequence(
         measure=measure.name,
         title=measure.title,
         level=level,
-        exact=current.share is not None,
+        exact=current.is_exact,
         looks=tuple(looks),
         warnings=() if current.obstacle is None else (why,),
     )
@@ -266,13 +267,13 @@ def _joint(
                 f"{measure.name} of {name!r} cannot be compared yet: {stream.obstacle}; wait for "
                 "more rows"
             )
-    errors = {name: _error(current) for name, current in streams.items()}
+    errors = {name: current.standard_error for name, current in streams.items()}
     estimates = {
         name: Estimate(
             measure=measure.name,
             title=measure.title,
             value=current.value,
-            standard_error=errors[name],
+            standard_error=current.standard_error,
             interval=current.interval_at(1 - level)[:2],
             level=level,
             method=METHOD,
@@ -297,12 +298,10 @@ class CurrentEstimate(NamedTuple):
     value: float
     interval_at: Callable[[float], Interval]
     """The interval holds at all times."""
-    share: tuple[float, int] | None
-    """Of a mean of numbers in [0, 1], such as a rate: their sum, and how many rows count."""
-    facts: Facts | None
+    standard_error: float = math.nan
+    """That of the value at one time, never 0."""
+    is_exact: bool = False
     obstacle: str | None = None
-    squares: float | None = None
-    """The sum of their squares, unless they are zeros and ones."""
 
 
 def current_of(accumulator: Accumulator, measure: Measure) -> CurrentEstimate:
@@ -321,13 +320,15 @@ def current_of(accumulator: Accumulator, measure: Measure) -> CurrentEstimate:
     share = share_in_table(measure.name, table) if table.any() else None
     if share is not None and not predictions.is_weighted:
         return current_of_share(*share, n)
+    everything = Interval(*measure.bounds)
+    not_yet = partial(CurrentEstimate, n, math.nan, lambda _: everything)
     if len(predictions.present) < 2:
-        return not_yet_estimated(measure, n, "rows of one class only were seen")
+        return not_yet(obstacle="rows of one class only were seen")
     if (obstacle := measure.obstacle(predictions)) is not None:
         raise ValueError(f"{measure.name} {obstacle}")
     [facts] = evidence.facts_of([measure])
     if not np.isfinite(facts.value):
-        return not_yet_estimated(measure, n, "it is not defined for these rows")
+        return not_yet(obstacle="it is not defined for these rows")
     return current_of_facts(facts, n)
 
 
@@ -356,13 +357,15 @@ def share_in_table(name: str, table: Float[np.ndarray, "k k"]) -> tuple[int, int
 
 def current_of_share(successes: int, n: int, n_observations: int) -> CurrentEstimate:
     """Return what the number of successes says of a rate, exactly."""
-
-    def interval_at(error: float) -> Interval:
-        return Interval(*limits_of_share(successes, n, error))
-
-    value = successes / n if n else math.nan
-    obstacle = None if n else "no row counts for it yet"
-    return CurrentEstimate(n_observations, value, interval_at, (successes, n), None, obstacle)
+    value, shrunk = successes / n if n else math.nan, (successes + 0.5) / (n + 1)
+    return CurrentEstimate(
+        n_observations,
+        value,
+        lambda error: Interval(*limits_of_share(successes, n, error)),
+        math.sqrt(shrunk * (1 - shrunk) / max(n, 1)),
+        is_exact=True,
+        obstacle=None if n else "no row counts for it yet",
+    )
 
 
 def current_of_brier(totals: Any) -> CurrentEstimate:
@@ -370,11 +373,9 @@ def current_of_brier(totals: Any) -> CurrentEstimate:
     (total, squares), n = totals.brier.tolist(), totals.rows
     if math.isnan(total):
         raise ValueError("brier_score needs probabilities: some rows have other scores, or weights")
-
-    def interval_at(error: float) -> Interval:
-        return Interval(*limits_of_mean(total, squares, n, error))
-
-    return CurrentEstimate(n, total / n, interval_at, (total, n), None, squares=squares)
+    error = math.sqrt(max(squares - total**2 / n, 0.25) / n) / math.sqrt(n)
+    limits = partial(limits_of_mean, total, squares, n)
+    return CurrentEstimate(n, total / n, lambda x: Interval(*limits(x)), error, is_exact=True)
 
 
 def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
@@ -383,14 +384,8 @@ def current_of_facts(facts: Facts, n_observations: int) -> CurrentEstimate:
     def interval_at(error: float) -> Interval:
         return facts.interval_at(error_at_one_time(n_observations, error))
 
-    return CurrentEstimate(n_observations, facts.value, interval_at, None, facts)
-
-
-def not_yet_estimated(measure: Measure, n_observations: int, obstacle: str) -> CurrentEstimate:
-    """Return that a value may be anything."""
-    return CurrentEstimate(
-        n_observations, math.nan, lambda error: Interval(*measure.bounds), None, None, obstacle
-    )
+    low, high = facts.interval_at(_ONE_SIGMA)[:2]
+    return CurrentEstimate(n_observations, facts.value, interval_at, (high - low) / 2)
 
 
 def add_look(looks: list[Look], new: Look) -> None:
@@ -399,18 +394,6 @@ def add_look(looks: list[Look], new: Look) -> None:
     if len(looks) > _MOST_LOOKS:
         half = len(looks) // 2
         looks[:half] = looks[:half:2]
-
-
-def _error(current: CurrentEstimate) -> float:
-    """Return the standard error of a value at one time, never 0."""
-    if current.facts is not None:
-        low, high = current.facts.interval_at(0.3173)[:2]
-        return (high - low) / 2
-    k, n = current.share or (0, 0)
-    if current.squares is not None:
-        return math.sqrt(max(current.squares - k**2 / n, 0.25) / n) / math.sqrt(n)
-    shrunk = (k + 0.5) / (n + 1)
-    return math.sqrt(shrunk * (1 - shrunk) / max(n, 1))
 
 
 def error_at_one_time(n: int, error: float) -> float:

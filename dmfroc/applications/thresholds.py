@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import bdtrik
 
-from dmfroc import (
-    FollowUp,
-    Measure,
-    Predictions,
-)
+from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.extend import (
     Column,
     Interval,
@@ -283,17 +278,16 @@ def choose_threshold(
                 f"{name} is no option of by={by!r}: use by={allowed[0]!r}, or leave it"
             )
     at_least = proportion("at_least", 0.95 if at_least is None else at_least, "(0, 1)")
-    cost_fp, cost_fn = (1.0 if cost is None else cost for cost in (cost_fp, cost_fn))
-    costs = positive("cost_fp", cost_fp), positive("cost_fn", cost_fn)
+    costs = (
+        positive("cost_fp", 1.0 if cost_fp is None else cost_fp),
+        positive("cost_fn", 1.0 if cost_fn is None else cost_fn),
+    )
     level, n_draws = check_level(level), integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "sample_weight": sample_weight}
     given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
     predictions, censoring = predictions_at(y_true, y_score, follow_up, given)
     shares = None
-    given_options: dict[str, Any] = {"cost_fp": cost_fp, "cost_fn": cost_fn}
-    if by != "cost":
-        given_options = {} if by not in ("specificity", "sensitivity") else {"at_least": at_least}
     if population is not None:
         shares = class_shares(population, predictions)
         predictions = in_class_shares(predictions, shares)
@@ -315,14 +309,11 @@ def choose_threshold(
         distinct, bins = np.unique(-scores, return_inverse=True)
         sample = _Sample(-distinct, bins, is_positive, predictions.sample_weight, units)
         share = None if shares is None else float(shares[place])
-        criterion = partial(_values, by=by, at_least=at_least, costs=costs, share=share)
-        found = _choice(sample, criterion, by, label, level, n_draws, seed)
+        aim = _Aim(by, at_least, costs, share)
+        found = _choice(sample, aim, label, level, n_draws, seed)
         found = found if predictions.direction != "<=" else found.of_small_scores()
-        warnings, design = (
-            (*predictions.remarks, *found.warnings),
-            {**whole.design, **given_options},
-        )
-        choices[label] = replace(found, warnings=warnings, design=design)
+        warnings = (*predictions.remarks, *found.warnings)
+        choices[label] = replace(found, warnings=warnings, design={**whole.design, **aim.design})
     return choices[classes[0]] if len(classes) == 1 else ResultsByName(choices)
 
 
@@ -343,76 +334,87 @@ class _Sample(NamedTuple):
         return both.reshape(-1, 2).T.cumsum(axis=1)
 
 
-def _values(
-    counts: Float[np.ndarray, "2 m"],
-    by: str,
-    at_least: float,
-    costs: tuple[float, float],
-    share: float | None,
-) -> Float[np.ndarray, " m"]:
-    """Return the criterion at each threshold; minus infinity where it is not allowed."""
-    tp, fp = counts
-    positives, negatives = tp[-1], fp[-1]
-    if positives == 0 or negatives == 0:
-        return np.full(len(tp), np.nan)
-    if share is not None:  # of the positives, in every sample that is drawn
-        tp, fp = tp * (share / positives), fp * ((1 - share) / negatives)
-        positives, negatives = share, 1 - share
-    sensitivity, specificity = tp / positives, 1 - fp / negatives
-    match by:
-        case "youden":
-            return sensitivity + specificity - 1
-        case "f1":
-            return 2 * tp / (tp + fp + positives)
-        case "specificity":
-            return np.where(specificity >= at_least - 1e-12, sensitivity, -np.inf)
-        case "sensitivity":
-            return np.where(sensitivity >= at_least - 1e-12, specificity, -np.inf)
-    cost_fp, cost_fn = costs if by == "cost" else (1.0, 1.0)
-    loss = (cost_fp * fp + cost_fn * (positives - tp)) / (positives + negatives)
-    return 1 - loss if by == "accuracy" else -loss
+@dataclass(frozen=True)
+class _Aim:
+    """What is maximised, with the options of the criterion."""
 
+    by: Criterion
+    at_least: float
+    costs: tuple[float, float]
+    share: float | None  # of the positives, in every sample that is drawn
 
-def _at(by: str, criterion: Any, counts: Float[np.ndarray, "2 m"], place: int) -> float:
-    """Return the value of a threshold on other observations, also where it is not allowed."""
-    options = {"at_least": -1.0} if by in ("specificity", "sensitivity") else {}
-    return float(criterion(counts, **options)[place])
+    @property
+    def is_of_rate(self) -> bool:
+        return self.by in ("specificity", "sensitivity")
+
+    @property
+    def design(self) -> dict[str, float]:
+        if self.by == "cost":
+            return dict(zip(("cost_fp", "cost_fn"), self.costs, strict=True))
+        return {"at_least": self.at_least} if self.is_of_rate else {}
+
+    @property
+    def measure(self) -> Measure:
+        if self.by != "cost":
+            return get_measure(_MEASURES.get(self.by, self.by))
+        cost_fp, cost_fn = self.costs
+        return expected_utility([[0.0, cost_fp], [cost_fn, 0.0]])
+
+    def values(self, counts: Float[np.ndarray, "2 m"]) -> Float[np.ndarray, " m"]:
+        """Return the criterion at each threshold; minus infinity where it is not allowed."""
+        tp, fp = counts
+        positives, negatives = tp[-1], fp[-1]
+        if positives == 0 or negatives == 0:
+            return np.full(len(tp), np.nan)
+        if self.share is not None:
+            tp, fp = tp * (self.share / positives), fp * ((1 - self.share) / negatives)
+            positives, negatives = self.share, 1 - self.share
+        sensitivity, specificity = tp / positives, 1 - fp / negatives
+        match self.by:
+            case "youden":
+                return sensitivity + specificity - 1
+            case "f1":
+                return 2 * tp / (tp + fp + positives)
+            case "specificity":
+                return np.where(specificity >= self.at_least - 1e-12, sensitivity, -np.inf)
+            case "sensitivity":
+                return np.where(sensitivity >= self.at_least - 1e-12, specificity, -np.inf)
+        cost_fp, cost_fn = self.costs if self.by == "cost" else (1.0, 1.0)
+        loss = (cost_fp * fp + cost_fn * (positives - tp)) / (positives + negatives)
+        return 1 - loss if self.by == "accuracy" else -loss
+
+    def value_at(self, counts: Float[np.ndarray, "2 m"], place: int) -> float:
+        """Return the value of a threshold on other observations, also where it is not allowed."""
+        return float(replace(self, at_least=-1.0).values(counts)[place])
 
 
 def _choice(
-    sample: _Sample,
-    criterion: Any,
-    by: Criterion,
-    label: Hashable,
-    level: float,
-    n_draws: int,
-    seed: int,
+    sample: _Sample, aim: _Aim, label: Hashable, level: float, n_draws: int, seed: int
 ) -> ThresholdChoice:
-    whole = sample.counts(sample.weights)
-    values = criterion(whole)
+    by, whole = aim.by, sample.counts(sample.weights)
+    values = aim.values(whole)
     best = int(np.argmax(values))
     if not np.isfinite(values[best]):
         raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
     value, threshold = float(values[best]), float(sample.thresholds[best])
     generator, n = np.random.default_rng(seed), len(sample.units.stratum)
-    is_maximum = by not in ("specificity", "sensitivity")
     m = int(np.ceil(n**_SHARE_DRAWN))
     drawn = np.full((n_draws, 4), np.nan)  # threshold of m, in-bag, out-of-bag, optimism
     for row in drawn:
         times = np.bincount(generator.integers(n, size=n), minlength=n)
         drawn_rows = sample.units.drawn_weights(times * 1.0)
-        of_draw = criterion(sample.counts(sample.weights * drawn_rows))
+        of_draw = aim.values(sample.counts(sample.weights * drawn_rows))
         if not np.isfinite(of_draw).any():
             continue
         place = int(np.argmax(of_draw))
         row[1] = of_draw[place]
         others = sample.counts(sample.weights * (drawn_rows == 0))
-        row[2] = _at(by, criterion, others, place)
-        row[3] = row[1] - _at(by, criterion, whole, place)
-        if is_maximum:
+        row[2] = aim.value_at(others, place)
+        row[3] = row[1] - aim.value_at(whole, place)
+        if not aim.is_of_rate:
             fewer = np.bincount(generator.integers(n, size=m), minlength=n)
             drawn_fewer = sample.units.drawn_weights(fewer * 1.0)
-            of_fewer = criterion(sample.counts(sample.weights * drawn_fewer))
+            of_fewer = aim.values(sample.counts(sample.weights * drawn_fewer))
             if np.isfinite(of_fewer).any():
                 row[0] = sample.thresholds[int(np.argmax(of_fewer))]
     mean = np.nanmean(drawn[:, 1:], axis=0)
@@ -425,19 +427,16 @@ def _choice(
             "up to five points less than its level.",
         )
     tails = [(1 - level) / 2, (1 + level) / 2]
-    if is_maximum:
+    if aim.is_of_rate:
+        low, high = _limits_of_quantile(sample, by, aim.at_least, 1 - level)
+        limits = min(low, threshold), max(high, threshold)  # the best of some that are as good
+    else:
         shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
         limits = (threshold + float(shift[0]), threshold + float(shift[1]))
-    else:
-        low, high = _limits_of_quantile(sample, by, criterion.keywords["at_least"], 1 - level)
-        limits = min(low, threshold), max(high, threshold)  # the best of some that are as good
     # Drawn errors of a chosen value are too small in small samples; those at a fixed threshold are
     # too small in large ones. The interval extends as far as either.
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
-    cost_fp, cost_fn = criterion.keywords["costs"]
-    costs = [[0.0, cost_fp], [cost_fn, 0.0]]
-    measure = expected_utility(costs) if by == "cost" else get_measure(_MEASURES.get(by, by))
-    at_fixed = _interval_at(sample, best, measure, 1 - level)
+    at_fixed = _interval_at(sample, best, aim.measure, 1 - level)
     ends = [min(by_choice[0], at_fixed.low - optimism), max(by_choice[1], at_fixed.high - optimism)]
     bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)
     low, high = np.clip(ends, *bounds)
@@ -455,7 +454,7 @@ def _choice(
         n_draws,
         seed,
         warnings,
-        None if is_maximum else criterion.keywords["at_least"],
+        aim.at_least if aim.is_of_rate else None,
     )
 
 

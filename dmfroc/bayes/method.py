@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import ClassVar
@@ -233,7 +233,7 @@ def posterior_of_pairs(measure: Measure, curve: Posterior, predictions: Predicti
     tree = curve.posterior.copy()
     drawn = xarray.DataArray(values, dims=("chain", "draw"))
     tree["posterior"] = tree["posterior"].to_dataset().assign({measure.name: drawn})
-    return _summarize(measure, tree, curve, curve.warnings)
+    return summarize(measure.name, measure.title, tree, curve.level, curve.seed, curve.warnings)
 
 
 def posterior_of_curves(
@@ -278,13 +278,8 @@ def posterior_of_curves(
         for label, curve in zip(labels, curves, strict=True)
         for remark in curve.warnings
     ]
-    return _summarize(measure, tree, curves[0], remarks)
-
-
-def _summarize(
-    measure: Measure, tree: xarray.DataTree, curve: Posterior, warnings: Iterable[str]
-) -> Posterior:
-    return summarize(measure.name, measure.title, tree, curve.level, curve.seed, warnings)
+    first = curves[0]
+    return summarize(measure.name, measure.title, tree, first.level, first.seed, remarks)
 
 
 def _knows(options: CurveOptions) -> bool:

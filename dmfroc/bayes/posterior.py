@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -16,18 +16,59 @@ import dmfroc
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
-from dmfroc.bayes.curve import PosteriorCurve, credible_band, mean_curve
-from dmfroc.bayes.pairs import drawn_areas, drawn_covariances
-from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand
+from dmfroc.bayes.pairs import drawn_areas, drawn_covariances, rates_of_pairs
+from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import renderer
+from dmfroc.results.result import AttributeTables, renderer
 from dmfroc.results.text import decimals
 
+MOST_LIKELIHOODS = 1 << 27  # a gigabyte of them, one for each draw and observation
+_MOST = 10**8  # draws or chains, more than any memory holds
 _LARGEST_R_HAT = 1.01
 _LEAST_SAMPLE_SIZE = 400
 _SMALLER_STEPS = (
     "raise target_accept_prob, kernel=lambda model: NUTS(model, target_accept_prob=0.95)"
 )
+
+
+def check_size(**sizes: int) -> None:
+    """Refuse numbers of chains or draws that are not positive integers."""
+    for name, size in sizes.items():
+        integer(name, size, 1, _MOST)
+
+
+def check_priors(priors: Any, kind: type) -> None:
+    """Refuse priors of another kind."""
+    if not isinstance(priors, kind):
+        raise TypeError(
+            f"priors must be {kind.__name__}, but they are of type {type(priors).__name__}: leave "
+            "them out for the default ones"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PosteriorCurve(AttributeTables):
+    """The posterior mean of the multiclass ROC curve.
+
+    Attributes
+    ----------
+    fpr, tpr : numpy.ndarray of shape (m,)
+        The mean of the true positive rates of all draws at each false positive rate, from (0, 0)
+        to (1, 1); both coordinates non-decreasing.
+    auc : float
+        Posterior mean of the area, in [0, 1]; 1/2 for guessing.
+    pairs : tuple of (label, label), length q
+        The ordered pairs (classification class, reference class).
+    pairwise_fpr, pairwise_tpr : numpy.ndarray of shape (q, T)
+        Posterior means of the rates of each pair at the thresholds.
+    """
+
+    fpr: Float[np.ndarray, " m"]
+    tpr: Float[np.ndarray, " m"]
+    auc: float
+    pairs: tuple[tuple[Hashable, Hashable], ...]
+    pairwise_fpr: Float[np.ndarray, "q t"]
+    pairwise_tpr: Float[np.ndarray, "q t"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -246,6 +287,43 @@ class Posterior(Estimate):
         )
 
     __str__ = __repr__
+
+
+def mean_curve(tree: xarray.DataTree, n_points: int = DEFAULT_N_POINTS) -> PosteriorCurve:
+    """Return the mean of the curves of all draws."""
+    fpr, drawn = _drawn_curves(tree, n_points)
+    posterior = tree["posterior"]
+    sums = [rates.sum(axis=(0, 1)) for rates in rates_of_pairs(tree)]
+    tpr_of_pairs, fpr_of_pairs = np.moveaxis(np.sum(sums, axis=0) / len(drawn), 1, 0)
+    classes = (
+        tree["constant_data"][name].to_numpy().tolist()
+        for name in ("classification_class", "reference_class")
+    )
+    return PosteriorCurve(
+        fpr,
+        drawn.mean(axis=0),
+        float(posterior["auc"].mean()),
+        tuple(zip(*classes, strict=True)),
+        fpr_of_pairs,
+        tpr_of_pairs,
+    )
+
+
+def credible_band(tree: xarray.DataTree, level: float, n_points: int) -> CurveBand:
+    """Return the quantiles, at each false positive rate, of the true ones of all draws."""
+    fpr, drawn = _drawn_curves(tree, n_points)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return CurveBand(fpr, drawn.mean(axis=0), low, high, level, "bayes")
+
+
+def _drawn_curves(
+    tree: xarray.DataTree, n_points: int
+) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "draws m"]]:
+    """Return false positive rates, denser at both ends, and the true ones of every draw there."""
+    fpr = grid_of_band(n_points)
+    rates = (tree["posterior"][name].to_numpy() for name in ("fpr", "tpr"))
+    curves = zip(*(x.reshape(-1, x.shape[2]) for x in rates), strict=True)
+    return fpr, np.stack([np.interp(fpr, x, y) for x, y in curves])
 
 
 def interval_of_draws(

@@ -16,9 +16,15 @@ from dmfroc._kit.compiled import double_precision
 from dmfroc._kit.options import RandomState, check_level, choice, seed_of
 from dmfroc._kit.threads import interruptible
 from dmfroc.bayes.models import Likelihood, Priors, Structure, ThresholdCounts, model_of
-from dmfroc.bayes.options import MOST_LIKELIHOODS, check_priors, check_size
 from dmfroc.bayes.pairs import EFFECTS, areas, rates_in_parts, replicated_counts
-from dmfroc.bayes.posterior import Posterior, sampling_problems, summarize
+from dmfroc.bayes.posterior import (
+    MOST_LIKELIHOODS,
+    Posterior,
+    check_priors,
+    check_size,
+    sampling_problems,
+    summarize,
+)
 from dmfroc.bayes.sampling import (
     Chains,
     Draws,
@@ -522,10 +528,7 @@ def _replicate(draws: Draws, sizes: Int[np.ndarray, "q 2"], seed: int) -> dict[s
         above = replicated_counts(rates, sizes, generator)
         counts.append(above.astype(np.min_scalar_type(sizes.max())))
         parts.append(areas(above / sizes[..., None], np))
-    return {
-        "pairwise_auc": np.concatenate(parts, axis=1),
-        "counts": np.concatenate(counts, axis=1),
-    }
+    return {"pairwise_auc": np.concatenate(parts, axis=1), "counts": np.concatenate(counts, axis=1)}
 
 
 def check_choices(**options: str) -> None:

@@ -135,11 +135,6 @@ class Sampler:
         )
         self._exact_products = compiled(self._many_products)
         self.sites = compiled(self._sites_of_draws, **_SOON_READY)
-        self.site_and_gradient = compiled(
-            jax.value_and_grad(lambda flat, data, site: self._sites(flat, data)[site]),
-            static_argnames="site",
-            **_SOON_READY,
-        )
         self._programs: dict[Chains, tuple[Steps, Callable[..., Any]]] = {}
 
     def _parameters(self, flat: Float[Array, " d"]) -> dict[str, Array]:
@@ -409,14 +404,6 @@ def _inverse_square_root(
     """Return the symmetric F with ``F F = matrix^-1``, of eigenvalues that are at least so much."""
     values, vectors = np.linalg.eigh(matrix)
     return (vectors / np.sqrt(np.maximum(values, least))[..., None, :]) @ vectors.swapaxes(-1, -2)
-
-
-def standard_deviation(sampler: Sampler, data: Any, approximation: Gaussian, site: str) -> float:
-    """Return the standard deviation of a scalar site by the delta method."""
-    _, gradient = sampler.site_and_gradient(approximation.location, data, site)
-    _, pull_back = jax.vjp(approximation.at, jnp.zeros(sampler.size))
-    [moved] = pull_back(gradient)
-    return float(jnp.linalg.norm(moved))
 
 
 def draw_from_gaussian(

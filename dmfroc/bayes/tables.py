@@ -11,8 +11,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.options import check_level, choice, positive, refuse
 from dmfroc._kit.threads import interruptible
-from dmfroc.bayes.options import MOST_LIKELIHOODS, check_size
-from dmfroc.bayes.posterior import Posterior, summarize
+from dmfroc.bayes.posterior import MOST_LIKELIHOODS, Posterior, check_size, summarize
 from dmfroc.inference.remarks import few_decide_message, few_units_message
 from dmfroc.inference.units import kish_sizes, units_of
 from dmfroc.inputs.predictions import Predictions

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass
 from dmfroc._kit.remarks import warn
-from dmfroc.inputs.arrays import Floats, Rows, check_length, row_names
-from dmfroc.inputs.checks import Inputs, one_class_message, real_weights, stated_order
+from dmfroc.inputs.arrays import Floats, Rows, row_names
+from dmfroc.inputs.checks import (
+    Inputs,
+    check_totals,
+    hard_labels,
+    one_class_message,
+    real_weights,
+    stated_order,
+)
 from dmfroc.inputs.labels import Label, encode, factorize, label_order
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.predictions import Predictions
@@ -158,15 +165,7 @@ class Content:
 
     def check_weights(self, sizes: IntPerClass) -> None:
         """Refuse classes that have rows, but none with a weight."""
-        if not sizes.any():
-            raise ValueError("sample_weight is zero in every row: some observations must count")
-        empty = np.flatnonzero((np.array(self.rows) > 0) & (sizes == 0))
-        if len(empty):
-            names = listing([self.form.classes[k] for k in empty])
-            raise ValueError(
-                f"sample_weight is zero in all rows of class {names}: give some of them a "
-                "positive weight, or drop the rows"
-            )
+        check_totals(np.array(self.rows), sizes, self.form.classes, "sample_weight")
 
 
 def check_rows(labels: Sequence[Label], before: Sequence[int], now: Sequence[int]) -> None:
@@ -276,52 +275,45 @@ class BatchReader:
 
     def read(self, raw: Any, where: str) -> tuple[Batch, Content]:
         """Check a batch; rows of weight zero are left out."""
+        all_inputs, groups = _inputs_of(raw, self.fields)
+        first, rows, distinct = next(iter(all_inputs.values())), Rows(), list(self.distinct)
+        source = first.source
+        observed = factorize(first.y_true, source.true, source)
+        rows.order(first.y_true, source.true)
+        new = [label for label in observed.distinct if label not in distinct]
+        if new and self.are_of_earlier_pass:
+            raise changed_error(f"it read no labels {listing(new)}")
+        if len(distinct) < 2:
+            raise ValueError(one_class_message(source.true, distinct[0]))
+        order = None if self.order is None else label_order(self.order, observed.kind, source)
+        n, labels = len(observed.codes), list[Label]()
         scores: dict[str, Floats] = {}
         is_alone: list[bool] = []
         predicted: dict[str, NDArray[np.int32] | None] = {}
-        labels, true, weights = None, None, None
-        all_inputs, groups = _inputs_of(raw, self.fields)
-        rows = Rows()
         for name, inputs in all_inputs.items():
-            source, distinct = inputs.source, list(self.distinct)
-            if true is None:
-                observed = factorize(inputs.y_true, source.true, source)
-                rows.order(inputs.y_true, source.true)
-                new = [label for label in observed.distinct if label not in distinct]
-                if new and self.are_of_earlier_pass:
-                    raise changed_error(f"it read no labels {listing(new)}")
-            if len(distinct) < 2:
-                raise ValueError(one_class_message(source.true, distinct[0]))
-            order = None if self.order is None else label_order(self.order, observed.kind, source)
-            n = len(observed.codes)
-            classes, matrix, _, single = class_scores(
-                inputs.y_score, n, distinct, order, source, stated=self.stated, has_all=False
-            )
-            matrix = rows.arranged(matrix, inputs.y_score, source.scores)
+            given: Any = {"stated": self.stated, "has_all": False}
+            found = class_scores(inputs.y_score, n, distinct, order, inputs.source, **given)
+            warn(found.remarks)
+            labels = labels or found.labels
+            if found.labels != labels:
+                raise ValueError(
+                    f"the classifier {name!r} has the classes {listing(found.labels)}, but another "
+                    f"has {listing(labels)}: name their score columns alike, or pass labels="
+                )
+            matrix = rows.arranged(found.scores, inputs.y_score, inputs.source.scores)
             if name in self.of_differences:
                 matrix = difference(matrix)
-            if labels is not None and classes != labels:
-                raise ValueError(
-                    f"the classifier {name!r} has the classes {listing(classes)}, but another has "
-                    f"{listing(labels)}: name their score columns alike, or pass labels="
-                )
-            is_alone.append(single is not None)
-            if true is None:
-                labels, true = classes, encode(observed, classes, source.true, source)
-                if inputs.sample_weight is not None:
-                    weights = _moderate(real_weights(inputs.sample_weight, n, source, rows))
             columns: Any = np.ascontiguousarray(matrix.T)
             scores[name] = columns
             scores[name] += 0  # turns -0 into 0
+            is_alone.append(found.single is not None)
+            predicted[name] = None if is_alone[-1] else _largest(scores[name])
             if inputs.y_pred is not None:
-                hard = factorize(inputs.y_pred, source.predicted, source)
-                check_length(source.predicted, len(hard.codes), n, source)
-                codes = encode(hard, classes, source.predicted, source)
-                predicted[name] = rows.arranged(codes, inputs.y_pred, source.predicted)
-            else:
-                predicted[name] = _largest(scores[name]) if single is None else None
-        assert labels is not None
-        assert true is not None
+                hard = hard_labels(inputs, n, rows)
+                predicted[name] = encode(hard, labels, inputs.source.predicted, inputs.source)
+        true, weights = encode(observed, labels, source.true, source), None
+        if first.sample_weight is not None:
+            weights = _moderate(real_weights(first.sample_weight, n, source, rows))
         of_rows = _checked_groups(groups, len(true), rows)
         form = Form(
             tuple(labels),

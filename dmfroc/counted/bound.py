@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import IntPerClass, PerClass, value_and_derivatives
+from dmfroc._kit.arrays import PerClass, value_and_derivatives
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
@@ -56,7 +56,7 @@ class InfluenceTable(NamedTuple):
     columns: Int[np.ndarray, " columns"]
     entry_of_class: Int[np.ndarray, "columns k"]
     scores: Float[np.ndarray, "columns bins arms"]
-    labels: Float[np.ndarray, "k k"] | None
+    labels: Float[np.ndarray, "k k"] | None = None
     rows: TableDerivative | None = None
 
 
@@ -223,12 +223,8 @@ class BoundCounts:
         table = self.row_tables[measure.statistic]
         value, derivatives = value_and_derivatives(summary, table)
         of_rows = measure.statistic, table, derivatives
-        influence_table = InfluenceTable(
-            np.zeros(0, int), *_no_columns(len(self.labels)), None, of_rows
-        )
-        return BinnedValue(
-            float(within(value, measure.range_in(self.predictions))), 0.0, influence_table
-        )
+        influence_table = InfluenceTable(*_no_columns(len(self.labels)), rows=of_rows)
+        return BinnedValue(self._within(value, measure), 0.0, influence_table)
 
     # Hard labels
 
@@ -236,9 +232,8 @@ class BoundCounts:
         table = self.counts.confusion[self.classifier]
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), tuple(self.labels))
-        value, gradient = self._value_and_gradient(measure, statistic, summary, table.ravel())
-        influence_table = InfluenceTable(np.zeros(0, int), *_no_columns(k), gradient.reshape(k, k))
-        return BinnedValue(value, 0.0, influence_table)
+        value, off, gradient = self._bracketed(measure, summary, table.ravel(), statistic)
+        return BinnedValue(value, off, InfluenceTable(*_no_columns(k), gradient.reshape(k, k)))
 
     # Pairs of classes
 
@@ -253,25 +248,20 @@ class BoundCounts:
             ties = np.where(self.is_atom[columns], HALF, ties_open)
             return BinnedPairs(self.cells.shape, columns, is_present, ties)
 
-        low, high = (self._value(measure, statistic(ties), summary, weights) for ties in (0.0, 1.0))
-        value, gradient = self._value_and_gradient(measure, statistic(HALF), summary, weights)
-        n_cells = self.cells.size
-        return BinnedValue(
-            value,
-            _error_bound(value, low, high),
-            InfluenceTable(
-                self.present,
-                np.tile(self._place_of_class, (len(self.present), 1)),
-                gradient[:n_cells].reshape(self.cells.shape),
-                gradient[n_cells:].reshape(k, k),
-            ),
+        by_ties = map(statistic, (HALF, 0.0, 1.0))
+        value, off, gradient = self._bracketed(measure, summary, weights, *by_ties)
+        of_cells, of_labels = np.split(gradient, [self.cells.size])
+        of_cells = of_cells.reshape(self.cells.shape)
+        table = InfluenceTable(
+            self.present, self._entry_of_class, of_cells, of_labels.reshape(k, k)
         )
+        return BinnedValue(value, off, table)
 
-    @cached_property
-    def _place_of_class(self) -> IntPerClass:
+    @property
+    def _entry_of_class(self) -> Int[np.ndarray, "c k"]:
         place = np.zeros(len(self.labels), int)
         place[self.present] = np.arange(len(self.present))
-        return place
+        return np.tile(place, (len(self.present), 1))
 
     # One class against the rest
 
@@ -283,34 +273,22 @@ class BoundCounts:
         cells = np.stack([own, self.cells[places].sum(axis=2) - own], axis=-1)
         weights, columns = cells.ravel(), self.present[places]
         of_columns = self.is_atom[places], self.counts.sizes[columns]
-        low, high = (
-            self._value(measure, curves_of_cells(*of_columns, positives_first), summary, weights)
-            for positives_first in (False, True)
-        )
-        middle = curves_of_cells(*of_columns)
-        value, gradient = self._value_and_gradient(measure, middle, summary, weights)
+        by_ties = (curves_of_cells(*of_columns, first) for first in (None, False, True))
+        value, off, gradient = self._bracketed(measure, summary, weights, *by_ties)
         is_negative = (np.arange(len(self.labels)) != columns[:, None]).astype(int)
-        influence_table = InfluenceTable(columns, is_negative, gradient.reshape(cells.shape), None)
-        return BinnedValue(value, _error_bound(value, low, high), influence_table)
+        table = InfluenceTable(columns, is_negative, gradient.reshape(cells.shape))
+        return BinnedValue(value, off, table)
 
     # The multiclass ROC curve
 
     def _value_of_rates(self, measure: Measure, options: CurveOptions) -> BinnedValue:
-        weights = self.cells.ravel()
         thresholds, rates = self.rates(options)
         most, least = thresholds.most, thresholds.least
-        value, gradient = self._value_and_gradient(measure, rates, area, weights)
-        low = high = value
-        if thresholds.are_open:
-            low, high = (
-                self._value(measure, thresholds.statistic(rates, *places), area, weights)
-                for places in ((least, most), (most, least))
-            )
-        entry_of_class = np.tile(self._place_of_class, (len(self.present), 1))
-        influence_table = InfluenceTable(
-            self.present, entry_of_class, gradient.reshape(self.cells.shape), None
-        )
-        return BinnedValue(value, _error_bound(value, low, high), influence_table)
+        ends = ((least, most), (most, least)) if thresholds.are_open else ()
+        by_places = (thresholds.statistic(rates, *places) for places in ends)
+        value, off, gradient = self._bracketed(measure, area, self.cells.ravel(), rates, *by_places)
+        of_cells = gradient.reshape(self.cells.shape)
+        return BinnedValue(value, off, InfluenceTable(self.present, self._entry_of_class, of_cells))
 
     def rates(self, options: CurveOptions) -> tuple[Thresholds, BinnedRates]:
         """Return the thresholds of all pairs, and the statistic that counts above them."""
@@ -340,23 +318,31 @@ class BoundCounts:
         table: RateTable = self.rates(options)[1].count(self.cells.ravel(), np)
         return curve_of_rates(table, [self.labels[place] for place in self.present])
 
-    def _value(
-        self, measure: Measure, statistic: Statistic, summary: Summary, weights: PerCell
-    ) -> float:
-        [value] = SummariesOfCounts(statistic, (summary,)).values(weights)
+    def _bracketed(
+        self,
+        measure: Measure,
+        summary: Summary,
+        weights: PerCell,
+        middle: Statistic,
+        *ends: Statistic,
+    ) -> tuple[float, float, PerCell]:
+        """Return the value, how far off it may be, and its gradient by the weights.
+
+        ``ends`` count what is open against the value and for it, if anything is.
+        """
+        [found], [gradient] = SummariesOfCounts(middle, (summary,)).values_and_gradients(weights)
+        value = self._within(found, measure)
+        low, high = [
+            self._within(SummariesOfCounts(end, (summary,)).values(weights)[0], measure)
+            for end in ends
+        ] or (value, value)
+        return value, max(high - value, value - low, 0.0), gradient
+
+    def _within(self, value: Any, measure: Measure) -> float:
         return float(within(value, measure.range_in(self.predictions)))
 
-    def _value_and_gradient(
-        self, measure: Measure, statistic: Statistic, summary: Summary, weights: PerCell
-    ) -> tuple[float, PerCell]:
-        bound = SummariesOfCounts(statistic, (summary,))
-        [value], [gradient] = bound.values_and_gradients(weights)
-        return float(within(value, measure.range_in(self.predictions))), gradient
 
-
-def _no_columns(k: int) -> tuple[Int[np.ndarray, "0 k"], Float[np.ndarray, "0 1 1"]]:
-    return np.zeros((0, k), int), np.zeros((0, 1, 1))
-
-
-def _error_bound(value: float, low: float, high: float) -> float:
-    return max(high - value, value - low, 0.0)
+def _no_columns(
+    k: int,
+) -> tuple[Int[np.ndarray, " 0"], Int[np.ndarray, "0 k"], Float[np.ndarray, "0 1 1"]]:
+    return np.zeros(0, int), np.zeros((0, k), int), np.zeros((0, 1, 1))

@@ -76,14 +76,6 @@ class Grid:
         return [Finder.of(cuts) for cuts in self.cuts]
 
 
-def grid_of_columns(columns: list[np.ndarray], dtype: Any) -> Grid:
-    """Put the cuts of the columns side by side."""
-    cuts = np.full((len(columns), max(map(len, columns))), np.inf, dtype)
-    for row, cuts_of_column in zip(cuts, columns, strict=True):
-        row[: len(cuts_of_column)] = cuts_of_column
-    return Grid(cuts)
-
-
 def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     """Choose cuts at quantiles of a sample in which a column's own class counts by half.
 
@@ -99,7 +91,11 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
         weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
         return _quantile_cuts(scores[column], weight, n_bins)
 
-    return grid_of_columns(parallel_map(cuts_of_column, range(sample.n_classes)), scores.dtype)
+    columns = parallel_map(cuts_of_column, range(sample.n_classes))
+    cuts = np.full((len(columns), max(map(len, columns))), np.inf, scores.dtype)
+    for row, of_column in zip(cuts, columns, strict=True):
+        row[: len(of_column)] = of_column
+    return Grid(cuts)
 
 
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number

@@ -218,25 +218,17 @@ class Scan:
     @cached_property
     def bound(self) -> dict[str, BoundCounts]:
         """The counts of each classifier, ready for all measures."""
-        return {
-            name: BoundCounts(
-                self.counts,
-                self.grids[name],
-                name,
-                self.labels,
-                row_tables=self._row_tables[name],
-                are_probabilities=self._are_probabilities(name),
-            )
-            for name in self.classifiers
-        }
+        bound = {}
+        for name in self.classifiers:
+            drawn = self.sample.batch.predictions(name, self.labels)
+            given: Any = {"row_tables": self._row_tables[name]}
+            given |= {"are_probabilities": no_probabilities(drawn) is None}
+            bound[name] = BoundCounts(self.counts, self.grids[name], name, self.labels, **given)
+        return bound
 
     @cached_property
     def _row_tables(self) -> dict[str, dict[Any, Any]]:
         return {name: {} for name in self.classifiers}
-
-    def _are_probabilities(self, classifier: str) -> bool:
-        predictions = self.sample.batch.predictions(classifier, self.labels)
-        return no_probabilities(predictions) is None
 
     def predictions(self, n: int = 1_000_000) -> Predictions | dict[str, Predictions]:
         """Return a sample of the rows in memory, for all that a scan refuses.

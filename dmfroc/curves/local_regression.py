@@ -92,8 +92,7 @@ def loess(
     counts = weights > 0
     order = np.flatnonzero(counts)[np.argsort(xs[counts], kind="stable")]
     x_sorted = _with_ties(xs[order])
-    # With memory to compute in: fresh memory would take most time
-    observations = x_sorted, ys[order], weights[order], np.empty((4, len(order)))
+    observations = x_sorted, ys[order], weights[order]
     # A whole product may fall short of itself by rounding: 0.7 of 10 observations are 7
     n_neighbors = min(len(order), max(degree + 1, int(np.floor(span * len(order) + 1e-9))))
     fitted = [_fit(observations, float(point), n_neighbors, degree) for point in points]
@@ -123,7 +122,7 @@ def _fit(
     observations: tuple[np.ndarray, ...], point: float, n_neighbors: int, degree: int
 ) -> float:
     """Return the fit at one point."""
-    x, y, weights, scratch = observations
+    x, y, weights = observations
     starts = range(len(x) - n_neighbors)  # of windows; the first near enough counts
     start = bisect_left(starts, True, key=lambda i: point - x[i] <= x[i + n_neighbors] - point)
     width = max(point - x[start], x[start + n_neighbors - 1] - point)
@@ -135,18 +134,13 @@ def _fit(
     if low >= high:  # no neighbour is nearer: all of them are tied with the farthest
         tied = slice(np.searchsorted(x, point - outer), np.searchsorted(x, point + outer, "right"))
         return float(np.average(y[tied], weights=weights[tied]))
-    distance, local, product, residual = scratch[:, : high - low]
-    np.subtract(x[low:high], point, out=distance)
-    distance /= width
-    np.abs(distance, out=local)
-    np.multiply(local, local, out=product)
-    local *= product
-    np.subtract(1, local, out=local)
-    np.multiply(local, local, out=product)
-    local *= product
-    local *= weights[low:high]
-    residual[:] = y[low:high]
-    return _polynomial_at_zero(distance, residual, local, product, degree, tie / width)
+    distance = (x[low:high] - point) / width
+    local = _cubed(1 - _cubed(np.abs(distance))) * weights[low:high]
+    return _polynomial_at_zero(distance, y[low:high], local, degree, tie / width)
+
+
+def _cubed(x: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+    return x * x * x
 
 
 def _inner(one: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]) -> float:
@@ -159,7 +153,6 @@ def _polynomial_at_zero(
     x: Float[np.ndarray, " k"],
     y: Float[np.ndarray, " k"],
     w: Float[np.ndarray, " k"],
-    scratch: Float[np.ndarray, " k"],
     degree: int,
     tie: float,
 ) -> float:
@@ -174,13 +167,13 @@ def _polynomial_at_zero(
         return float(mean)
     between = np.searchsorted(x, x[0] + tie, "right") < np.searchsorted(x, x[-1] - tie, "left")
     squares = x * x if degree == 2 and between else None
-    y -= mean
+    y = y - mean
     linear, linear_at_zero = x, 0.0
     for _ in range(2):  # twice, as one x may have nearly all the weight: then the mean is inexact
         mean_x = _inner(w, linear) / total
         linear -= mean_x
         linear_at_zero -= mean_x
-    weighted = np.multiply(w, linear, out=scratch)
+    weighted = w * linear
     norm = _inner(weighted, linear)
     if norm <= _LEAST_SPREAD * total:
         return float(mean)
@@ -194,7 +187,7 @@ def _polynomial_at_zero(
         level, tilt = _inner(w, quadratic) / total, _inner(weighted, quadratic) / norm
         quadratic -= level + tilt * linear
         quadratic_at_zero -= level + tilt * linear_at_zero
-    weighted = np.multiply(w, quadratic, out=scratch)
+    weighted = w * quadratic
     norm = _inner(weighted, quadratic)
     if norm > _LEAST_SPREAD * total:
         at_zero += _inner(weighted, y) / norm * quadratic_at_zero

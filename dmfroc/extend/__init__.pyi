@@ -130,14 +130,14 @@ from ..analyses.joint_evidence import (
 from ..bayes.models import (
     log_likelihood_of_bins as log_likelihood_of_bins,
 )
-from ..bayes.options import (
-    check_priors as check_priors,
-)
-from ..bayes.options import (
-    check_size as check_size,
-)
 from ..bayes.pairs import (
     replicated_counts as replicated_counts,
+)
+from ..bayes.posterior import (
+    check_priors as check_priors,
+)
+from ..bayes.posterior import (
+    check_size as check_size,
 )
 from ..bayes.posterior import (
     estimate_from_draws as estimate_from_draws,

@@ -238,12 +238,6 @@ def observations(
             raise ValueError(
                 f"{of_weights} must have shape {(n,)}, but their shape is {weights.shape}"
             )
-    check = WithOptions(
-        _is_right,
-        n_classes=n_classes,
-        needs_all_classes=needs_all_classes,
-        are_probabilities=are_probabilities,
-    )
     is_traced = any(isinstance(x, jax.core.Tracer) for x in (y, scores, weights))
     known = [None if isinstance(x, jax.core.Tracer) else x for x in (y, scores, weights)]
 
@@ -254,46 +248,11 @@ def observations(
         if wrong:
             raise ValueError(f"scores: a measure of probabilities {wrong}")
 
-    if not any(isinstance(x, jax.Array) for x in known):
-        check_values()
-    elif is_checked_later and not is_traced:
+    is_on_device = any(isinstance(x, jax.Array) for x in known)
+    if is_checked_later and is_on_device and not is_traced:
         return Observations(y, scores, weights, check_values)
-    else:  # on the device, with one answer, while other arrays are traced
-        with in_double_precision(), jax.ensure_compile_time_eval():
-            is_right = bool(_without_derivatives(check)(*known))
-        if not is_right:
-            check_values()
+    check_values()
     return Observations(y, scores, weights)
-
-
-def _is_right(
-    y: Any, scores: Any, weights: Any, *, n_classes: int, needs_all_classes: bool, **options: bool
-) -> Any:
-    """Whether arrays have values with a meaning, as far as they are known."""
-    is_right = jnp.asarray(True)
-    if y is not None:
-        is_right &= ((y >= 0) & (y < n_classes)).all()
-        if needs_all_classes:
-            weight = 1.0 if weights is None else weights
-            of_class = jnp.zeros(n_classes).at[y.astype(np.int32)].max(weight)
-            is_right &= (of_class > 0).all()
-    return is_right & jnp.isfinite(_scale(scores, weights, **options))
-
-
-def _scale(scores: Any, weights: Any, *, are_probabilities: bool) -> Any:
-    """Return what makes weights numbers that can be multiplied; NaN if an array is wrong."""
-    is_right, scale = jnp.asarray(True), jnp.asarray(1.0)
-    if scores is not None:
-        is_right &= jnp.isfinite(scores).all()
-        if are_probabilities:
-            is_right &= ~is_no_distribution(wide(scores)).any()
-    if weights is not None:
-        weights = wide(weights)
-        is_right &= ((weights >= 0) & jnp.isfinite(weights)).all() & (weights > 0).any()
-        largest = weights.max()
-        is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
-        scale = 1 / jnp.where(is_extreme & (largest > 0), largest, 1.0)
-    return jnp.where(is_right, scale, jnp.nan)
 
 
 def usable(
@@ -308,11 +267,19 @@ def usable(
 
     They are NaN if arrays that were traced, and could not be checked, have wrong values.
     """
-    scale = _scale(scores, weights, are_probabilities=are_probabilities)
-    scale = jnp.where(((y >= 0) & (y < n_classes)).all(), scale, jnp.nan)
-    # By a product derivatives are NaN, too
+    is_right = ((y >= 0) & (y < n_classes)).all()
+    if scores is not None:
+        is_right &= jnp.isfinite(scores).all()
+        if are_probabilities:
+            is_right &= ~is_no_distribution(wide(scores)).any()
     weights = jnp.ones(y.shape) if weights is None else wide(weights)
-    return y.astype(np.int32), weights * lax.stop_gradient(scale)
+    is_right &= ((weights >= 0) & jnp.isfinite(weights)).all() & (weights > 0).any()
+    largest = weights.max()
+    is_extreme = (largest < 1 / _LARGEST_WEIGHT) | (largest > _LARGEST_WEIGHT)
+    scale = 1 / jnp.where(is_extreme & (largest > 0), largest, 1.0)
+    # By a product derivatives are NaN, too
+    scale = lax.stop_gradient(jnp.where(is_right, scale, jnp.nan))
+    return y.astype(np.int32), weights * scale
 
 
 def array(name: str, x: Any) -> Any:

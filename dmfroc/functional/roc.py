@@ -221,12 +221,7 @@ class FactorizationOfRates(NamedTuple):
 
 
 def dmf(
-    rates: Any,
-    weights: Any = 1.0,
-    *,
-    rank: int = 1,
-    link: Link = "logit",
-    shrinkage: Any = 0.0,
+    rates: Any, weights: Any = 1.0, *, rank: int = 1, link: Link = "logit", shrinkage: Any = 0.0
 ) -> FactorizationOfRates:
     """Factorize a matrix of rates as `dmfroc.dmf` does, by a function that can be traced.
 
@@ -498,14 +493,7 @@ def _summarise_rates(
     by_rate = tpr * size[:, None], (fpr[0] if fpr else tpr.T) * size
     cells = weights_of_pairs(by_rate, ordered_pairs(n_classes), jnp).reshape(-1, 2, 1)
     table = rate_table(
-        y,
-        scores,
-        weights,
-        base,
-        cells,
-        _positive(wide(shrinkage)),
-        n_thresholds,
-        threshold_pool,
+        y, scores, weights, base, cells, _positive(wide(shrinkage)), n_thresholds, threshold_pool
     )
     return summary(table)
 

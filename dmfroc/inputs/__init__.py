@@ -9,7 +9,8 @@ Data go through these modules from the last to the first. Each imports only thos
     files       readers of tables as text, Parquet, JSON lines and NumPy files
     tables      which columns of a table are what, and the labels that its text spells
     delimited   tables as text, with their encodings
-    checks      the whole check, from what was given or read to the fields of `Predictions`
+    checks      the whole check: columns, labels, scores, the fields of `Predictions`, then all
+                doubts over what is finished; `Predictions` warns of them
     scores      score columns: real, finite, in the order of the classes
     score_doubts, row_doubts  warnings that finished scores, or rows, may be something else
     columns     which score column belongs to which class

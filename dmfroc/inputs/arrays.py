@@ -279,7 +279,8 @@ def _numbers(
     numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
-            place = _first_of(kind, numbers)
+            places = [place for place, item in enumerate(numbers) if type(item) is kind]
+            place = next((x for x in places if not _is_number(numbers[x])), places[0])
             row = place // (values[0].size if values.ndim > 1 else 1)
             remedy = "np.stack its rows" if kind in (list, np.ndarray) else "convert it"
             labels = _LABELS * (kind is str and what.startswith("y_score"))
@@ -297,18 +298,10 @@ def _numbers(
     return floats.reshape(values.shape)
 
 
-def _first_of(kind: type, items: list[Any]) -> int:
-    """Return the place of the first item of a kind, of text the first that is not of a number."""
-    places = [place for place, item in enumerate(items) if type(item) is kind]
-    if kind is not str:
-        return places[0]
-    return next((place for place in places if not _is_number(items[place])), places[0])
-
-
-def _is_number(text: str) -> bool:
+def _is_number(item: Any) -> bool:
     try:
-        float(text)
-    except ValueError:
+        float(item)
+    except (TypeError, ValueError):
         return False
     return True
 

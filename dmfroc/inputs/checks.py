@@ -1,8 +1,11 @@
-"""The whole check: from what was given or read to the fields of `Predictions`."""
+"""The whole check: from what was given or read to the fields of `Predictions`.
+
+Columns, labels, scores, then all doubts over what is finished, in one list. None is given here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dmfroc._kit.memory import check_memory
-from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
     Rows,
     as_array,
@@ -44,6 +46,10 @@ _LARGEST_COUNT = 2**53  # up to here every whole number is a float
 _LARGEST_RATIO = 166  # its logarithm to the base two
 
 
+type Finished = tuple[dict[str, Any], tuple[str, ...]]
+"""Fields of `Predictions`, and the warnings about them."""
+
+
 class Inputs(NamedTuple):
     """What is to be checked, and where it is."""
 
@@ -61,7 +67,7 @@ class Inputs(NamedTuple):
     positive: Positive = NOTHING_SAID
 
 
-def check_table(inputs: Inputs) -> dict[str, Any]:
+def check_table(inputs: Inputs) -> Finished:
     """Check the columns of a file, where hard labels may be alone."""
     if inputs.y_pred is None or inputs.source.has_chosen_scores:
         return check_scores(inputs)
@@ -69,22 +75,20 @@ def check_table(inputs: Inputs) -> dict[str, Any]:
     others = columns_without_scores(inputs.y_score, order or observed.distinct, inputs.source)
     if others is None:
         return check_scores(inputs)
-    warn([ignored_message(others)])
-    return check_hard_labels(inputs)
+    return check_hard_labels(inputs, ignored_message(others))
 
 
-def check_scores(inputs: Inputs) -> dict[str, Any]:
+def check_scores(inputs: Inputs) -> Finished:
     """Check labels with scores, and with hard labels where those are given."""
     source = inputs.source
     observed, order = _observed(inputs)
-    positive = inputs.positive
     stated = [] if order is not None else stated_order(inputs, observed)
     if len(observed.distinct) < 2 and order is None:
         raise ValueError(one_class_message(source.true, observed.distinct[0]))
     n = len(observed.codes)
     try:
-        given: Any = {"positive": positive, "stated": stated, "copy": inputs.copy}
-        labels, scores, names, single = class_scores(
+        given: Any = {"positive": inputs.positive, "stated": stated, "copy": inputs.copy}
+        labels, scores, names, single, remarks = class_scores(
             inputs.y_score, n, observed.distinct, order, source, **given
         )
     except ValueError as error:
@@ -92,7 +96,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         if hint is None:
             raise
         raise ValueError(f"{error}. Note: {hint}") from error
-    if single is None and positive.direction is not None:
+    if single is None and inputs.positive.direction is not None:
         raise ValueError(f"direction= concerns a single score, but there are {len(labels)} columns")
     rows = Rows(inputs.y_true, source.true)
     scores = rows.arranged(scores, inputs.y_score, source.scores)
@@ -100,7 +104,7 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     predicted = None
     if inputs.y_pred is not None:
-        predicted = encode(_hard(inputs, n, rows), labels, source.predicted, source)
+        predicted = encode(hard_labels(inputs, n, rows), labels, source.predicted, source)
     elif single is None:
         predicted = scores.argmax(axis=1).astype(np.int32)
     of_rows = None
@@ -115,19 +119,18 @@ def check_scores(inputs: Inputs) -> dict[str, Any]:
         fields["scores"] = difference(given)
     finished = fields["true"], given, fields["scores"], fields["predicted"]
     has_hard = inputs.y_pred is not None
-    found = Checked(*finished, has_hard, labels, names, single, positive, source)
-    warn([of_rows, *doubts(found)])
-    return fields
+    found = Checked(*finished, has_hard, labels, names, single, inputs.positive, source)
+    return fields, _each_once([*remarks, of_rows, *doubts(found)])
 
 
-def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
+def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished:
     """Check labels with hard labels, whose scores are one-hot."""
     source = inputs.source
     if inputs.positive.direction is not None:
         raise ValueError("direction= concerns a single score, but there are hard labels alone")
     observed, labels = _observed(inputs)
     rows = Rows(inputs.y_true, source.true)
-    hard, alike = _hard(inputs, len(observed.codes), rows), None
+    hard, alike = hard_labels(inputs, len(observed.codes), rows), None
     if labels is None:
         labels = union(observed, hard, source)
         alike = look_alikes(labels)
@@ -144,10 +147,15 @@ def check_hard_labels(inputs: Inputs) -> dict[str, Any]:
     predicted = encode(hard, labels, source.predicted, source, has_scores=False)
     weight = check_weights(inputs.sample_weight, true, labels, source, rows)
     of_rows = None if inputs.unused is None else row_doubt(inputs.unused, inputs.others, true)
-    warn([alike, unpredicted_message(true, predicted, labels, source), of_rows])
+    remarks = of_columns, alike, unpredicted_message(true, predicted, labels, source), of_rows
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    return _completed(labels, arrays, inputs, rows) | {"has_scores": False}
+    fields = _completed(labels, arrays, inputs, rows) | {"has_scores": False}
+    return fields, _each_once(remarks)
+
+
+def _each_once(remarks: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, remarks)))
 
 
 def _completed(
@@ -221,7 +229,8 @@ def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
     return result if set(observed.distinct) <= set(result) else []
 
 
-def _hard(inputs: Inputs, n: int, rows: Rows) -> Factor:
+def hard_labels(inputs: Inputs, n: int, rows: Rows) -> Factor:
+    """Return the hard labels of n rows, arranged."""
     what = inputs.source.predicted
     hard = factorize(inputs.y_pred, what, inputs.source)
     check_length(what, len(hard.codes), n, inputs.source)
@@ -235,7 +244,7 @@ def check_weights(
     if values is None:
         return np.ones(len(true))
     weight = real_weights(values, len(true), source, rows)
-    _check_classes(weight, true, labels, source.weight)
+    check_totals(np.bincount(true), np.bincount(true, weight), labels, source.weight)
     return _scaled(weight, source.weight)
 
 
@@ -252,16 +261,16 @@ def check_counts(
             f"{what} is {counts[row]} at {source.row(row)}: it says how often the row was "
             "observed, a whole number; pass weights as sample_weight="
         )
-    _check_classes(counts, true, labels, what)
+    check_totals(np.bincount(true), np.bincount(true, counts), labels, what)
     return counts.astype(np.int64)
 
 
-def _check_classes(
-    weight: NDArray[np.float64], true: NDArray[np.int32], labels: Sequence[Label], what: str
+def check_totals(
+    counts: NDArray[Any], totals: NDArray[Any], labels: Sequence[Label], what: str
 ) -> None:
-    if not weight.any():
+    """Refuse weights that are zero in all rows, or in all rows of a class that has some."""
+    if not totals.any():
         raise ValueError(f"{what} is zero in every row: some observations must count")
-    counts, totals = np.bincount(true), np.bincount(true, weight)
     empty = np.flatnonzero((counts > 0) & (totals == 0)).tolist()
     if empty:
         raise ValueError(

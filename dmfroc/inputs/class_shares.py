@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc._kit.options import number, numbers
+from dmfroc._kit.remarks import warn
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.of_rows import OfRows
@@ -121,7 +122,8 @@ def unlabelled(
     """
     order, n = list(labels[::-1] if is_turned else labels), len(y_score)
     positive = Positive(labels[1], direction)
-    _, scores, _, single = class_scores(y_score, n, order, order, source, positive=positive)
-    rows = np.zeros(n, np.int32), scores, np.ones(n)
-    predictions = Predictions(tuple(order), *rows, None, single=single)
+    found = class_scores(y_score, n, order, order, source, positive=positive)
+    warn(found.remarks)
+    rows = np.zeros(n, np.int32), found.scores, np.ones(n)
+    predictions = Predictions(tuple(order), *rows, None, single=found.single)
     return predictions.with_positive_class(labels[1]) if is_turned else predictions

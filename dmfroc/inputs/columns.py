@@ -9,14 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from dmfroc._kit.options import choice
-from dmfroc._kit.remarks import warn
-from dmfroc.inputs.labels import (
-    Label,
-    check_order,
-    natural_order,
-    place_of_class,
-    spelled_label,
-)
+from dmfroc.inputs.labels import Label, check_order, natural_order, place_of_class, spelled_label
 from dmfroc.inputs.messages import Source, listing, repeated
 
 _FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
@@ -42,7 +35,7 @@ def single_score_classes(
     order: list[Label] | None,
     positive: Positive,
     source: Source,
-) -> tuple[list[Label], int]:
+) -> tuple[list[Label], int, str | None]:
     """Find the two classes, and the position of the one that large values speak for."""
     labels = distinct if order is None else order
     if len(labels) != 2:
@@ -57,7 +50,7 @@ def single_score_classes(
     place = 1 if positive.label is None else place_of_class(positive.label, labels)
     if positive.direction is not None:
         side = choice("direction", positive.direction, get_args(Direction))
-        return labels, place if side == ">=" else 1 - place
+        return labels, place if side == ">=" else 1 - place, None
     named = None if name is None else named_class(name, labels)
     if source.is_table_file:
         if named == 0 and _may_count(name, labels):
@@ -81,14 +74,17 @@ def single_score_classes(
             f"{labels[place]!r}: pass {remedy if positive.label is None else "direction='<='"} if "
             "the name is right, an array without a name if not"
         )
-    if named is None and place == 0:
-        remark = (
+    if named is not None or place == 1:
+        return labels, place if named is None else named, None
+    return (
+        labels,
+        0,
+        (
             f"{source.scores} is taken for the score of class {labels[0]!r}, which pos_label= "
             "names, as in scikit-learn. Pass direction='<=' if small values speak for the class, "
             "direction='>=' if large ones do"
-        )
-        warn([remark])
-    return labels, place if named is None else named
+        ),
+    )
 
 
 def _may_count(name: Hashable, labels: Sequence[Label]) -> bool:

@@ -195,8 +195,13 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
 
 
 def _guessed_encoding(text: bytes) -> str:
-    encoding, message = guess_message(text)
-    warn([message])
+    """Return the encoding that a text seems to have, and warn that it is a guess."""
+    encoding, words = guessed_encoding(text)
+    remark = (
+        f"the file is not UTF-8: its encoding is taken for {encoding}, in which its words are "
+        f"{listing(words[:3])}; if they are wrong, pass encoding="
+    )
+    warn([remark])
     return encoding
 
 
@@ -422,15 +427,6 @@ def sure_encoding(head: bytes) -> str | None:
     return None
 
 
-def guess_message(text: bytes) -> tuple[str, str]:
-    """Return the encoding that a text seems to have, and a warning that it is a guess."""
-    encoding, words = guessed_encoding(text)
-    return encoding, (
-        f"the file is not UTF-8: its encoding is taken for {encoding}, in which its words are "
-        f"{listing(words[:3])}; if they are wrong, pass encoding="
-    )
-
-
 def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
     """Return the encoding in which the words of a text look best, and these words.
 
@@ -452,14 +448,14 @@ def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
 def _oddness(words: Iterable[str], encoding: str, letters: str) -> float:
     """Return how many words are hardly ones that somebody has written, less for unusual ones."""
     scripts = tuple(letters.split(",")) if letters.isupper() else ()
-    total = 0.0
+    total, marks = 0.0, _COMMON.get(encoding, "utf-8")
     for word in words:
         beyond = "".join(x for x in word if not x.isascii() and x not in _MARKS_IN_TEXT)
         parts = [x for x in re.findall(r"[^\W\d_]+", word) if not x.isascii()]
         total += (
             not beyond.isalpha()
             or any(_is_odd(part, letters, scripts) for part in parts)
-            or not _can_be(beyond, _COMMON.get(encoding, "utf-8"))
+            or beyond.encode(marks, "ignore").decode(marks) != beyond
         )
         total += 0.5 * any(x.isupper() and not x.isascii() for part in parts for x in part[1:])
         if encoding == "euc_jp":  # Chinese writes with the same bytes, and is more common
@@ -475,11 +471,3 @@ def _is_odd(part: str, letters: str, scripts: tuple[str, ...]) -> bool:
         return not all(unicodedata.name(x, "").startswith(scripts) for x in part)
     is_latin = len(part) == 1 or any(map(str.isascii, part))
     return not (is_latin and all(x.isascii() or x in letters for x in part.lower()))
-
-
-def _can_be(word: str, encoding: str) -> bool:
-    try:
-        word.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -11,6 +11,7 @@ import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
 from dmfroc._kit.options import choice, numbers
+from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import Rows, is_missing
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of
@@ -196,7 +197,9 @@ def _with_no_event(y_score: Any, labels: Sequence[Any]) -> Any:
     if len(labels) == 2 or np.shape(y_score)[1:] != (len(labels) - 1,):
         return y_score
     kinds = list(labels[1:])
-    risks = class_scores(y_score, len(y_score), kinds, kinds, IN_MEMORY)[1]
+    found = class_scores(y_score, len(y_score), kinds, kinds, IN_MEMORY)
+    warn(found.remarks)
+    risks = found.scores
     rest = 1 - risks.sum(axis=1, dtype=float)
     if (wrong := (risks < 0).any(axis=1) | (rest < -_ROUNDING)).any():
         row = int(wrong.argmax())

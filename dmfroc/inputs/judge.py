@@ -115,12 +115,7 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
         given, by_judge = (p.with_positive_class(one) for p in (given, by_judge))
     verified, on_verified = (p.rows(chosen).reweighted(weights[chosen]) for p in (given, by_judge))
     return JudgedRows(
-        verified,
-        on_verified,
-        by_judge.rows(counts),
-        is_verified[counts],
-        stratum[counts],
-        given,
+        verified, on_verified, by_judge.rows(counts), is_verified[counts], stratum[counts], given
     )
 
 

@@ -21,6 +21,7 @@ from dmfroc._kit.remarks import Note, collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
 from dmfroc.inputs.checks import (
+    Finished,
     Inputs,
     check_hard_labels,
     check_scores,
@@ -249,12 +250,11 @@ class Predictions:
         return cls._checked(check_hard_labels, inputs)
 
     @classmethod
-    def _checked(cls, check: Callable[[Inputs], dict[str, Any]], inputs: Inputs) -> Predictions:
-        """Check the inputs, and keep the warnings."""
-        with collected_remarks() as remarks:
-            fields = check(inputs)
+    def _checked(cls, check: Callable[[Inputs], Finished], inputs: Inputs) -> Predictions:
+        """Check the inputs, and give the warnings."""
+        fields, remarks = check(inputs)
         warn(remarks)
-        return cls(**fields, remarks=tuple(remarks))
+        return cls(**fields, remarks=remarks)
 
     @classmethod
     def from_file(
@@ -365,11 +365,11 @@ class Predictions:
             names = Names(columns, scores, labels, others, text, truth, *kept)
             with collected_remarks() as remarks:
                 inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
-                as_read = inputs.source.note
-                check = check_table if inputs.source.is_table_file else check_scores
-                predictions = cls(**check(inputs), file=str(file))
-                predictions = predictions._with_positive(pos_label)
-                warn([Note(f"{file}: {as_read}") if as_read else None])
+            as_read = inputs.source.note
+            check = check_table if inputs.source.is_table_file else check_scores
+            fields, found = check(inputs)
+            predictions = cls(**fields, file=str(file))._with_positive(pos_label)
+            remarks += [*found, *([Note(f"{file}: {as_read}")] if as_read else [])]
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
             raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error

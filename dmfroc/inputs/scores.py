@@ -61,6 +61,7 @@ class ClassScores(NamedTuple):
     scores: Floats
     names: list[Hashable] | None  # of the columns; None for columns without names
     single: int | None = None  # of a single score: the place of the class of its large values
+    remarks: Sequence[str | None] = ()  # what is odd about the columns
 
 
 def class_scores(
@@ -96,6 +97,7 @@ def class_scores(
         y_score = pandas.DataFrame([*by_class])
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
+    remarks: list[str | None] = []
     names: list[Hashable] | None
     columns: Sequence[NDArray[Any]] | NDArray[Any]
     if wrapped is None:
@@ -104,7 +106,7 @@ def class_scores(
         names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
     else:
         series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
-        labels, series = _chosen_columns(series, n, distinct, order, stated, source)
+        labels, series, remarks = _chosen_columns(series, n, distinct, order, stated, source)
         names = [as_scalar(column.name) for column in series]
         if names in ([None], [""]):
             names = None
@@ -113,7 +115,7 @@ def class_scores(
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
-        labels, place = single_score_classes(name, distinct, order, positive, source)
+        labels, place, remark = single_score_classes(name, distinct, order, positive, source)
         _check_stated(labels, stated, source)
         if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
             raise ValueError(
@@ -125,16 +127,17 @@ def class_scores(
         scores = np.empty((n, 2), single.dtype)
         scores[:, [place]] = single
         scores[:, [1 - place]] = -single
-        return ClassScores(labels, scores, names, place)
+        return ClassScores(labels, scores, names, place, [*remarks, remark])
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         _check_stated(labels, stated, source)
     # The batches of a scan are counted column by column
     scores = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
     scores = _checked(scores, names, labels, source, has_all)
-    doubts = [x(scores, names or labels, source) for x in (same_values_message, cumulative_message)]
-    warn([*doubts, outside_message(scores, source)])
-    return ClassScores(labels, scores, names)
+    remarks += [
+        x(scores, names or labels, source) for x in (same_values_message, cumulative_message)
+    ]
+    return ClassScores(labels, scores, names, None, [*remarks, outside_message(scores, source)])
 
 
 def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
@@ -180,10 +183,10 @@ def _chosen_columns(
     order: list[Label] | None,
     stated: Sequence[Label],
     source: Source,
-) -> tuple[list[Label], list[Any]]:
-    """Classes and their columns; a single score has none yet."""
+) -> tuple[list[Label], list[Any], list[str | None]]:
+    """Classes, their columns and what is odd about these; a single score has no classes yet."""
     if len(series) == 1:
-        return [], series
+        return [], series, []
     names = [as_scalar(column.name) for column in series]
     labels = order or [x for x in stated if x in distinct] or distinct
     match = match_columns(names, labels, source)
@@ -192,12 +195,11 @@ def _chosen_columns(
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
         place = _single_score(series, labels, source)
         if place is not None:
-            warn([ignored_message([*names[:place], *names[place + 1 :]])])
-            return [], [series[place]]
+            return [], [series[place]], [ignored_message([*names[:place], *names[place + 1 :]])]
     if match is None:
         if source.has_chosen_scores and order is not None and len(order) == len(series):
             check_positions(names, labels, source)
-            return labels, series
+            return labels, series, []
         numbers = [x for x in series if not _is_text(x, source)]
         scores = {as_scalar(x.name): _score_column(x, source) for x in numbers}
         fractions = _fractions(series, source)
@@ -216,8 +218,7 @@ def _chosen_columns(
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
-    warn([match.warning, ignored_message([names[place] for place in others])])
-    return labels, chosen
+    return labels, chosen, [match.warning, ignored_message([names[place] for place in others])]
 
 
 def chosen_names(table: Any, what: str) -> list[str] | None:

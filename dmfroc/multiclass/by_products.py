@@ -113,15 +113,6 @@ class Products:
     weights: Float[np.ndarray, "q halves"]
     shrinkage: float
 
-    @classmethod
-    def of(cls, rates: Any, weights: Any, shrinkage: Any) -> Products | None:
-        """Return the products if they apply: three axes, even weights, a prior."""
-        if rates.ndim != 3 or weights.shape[2] != 1 or not shrinkage > 0:
-            return None
-        even = np.broadcast_to(weights, (*rates.shape[:2], 1))[..., 0]
-        ones = np.ones(rates.shape[:2])
-        return cls(rates, ones, np.ascontiguousarray(even), float(shrinkage))
-
     def first_guess(self) -> tuple[RowEffect, ColumnEffect]:
         """Return the logits of the weighted row means, and column effects that go with them."""
         means = self._weighted_sums(self.weights) / self.weights.sum(axis=0)[:, None]

@@ -6,7 +6,7 @@ general one is in `dmfroc.multiclass.factorization`. Both take matrices and weig
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -14,34 +14,13 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.global_state import undisturbed
 from dmfroc.multiclass.by_products import Products
-from dmfroc.multiclass.rank_one import Adjoint, CellwiseRates, Center, drawn_in, first_guess
+from dmfroc.multiclass.rank_one import CellwiseRates, Center, drawn_in, first_guess
 
 _MAX_SWEEPS = 1000
 _FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit
 
-
-@runtime_checkable
-class Problem(Protocol):
-    """A matrix of rates whose centre is looked for, by NumPy, with its derivative."""
-
-    def first_guess(self) -> tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]]:
-        """Return the row and column effects to start from."""
-
-    def fit(self, start: tuple[Any, Any], max_sweeps: int) -> Center:
-        """Fit the model."""
-
-    def adjoint(self, solution: Center) -> Adjoint:
-        """Differentiate the optimality conditions."""
-
-    def times(
-        self, rows: Float[np.ndarray, "halves t *sets"]
-    ) -> Float[np.ndarray, "q halves *sets"]:
-        """Return the sums over each half of the rates times numbers of the rows."""
-
-    def fitted_times(
-        self, solution: Center, rows: Float[np.ndarray, "halves t"]
-    ) -> Float[np.ndarray, "q halves"]:
-        """Return the same of the fitted rates."""
+Problem = CellwiseRates | Products
+"""A matrix of rates whose centre is looked for, by NumPy, with its derivative."""
 
 
 def problem_of_counts(
@@ -57,9 +36,9 @@ def problem_of_counts(
 
 
 @np.errstate(under="ignore")
-def fit_problem(problem: Problem, max_sweeps: int = _MAX_SWEEPS) -> Center:
+def fit_problem(problem: Problem) -> Center:
     """Fit from where there is no better start."""
-    return Center(*map(np.asarray, problem.fit(problem.first_guess(), max_sweeps)))
+    return Center(*map(np.asarray, problem.fit(problem.first_guess(), _MAX_SWEEPS)))
 
 
 def center(
@@ -94,9 +73,7 @@ def center(
     max_sweeps
         Passes after which to give up; then ``gradient_norm`` tells how far the fit is.
     xp
-        The array namespace to compute by. By NumPy, many cells are fitted by products with the
-        rates, see `dmfroc.multiclass.by_products`, unless weights vary along the rows or there is
-        no prior.
+        The array namespace to compute by.
 
     Returns
     -------
@@ -104,10 +81,10 @@ def center(
         Differentiable with respect to ``rates`` by the implicit function theorem, at the cost of
         one linear system with as many unknowns as a column has rows.
     """
-    arguments = weights, xp.asarray(shrinkage, float)
+    rates, arguments = drawn_in(rates), (weights, xp.asarray(shrinkage, float))
     if xp is np:
-        return _center(rates, *arguments, start, max_sweeps)
-    rates = drawn_in(rates)
+        problem = CellwiseRates(rates, *arguments)
+        return problem.fit(start or problem.first_guess(), max_sweeps)
     with undisturbed():
         from jax import lax
 
@@ -115,16 +92,3 @@ def center(
     if start is None:
         start = lax.stop_gradient(first_guess(rates, *arguments, xp))
     return solve(rates, *arguments, start, max_sweeps)
-
-
-def _center(
-    rates: Float[np.ndarray, " q *row"],
-    weights: Float[np.ndarray, " #q *#row"],
-    shrinkage: Float[np.ndarray, ""],
-    start: tuple[Float[np.ndarray, "*row"], Float[np.ndarray, " q"]] | None,
-    max_sweeps: int,
-) -> Center:
-    """Fit arrays of NumPy."""
-    products = None if rates.size <= _FEW_CELLS else Products.of(rates, weights, shrinkage)
-    problem = products or CellwiseRates(drawn_in(rates), weights, shrinkage)
-    return problem.fit(start or problem.first_guess(), max_sweeps)

@@ -71,19 +71,22 @@ def _problem(table: RateTable) -> Problem:
 class SummaryOfCenter:
     """A function of the centre of the rates: a summary, with its derivative.
 
-    The centre is differentiated by the implicit function theorem, ``of_center`` by a library.
+    The centre is differentiated by the implicit function theorem, ``numbers_of`` by a library.
     """
 
-    of_center: Callable[[Center, Any], Any]
+    numbers_of: Callable[[Any, Any], Any]
 
     def __call__(self, table: RateTable, xp: Any) -> Any:
-        return self.of_center(fit(table, xp), xp)
+        return self._of_center(fit(table, xp), xp)
+
+    def _of_center(self, solution: Center, xp: Any) -> Any:
+        return self.numbers_of(curve_points(solution, xp), xp)
 
     def value_and_pull_back(self, table: RateTable) -> tuple[Any, Callable[[Any], RateTable]]:
         """Return the value, and what turns derivatives of it into those of the table."""
         problem = _problem(table)
         solution = fit_problem(problem)
-        value, to_center = value_and_pull_back(self.of_center, solution)
+        value, to_center = value_and_pull_back(self._of_center, solution)
         adjoint = functools.cache(lambda: problem.adjoint(solution))
 
         def pull_back(d_value: Any) -> RateTable:
@@ -101,7 +104,7 @@ class SummaryOfCenter:
         """
         problem = _problem(table)
         solution = fit_problem(problem)
-        _, to_center = value_and_pull_back(self.of_center, solution)
+        _, to_center = value_and_pull_back(self._of_center, solution)
         d_center = to_center(np.float64(1))
         with one_blas_thread():
             d_rates = problem.adjoint(solution).pull_back(d_center, np)
@@ -115,12 +118,9 @@ class SummaryOfCenter:
 
 @dataclass(frozen=True)
 class SummaryOfRank:
-    """A function of the curve's points by a model of higher rank: a summary, with its derivative.
+    """A function of the points of a curve of higher rank: a summary, with its derivative."""
 
-    ``numbers_of`` takes the false (row 0) and true (row 1) positive rates, ends included.
-    """
-
-    numbers_of: Callable[[Float[AnyArray, "2 points"]], Any]
+    numbers_of: Callable[[Any, Any], Any]
     rank: int
 
     def __call__(self, table: RateTable, xp: Any) -> Any:
@@ -163,13 +163,14 @@ class SummaryOfRank:
         return value, pull_back
 
 
-def _area_of_points(points: Any) -> Any:
+def _area_of_points(points: Any, xp: Any) -> Any:
+    """Return the trapezoid area; the false and the true positive rates have their ends."""
     fpr, tpr = points
-    return ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2
+    return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
 
 
-def _inner_points(points: Any) -> Any:
-    return points[:, 1:-1]
+def _inner_points(points: Any, xp: Any) -> Any:
+    return xp.stack([rates[1:-1] for rates in points])
 
 
 class _CountDerivatives:
@@ -201,12 +202,7 @@ class _CountDerivatives:
         return -sums / self._totals
 
 
-def _area_of_center(solution: Center, xp: Any) -> Any:
-    fpr, tpr = curve_points(solution, xp)
-    return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
-
-
-area = SummaryOfCenter(_area_of_center)
+area = SummaryOfCenter(_area_of_points)
 """The trapezoid area under the curve: a summary."""
 
 
@@ -217,14 +213,7 @@ def area_of(rank: int) -> SummaryOfCenter | SummaryOfRank:
 
 def rates_at_thresholds(rank: int) -> SummaryOfCenter | SummaryOfRank:
     """Return the summary that is the false (row 0) and true (row 1) positive rates of the curve."""
-    if rank == 1:
-        return SummaryOfCenter(_rates_of_center)
-    return SummaryOfRank(_inner_points, rank)
-
-
-def _rates_of_center(solution: Center, xp: Any) -> Float[AnyArray, "2 t"]:
-    fpr, tpr = curve_points(solution, xp)
-    return xp.stack([fpr[1:-1], tpr[1:-1]])
+    return SummaryOfCenter(_inner_points) if rank == 1 else SummaryOfRank(_inner_points, rank)
 
 
 def curve_points(
@@ -501,7 +490,7 @@ def numbers_of_fit(
     return {
         "fpr": fpr,
         "tpr": tpr,
-        "auc": ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2,
+        "auc": _area_of_points((fpr, tpr), xp),
         "threshold_effect": effects[0],
         "pair_effect": effects[1],
         "pairwise_fpr": rates[:, 1],
@@ -519,8 +508,7 @@ def curve_of_numbers(
     given = ((name, np.asarray(x)) for name, x in numbers.items())
     fields: dict[str, Any] = {name: x if x.ndim else x.item() for name, x in given}
     return MulticlassROC(
-        **fields,
-        pairs=tuple((classes[i], classes[j]) for i, j in counted.reshape(-1, 2).tolist()),
+        **fields, pairs=tuple((classes[i], classes[j]) for i, j in counted.reshape(-1, 2).tolist())
     )
 
 

@@ -305,10 +305,10 @@ def numbers_of_curve(
     shrinkage: Array,
     rank: int,
     link: Link,
-    numbers_of: Callable[[Array], Array],
+    numbers_of: Callable[[Array, Any], Array],
 ) -> Array:
     """Return numbers of the curve's points."""
-    return numbers_of(center_of_rank(rates, weights, shrinkage, rank, link).points)
+    return numbers_of(center_of_rank(rates, weights, shrinkage, rank, link).points, jnp)
 
 
 def identified(rows: Float[AnyArray, "m rank"], columns: Float[AnyArray, "q rank"]) -> Any:

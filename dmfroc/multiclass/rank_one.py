@@ -183,27 +183,6 @@ def _if(condition: Any, this: Any, that: Any, xp: Any) -> Any:
     return xp.where(condition, this, that) if xp is not np else this if condition else that
 
 
-def _over_columns(
-    rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
-) -> Derivatives:
-    """Return the derivatives of the objective with respect to the row effects."""
-    residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
-    v = column_effect
-    return Derivatives(_over_columns_of(residual, v), _over_columns_of(curvature, v**2))
-
-
-def _over_rows(
-    rates: Any, weights: Any, shrinkage: Any, row_effect: Any, column_effect: Any, xp: Any
-) -> Derivatives:
-    """Return the derivatives of the objective with respect to the column effects."""
-    residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
-    prior = prior_derivatives(shrinkage, column_effect, xp)
-    return Derivatives(
-        _over_rows_of(residual, row_effect) + prior.gradient,
-        _over_rows_of(curvature, row_effect**2) + prior.curvature,
-    )
-
-
 def prior_derivatives(shrinkage: Any, column_effect: Any, xp: Any) -> Derivatives:
     """Return the derivatives of the prior's part of the objective."""
     # Without a prior a column effect may be zero, where 0/0 must not arise.
@@ -236,10 +215,17 @@ def alternate(
     )
 
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
-        return _over_columns(rates, weights, row_effect, column_effect, xp)
+        residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
+        v = column_effect
+        return Derivatives(_over_columns_of(residual, v), _over_columns_of(curvature, v**2))
 
     def step_columns(row_effect: Any, column_effect: Any, relaxation: Any) -> Any:
-        derivatives = _over_rows(rates, weights, shrinkage, row_effect, column_effect, xp)
+        residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
+        prior = prior_derivatives(shrinkage, column_effect, xp)
+        derivatives = Derivatives(
+            _over_rows_of(residual, row_effect) + prior.gradient,
+            _over_rows_of(curvature, row_effect**2) + prior.curvature,
+        )
         stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, relaxation, xp)
         return derivatives, stepped
 

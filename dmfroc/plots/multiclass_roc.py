@@ -30,10 +30,9 @@ from dmfroc.results.result import renders
 from dmfroc.results.text import decimals
 
 if TYPE_CHECKING:
-    import dmfroc.bayes.curve
     import dmfroc.bayes.posterior
 
-type PosteriorCurve = "dmfroc.bayes.curve.PosteriorCurve"
+type PosteriorCurve = "dmfroc.bayes.posterior.PosteriorCurve"
 type Posterior = "dmfroc.bayes.posterior.Posterior"
 _BandMethod = Literal["jackknife", "bootstrap", "paper_bootstrap"]
 _NO_VARIATION = 1e-9  # of standard errors that are zero but for rounding

@@ -261,16 +261,14 @@ def judge_table(values: Iterable[tuple[str, JudgedLabels | None]]) -> Table:
 
 def agreement_table(pairs: Mapping[str, tuple[Labels, Labels]]) -> Table:
     """Return how often each verified label goes with each of the judge's, by name of the value."""
-    names, labels, of_judge, counts, shares = [], [], [], [], []
+    rows = []
     for name, (verified, judge) in pairs.items():
         totals = Counter(verified.tolist())
         together = Counter(zip(verified.tolist(), judge.tolist(), strict=True))
         for (label, said), count in sorted(together.items()):
-            names.append(name)
-            labels.append(_shown_label(label))
-            of_judge.append(_shown_label(said))
-            counts.append(count)
-            shares.append(count / totals[label])
+            share = count / totals[label]
+            rows.append((name, _shown_label(label), _shown_label(said), count, share))
+    names, labels, of_judge, counts, shares = zip(*rows, strict=True)
     columns = [
         Column("name", "of" if len(pairs) > 1 else "", names, "name"),
         Column("verified", "verified", labels, "name"),

@@ -157,10 +157,7 @@ def model_of(name: ModelName, priors: SummaryPriors) -> Model:
 
 
 def logits_at(
-    name: ModelName,
-    effects: Float[Any, "s p"],
-    cutoffs: Float[Any, "#s t"],
-    xp: Any = jnp,
+    name: ModelName, effects: Float[Any, "s p"], cutoffs: Float[Any, "#s t"], xp: Any = jnp
 ) -> Float[Any, "s r t"]:
     """Return the logits of the rates at cutoffs: the effects, or those of logistic test results.
 
