@@ -23,6 +23,12 @@ from dmfroc.reports.numbers import Numbers, numbers_of
 from dmfroc.reports.rendering import page
 from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
+from dmfroc.reports.thresholds import (
+    MOST_CLASSES,
+    AtThresholds,
+    at_thresholds,
+    thresholds_table,
+)
 from dmfroc.reports.verdict import (
     MOST_NAMED,
     against_chance,
@@ -170,6 +176,8 @@ def _page(
     has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
     drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
+    tried = _tried(numbers, predictions, level) if isinstance(result, Evaluation) else []
+    drawn["thresholds"] = [x.as_json() for x in tried]
     return page(
         result,
         title,
@@ -183,9 +191,19 @@ def _page(
         | {
             "names": list(samples),
             "has_matrices": has_matrices,
+            "tried": tried,
+            "tried_table": tried and page_table(thresholds_table(tried, level)),
             "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },
     )
+
+
+def _tried(
+    numbers: Mapping[str, Numbers], predictions: Predictions, level: float
+) -> list[AtThresholds]:
+    """Return what each threshold does, of each class, or of many the hardest."""
+    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if predictions.has_scores else []
+    return [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
 
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
