@@ -135,6 +135,10 @@ class Gate(Result):
         passed = sum(x.verdict == "pass" for x in self.rules)
         return [f"Gate: {self.verdict} ({passed} of {len(self.rules)} rules pass)"]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return "Does the classifier meet its rules?"
+
     def tables(self) -> list[Table]:
         """Return the rules with their verdicts."""
         columns = [

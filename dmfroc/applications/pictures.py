@@ -204,6 +204,21 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
     return display
 
 
+@renders("ThresholdChoice.page")
+def threshold_page(choice: ThresholdChoice, title: str | None = None) -> str:
+    """Return the report of a threshold."""
+    percent = f"{100 * choice.level:g} %"
+    provenance = [
+        ("Observations", f"{choice.n_observations:,}"),
+        ("Chosen by", f"largest {choice.maximized}"),
+        ("Intervals", f"{percent}; of the threshold by draws, of rates at this very threshold"),
+        ("For new data", "the value less its optimism, the mean over draws"),
+        ("Draws", f"{choice.n_draws:,}, seed {choice.seed}"),
+    ]
+    question, verdict = choice.question_text(), choice.verdict_text()
+    return page(choice, title, question, verdict, map(page_table, choice.tables()), provenance)
+
+
 @renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
@@ -244,9 +259,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
 def plan_verdict(plan: Plan) -> list[str]:
     """Say how many cases are needed, how certain that is, and what would need fewer."""
     low, high = plan.n_interval
-    counts = enumerated(
-        [f"{count:,} of class {label}" for label, count in plan.class_counts.items()]
-    )
+    counts = enumerated([f"{count:,} of {label}" for label, count in plan.class_counts.items()])
     sentences = [
         f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
         f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
@@ -257,9 +270,7 @@ def plan_verdict(plan: Plan) -> list[str]:
         if plan.n_pilot
         else "The number follows from published figures, as if these were exact.",
     ]
-    shares = enumerated(
-        [f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()]
-    )
+    shares = enumerated([f"{100 * s:.0f} % of {k}" for k, s in plan.optimal_prevalence.items()])
     if plan.n_optimal < _FEWER * plan.n:
         sentences.append(
             f"With the shares of the classes that need fewest cases ({shares}), "

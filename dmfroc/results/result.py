@@ -176,6 +176,10 @@ class Result(Hinted, ABC):
         """Return the lines after the tables in print."""
         return []
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return in_words(type(self).__name__)
+
     def verdict_text(self) -> list[str]:
         """Return the sentences with which a report begins."""
         return [*self.head(), *self.foot()]
@@ -419,6 +423,10 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         tables = zip(*(one.tables() for one in self.values()), strict=True)
         key = "label" if self.of == "class" else self.of
         return [_stacked(key, self.of, list(self), of_names) for of_names in tables]
+
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"{next(iter(self.values())).question_text()}, by {self.of}"
 
     def _table(self, key: str | None) -> Table:
         return super()._table(next(iter(self.values())).main_table if key is None else key)
