@@ -285,7 +285,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
 
 def _rows(table: Table, which: slice, title: str) -> Table:
     columns = [replace(column, cells=tuple(column.cells)[which]) for column in table.columns]
-    return replace(table, columns=columns, title=title)
+    return replace(table, columns=columns, title=title, as_printed=None)
 
 
 def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estimate]:

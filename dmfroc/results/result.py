@@ -446,7 +446,10 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
         columns.append(replace(same[0], cells=cells, title=_common(own, [x.title for x in same])))
     common = _common(tables[0].key, [table.title for table in tables])
     named = Column(key, title, result_of_row, "name")
-    return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
+    read = tuple(table.as_printed or table for table in tables)
+    printed = _stacked(key, title, names, read) if any(t.as_printed for t in tables) else None
+    table = replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
+    return replace(table, as_printed=printed)
 
 
 def _common(key: str, titles: list[str]) -> str:

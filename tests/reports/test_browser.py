@@ -601,3 +601,21 @@ def test_the_slider_is_large_enough_for_a_finger(browser, sliding):
     assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
     [[left, top, right, bottom]] = browser.execute_script(BOXES, ".slider figure > svg")
     assert right - left == pytest.approx(bottom - top, abs=1)
+
+
+def test_paper_of_one_classifier_has_no_page_that_is_half_empty(browser, sliding, tmp_path):
+    """Sections that are beside each other on screen are so on paper."""
+    rng = np.random.default_rng(0)
+    y, p = np.arange(200) % 2, rng.random(200)
+    dmfroc.evaluate(y, np.clip((p + y) / 2, 0, 1)).to_html(tmp_path / "two.html")
+    for address, most in (((tmp_path / "two.html").as_uri(), 3), (sliding[1], 4)):
+        browser.get(address)
+        pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+        assert len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf))) <= most
+
+
+def test_ticks_of_ranks_are_whole_numbers(browser, small):
+    browser.get(small)
+    selector = "//figcaption[starts-with(., 'Ranks')]/..//*[contains(@class, 'axis')]//span"
+    ticks = [x.text for x in browser.find_elements("xpath", selector) if x.text]
+    assert ticks == ["1", "2", "3"]
