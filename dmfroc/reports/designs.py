@@ -205,7 +205,8 @@ def result_verdict(result: Result) -> list[str]:
             return evaluation_verdict(result)
         case ResultsByName():
             of_each = {name: result_verdict(one) for name, one in result.items()}
-            return [f"{name}: {x}" for name, (x, *_) in of_each.items()]
+            first = [f"{name}: {x}" for name, found in of_each.items() for x in found[:1]]
+            return [*first, *result.head()]
         case DecisionCurve():
             ranges = result.better_text()
             return [

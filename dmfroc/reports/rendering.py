@@ -17,6 +17,7 @@ from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import digits, interval_text, known_first
@@ -67,7 +68,7 @@ def page(
     parts = [part for part in parts if part is not None]
     at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
     # Names of classifiers stand as they are
-    names = tuple(getattr(result, "estimates", ()))
+    names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
     sentences = {
         note if note.startswith(names) else as_sentence(note): as_sentence(note.split(": ", 1)[-1])
         for note in notes

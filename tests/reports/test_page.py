@@ -18,6 +18,7 @@ from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
+from dmfroc.reports.tables import as_sentence
 from dmfroc.reports.verdict import (
     comparison_verdict,
     digits,
@@ -385,7 +386,7 @@ def test_warnings_are_given_once():
     parts = page_parts(evaluation_page(evaluation))
     assert evaluation.warnings
     for warning in evaluation.warnings:
-        assert parts["text"].lower().count(warning.lower().rstrip(".")) == 1
+        assert parts["text"].count(as_sentence(warning)) == 1
 
 
 def test_two_classes_are_shown_once():
