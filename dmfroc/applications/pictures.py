@@ -204,21 +204,6 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
     return display
 
 
-@renders("ThresholdChoice.page")
-def threshold_page(choice: ThresholdChoice, title: str | None = None) -> str:
-    """Return the report of a threshold."""
-    percent = f"{100 * choice.level:g} %"
-    provenance = [
-        ("Observations", f"{choice.n_observations:,}"),
-        ("Chosen by", f"largest {choice.maximized}"),
-        ("Intervals", f"{percent}; of the threshold by draws, of rates at this very threshold"),
-        ("For new data", "the value less its optimism, the mean over draws"),
-        ("Draws", f"{choice.n_draws:,}, seed {choice.seed}"),
-    ]
-    question, verdict = choice.question_text(), choice.verdict_text()
-    return page(choice, title, question, verdict, map(page_table, choice.tables()), provenance)
-
-
 @renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""

@@ -169,12 +169,11 @@ class Rehearsal(Result):
     def verdict_text(self) -> list[str]:
         """Say how often intervals hold, how often verdicts are wrong, and what this cannot show."""
         known = [x for x in self.rehearsed if not math.isnan(x.true_value)]
-        worst, percent = min(known, key=lambda x: x.held.value), f"{100 * self.level:g} %"
-        holds = "hold about as often as they should" if worst.held.high >= self.level else "fail"
+        worst = min(known, key=lambda x: x.held.value)
+        holds = "hold as they should" if worst.held.high >= self.level else "do not all hold"
         sentences = [
             f"Intervals {holds}: in {self.n_samples} samples like these, whose true values are "
-            f"known, that of {worst.name} holds least often, in {worst.held}, where {percent} are "
-            "asked for."
+            f"known, that of {worst.name} holds least often, in {worst.held}."
         ]
         if decided := [x for x in self.rehearsed if x.wrong is not None]:
             wrong = max(decided, key=lambda x: x.wrong.value if x.wrong else 0)

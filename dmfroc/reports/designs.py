@@ -34,6 +34,12 @@ from dmfroc.results.result import Result, ResultsByName, renders
 from dmfroc.results.table import Column, Table
 from dmfroc.results.text import equals_p_value
 
+_COUNTS = {
+    "n_observations": "Observations",
+    "n_samples": "Samples",
+    "n_draws": "Draws",
+    "seed": "Seed",
+}
 _FEW_RUNS = 4
 _DIFFERENCES = "Differences"
 
@@ -42,7 +48,13 @@ _DIFFERENCES = "Differences"
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
     parts = map(page_table, result.tables())
-    return page(result, title, result.question_text(), result_verdict(result), parts)
+    known = result.attributes()
+    provenance = [
+        (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)
+    ]
+    if isinstance(known.get("level"), float):
+        provenance.append(("Intervals", f"{100 * known['level']:g} %"))
+    return page(result, title, result.question_text(), result_verdict(result), parts, provenance)
 
 
 @renders("SubgroupComparison.page")
@@ -50,8 +62,8 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
     of_others = [d if d.second == THE_OTHERS else d.better_first() for d in comparison.differences]
-    comparison = replace(comparison, differences=tuple(of_others))
-    groups, differences = map(page_table, comparison.tables())
+    shown = replace(comparison, differences=tuple(of_others))
+    groups, differences = map(page_table, shown.tables())
     parts = [
         groups,
         figures.forest(
@@ -62,7 +74,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         ),
         differences,
         figures.forest(
-            difference_rows(comparison.differences),
+            difference_rows(shown.differences),
             f"Differences with simultaneous {percent} intervals; one that holds 0 leaves open "
             "which group is better.",
             reference=0.0,
@@ -93,8 +105,8 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
     percent = f"{100 * comparison.level:g} %"
     n_runs = len(next(iter(comparison.values.values())))
-    comparison = _runs_better_first(comparison)
-    runs, differences, tests = comparison.tables()
+    shown = _runs_better_first(comparison)
+    runs, differences, tests = shown.tables()
     *known, of_runs = runs.columns
     every_run = [
         Column(f"run_{run}", f"run {run}", cells)
@@ -118,7 +130,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
         page_table(runs),
         page_table(differences),
         figures.forest(
-            run_rows(comparison),
+            run_rows(shown),
             f"Differences with unadjusted {percent} intervals; filled: for new cases and new "
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
@@ -157,13 +169,13 @@ def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
 @renders("HorizonCurves.page")
 def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
     """Return the report of values at several horizons."""
-    curves = _horizons_better_first(curves)
+    shown = _horizons_better_first(curves)
     percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
-    at_each, means = map(page_table, curves.tables())
+    at_each, means = map(page_table, shown.tables())
     rows: dict[str, list[ForestRow]] = {}
-    for name, points in curves.points.items():
+    for name, points in shown.points.items():
         for t, x in zip(curves.horizons, points, strict=True):
-            row = ForestRow(f"{curves.titles[name]}, at {t:g}", x.value, x.interval)
+            row = ForestRow(f"{shown.titles[name]}, at {t:g}", x.value, x.interval)
             rows.setdefault(getattr(x, "title", _DIFFERENCES), []).append(row)
     caption = f"at each horizon, with separate {percent} intervals"
     charts = [
