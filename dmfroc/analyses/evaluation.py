@@ -187,7 +187,7 @@ class Evaluation(NamedEstimates):
         """Return all measures with their intervals."""
         tables = [estimates_table(self.shown)]
         if isinstance(self.evidence, JudgedEvidence):
-            judged = judge_table((e.title, e.judge) for e in self.estimates.values())
+            judged = judge_table((e.title, e.judge) for e in self.shown)
             tables += [judged, agreement_table({"": self.evidence.agreement})]
         return tables
 

@@ -520,7 +520,7 @@ class _Rows:
         assert isinstance(measure, Measure)
         pilot = {x: p for x, p in predictions.items() if x in (next(iter(predictions)), rule.other)}
         planned = plan(pilot, measure=measure, difference=gap, level=1 - error)
-        sizes = ", ".join(f"{x} {n:,}" for x, n in planned.class_counts.items())
+        sizes = ", ".join(f"{n:,} of {x}" for x, n in planned.class_counts.items())
         return f"about {planned.n:,} rows ({sizes}) would decide"
 
 

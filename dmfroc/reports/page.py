@@ -220,7 +220,7 @@ def _page(
             "names": list(samples),
             "has_matrices": has_matrices,
             "tried": tried,
-            "is_long": len(measures) > _MANY_MEASURES and len(samples) == 1,
+            "is_long": len(parts) > 1,
             "tried_table": tried and page_table(thresholds_table(tried, level)),
             "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },

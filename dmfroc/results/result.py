@@ -426,7 +426,7 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
 
     def question_text(self) -> str:
         """Return the heading of a report without a title."""
-        return f"{next(iter(self.values())).question_text()}, by {self.of}"
+        return f"{in_words(type(next(iter(self.values()))).__name__)}, by {self.of}"
 
     def _table(self, key: str | None) -> Table:
         return super()._table(next(iter(self.values())).main_table if key is None else key)
