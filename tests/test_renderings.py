@@ -65,13 +65,13 @@ def comparison(request):
             "test": dmfroc.Equivalence(0.05),
             "random_state": 7,
         }
-    return dmfroc.compare(Y, SCORES, measure="hand_till", **options)
+    return dmfroc.compare(Y, SCORES, measures="hand_till", **options)
 
 
 @pytest.fixture(scope="module")
 def subgroups():
     with pytest.warns(UserWarning, match="left out: west"):
-        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, measure="hand_till", level=0.9)
+        return dmfroc.compare_subgroups(Y, SCORES["fair"], SITE, measures="hand_till", level=0.9)
 
 
 @pytest.fixture(scope="module", params=[True, False])
@@ -80,7 +80,7 @@ def runs(request):
         name: [0.8 * SCORES[name] + 0.2 * np.roll(SHARED, k, axis=1) for k in range(4)]
         for name in EFFECTS
     }
-    return dmfroc.compare_runs(Y, several, measure="hand_till", crossed=request.param, level=0.9)
+    return dmfroc.compare_runs(Y, several, measures="hand_till", crossed=request.param, level=0.9)
 
 
 @pytest.fixture(scope="module", params=["half-width", "power"])
@@ -510,7 +510,7 @@ def test_matrices_are_left_out_of_large_files(monkeypatch, lacking):
     named = {k: noise.normal(size=(len(y), n_classes)) + 2.0 * np.eye(n_classes)[y] for k in "ab"}
     monkeypatch.setattr("dmfroc.reports.page._MOST_NUMBERS", 64 - lacking)
     measure = dmfroc.measures.dmf_auc(n_thresholds=9)
-    curves = report(dmfroc.compare(y, named, measure=measure))["numbers"]["curves"]
+    curves = report(dmfroc.compare(y, named, measures=measure))["numbers"]["curves"]
     assert list(curves) == list(named)
     for curve in curves.values():
         assert len({"confusion", "pairwise_areas"} & set(curve)) == (0 if lacking else 2)
@@ -603,7 +603,7 @@ def test_no_p_value_and_no_probability_is_shown_as_certain():
     found = dmfroc.compare(
         np.arange(40000) % 2,
         {"good": np.arange(40000) % 2 + RNG.normal(size=40000), "noise": RNG.normal(size=40000)},
-        measure="auc",
+        measures="auc",
     )
     [difference] = found.differences
     assert difference.p_value < 1e-300
@@ -615,7 +615,7 @@ def test_no_p_value_and_no_probability_is_shown_as_certain():
 
 def test_text_of_a_scan_has_the_bounds():
     scores = {"coarse": SCORES["poor"], "exact": np.round(SCORES["good"])}
-    counted = dmfroc.compare(dmfroc.scan([(Y, scores)], n_bins=8), measure="hand_till")
+    counted = dmfroc.compare(dmfroc.scan([(Y, scores)], n_bins=8), measures="hand_till")
     bounds = {name: e.error_bound for name, e in counted.estimates.items()}
     assert bounds["exact"] < bounds["coarse"]
     shown = rows_of(str(counted).split("\n\n")[0])
@@ -629,7 +629,7 @@ def test_text_of_a_scan_has_the_bounds():
 @pytest.mark.parametrize("kind", ["separate", "simultaneous"])
 def test_the_drawing_of_the_best_says_which_intervals_it_has(kind):
     options = {"simultaneous": kind == "simultaneous", "level": 0.9}
-    axes = dmfroc.compare(Y, SCORES, measure="hand_till", **options).plot_best_set().ax_
+    axes = dmfroc.compare(Y, SCORES, measures="hand_till", **options).plot_best_set().ax_
     assert (
         " ".join(axes.get_xlabel().split())
         == f"Hand-Till M (filled: may be the best; 90 %, {kind})"
@@ -660,7 +660,7 @@ def test_the_curve_has_the_weights_of_the_evaluation(pair_weights):
 
 
 def test_samples_of_a_comparison_have_the_rows_that_count():
-    found = dmfroc.compare(Y, SCORES, measure="hand_till", **KINDS["groups"])
+    found = dmfroc.compare(Y, SCORES, measures="hand_till", **KINDS["groups"])
     for name, sample in found.samples.items():
         assert sample.predictions.n_observations == (WEIGHTS > 0).sum()
         assert len(sample.units.groups) == (WEIGHTS > 0).sum()

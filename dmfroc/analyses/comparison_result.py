@@ -128,7 +128,7 @@ class Comparison(NamedEstimates):
         >>> y = rng.integers(3, size=300)
         >>> shifts = {"poor": 0.5, "good": 2.0, "better": 2.0}
         >>> scores = {k: rng.normal(size=(300, 3)) + s * np.eye(3)[y] for k, s in shifts.items()}
-        >>> compare(y, scores, measure="hand_till").best_set()
+        >>> compare(y, scores, measures="hand_till").best_set()
         ('better', 'good')
         """
         level, qualities, p_values = self._p_values_of_pairs(level)

@@ -47,7 +47,7 @@ def test_the_whole_interval_decides(measure):
 @pytest.mark.parametrize("measure", ["accuracy", "brier_score"])
 def test_differences_are_those_of_compare_and_positive_if_better(measure):
     both = {"new": NEW, "old": OLD}
-    [difference] = dmfroc.compare(Y, both, measure=measure).differences
+    [difference] = dmfroc.compare(Y, both, measures=measure).differences
     sign = 1 if measure == "accuracy" else -1
     found = one({"measure": measure, "better_than": "old"}, scores=both)
     assert found.value == sign * difference.value > 0

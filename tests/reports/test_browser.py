@@ -52,7 +52,7 @@ def browser(tmp_path_factory):
 def small(tmp_path_factory):
     path = tmp_path_factory.mktemp("reports") / "small.html"
     named = {f"model {i}": predictions(NASTY, 90, effect) for i, effect in enumerate((2, 1.5, 0.5))}
-    dmfroc.compare(named, measure="hand_till").to_html(path)
+    dmfroc.compare(named, measures="hand_till").to_html(path)
     return path.as_uri()
 
 
@@ -265,7 +265,7 @@ def test_no_cell_of_a_download_begins_a_formula(browser, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     scores = {name: rng.random(60) for name in names}
-    result = dmfroc.compare(y, scores, measure="hand_till")
+    result = dmfroc.compare(y, scores, measures="hand_till")
     result.to_html(tmp_path / "formulas.html")
     browser.get((tmp_path / "formulas.html").as_uri())
     # Where a semicolon separates, a line that begins with a number is one cell
@@ -300,7 +300,7 @@ def test_names_that_cannot_be_seen_are_escaped(browser, tmp_path):
         for i, name in enumerate(hidden)
     }
     path = tmp_path / "names.html"
-    dmfroc.compare(named, measure="hand_till").to_html(path)
+    dmfroc.compare(named, measures="hand_till").to_html(path)
     text = path.read_text(encoding="utf-8")
     unseen = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
     assert {x for x in text if unicodedata.category(x) in unseen} == {"\n", "\u200c"}
@@ -326,7 +326,7 @@ def test_names_that_look_like_integers_keep_their_places(browser, tmp_path):
         for i, name in enumerate(names)
     }
     path = tmp_path / "integers.html"
-    dmfroc.compare(named, measure="hand_till").to_html(path)
+    dmfroc.compare(named, measures="hand_till").to_html(path)
     browser.get(path.as_uri())
     chart = browser.find_element("id", "roc")
 
@@ -361,7 +361,7 @@ def long_names(tmp_path_factory):
     path = tmp_path_factory.mktemp("reports") / "long.html"
     effects = dict(zip(MODELS, (1.5, 1.45, 0.5), strict=True))
     named = {name: predictions(LONG, 200, effect) for name, effect in effects.items()}
-    dmfroc.compare(named, measure="hand_till").to_html(path, title="Chest pain")
+    dmfroc.compare(named, measures="hand_till").to_html(path, title="Chest pain")
     return path.as_uri()
 
 

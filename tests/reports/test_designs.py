@@ -65,7 +65,7 @@ def test_the_better_one_is_first_at_all_horizons():
     time, event, risks, noisy = survival()
     follow_up = dmfroc.FollowUp(time, [2, 3, 5])
     named = {"noisy": noisy, "full": risks}
-    page = dmfroc.compare(event, named, follow_up=follow_up, measure="auc").to_html()
+    page = dmfroc.compare(event, named, follow_up=follow_up, measures="auc").to_html()
     parts = page_parts(page)
     assert parts["numbers"]["verdict"][0].startswith("full is better than noisy, on average")
     [rows] = [x for title, x in parts["tables.csv"].items() if title.startswith("Means over time")]

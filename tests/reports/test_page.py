@@ -90,7 +90,7 @@ def test_a_report_shows_the_area_under_the_curve_once_whatever_its_name():
     both = {"a": sample(2.5), "b": sample(0.5)}
 
     def report(measure):
-        comparison = dmfroc.compare(both, measure=measure)
+        comparison = dmfroc.compare(both, measures=measure)
         parts = page_parts(comparison_page(comparison))
         [header, *_] = parts["tables.csv"]["Classifiers, with 95 % intervals"]
         return comparison, parts["text"], header[1::2]
@@ -112,7 +112,7 @@ def test_a_report_shows_the_area_under_the_curve_once_whatever_its_name():
 def test_a_report_of_a_scan_is_refused(tmp_path):
     y = np.arange(60) % 3
     scores = {name: sample(effect, n=60).scores for name, effect in (("a", 2.0), ("b", 1.0))}
-    comparison = dmfroc.compare(dmfroc.scan([(y, scores)]), measure="hand_till")
+    comparison = dmfroc.compare(dmfroc.scan([(y, scores)]), measures="hand_till")
     with pytest.raises(ValueError, match="a report needs all scores in memory"):
         comparison.to_html(tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
@@ -138,7 +138,7 @@ def test_what_cannot_be_decided_is_said():
 @pytest.mark.slow
 def test_the_better_has_the_smaller_error():
     a, b = sample(2.5), sample(0.5)
-    comparison = dmfroc.compare({"a": a, "b": b}, measure="entropy_real_given_predicted")
+    comparison = dmfroc.compare({"a": a, "b": b}, measures="entropy_real_given_predicted")
     [verdict] = embedded(comparison_page(comparison))["verdict"]
     if comparison.differences[0].probability_better > 0.5:
         assert verdict.startswith("a is better than b")
@@ -259,15 +259,15 @@ def test_notebooks_show_the_first_points_of_a_curve():
 
 def test_the_decision_comes_first():
     named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
-    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
     assert verdict[0].startswith(
         "a and b cannot be told apart; both are better than c: Hand-Till M"
     )
     named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
-    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
     assert verdict[0].startswith("b is better than all others: Hand-Till M")
     named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
-    verdict = comparison_verdict(dmfroc.compare(named, measure="hand_till"))
+    verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
 
 
@@ -294,7 +294,7 @@ def test_two_rules_that_differ_are_named():
         name: rng.normal(size=(240, 3)) + effect * np.eye(3)[y]
         for name, effect in zip("abcd", (0.4, 0.6, 1.0, 1.13), strict=True)
     }
-    comparison = dmfroc.compare(y, scores, measure="hand_till", simultaneous=True)
+    comparison = dmfroc.compare(y, scores, measures="hand_till", simultaneous=True)
     first, *others = comparison_verdict(comparison)
     assert comparison.best_set() == ("d",)
     [open_one] = [d for d in comparison.differences if {d.first, d.second} == {"c", "d"}]
@@ -308,7 +308,7 @@ def test_two_rules_that_differ_are_named():
 def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     effects = [0.1, 3.0, 0.6, 1.0, 2.98, 1.2]
     named = {f"model {i}": sample(effect) for i, effect in enumerate(effects)}
-    comparison = dmfroc.compare(named, measure="hand_till")
+    comparison = dmfroc.compare(named, measures="hand_till")
     page = comparison_page(comparison)
     parts = page_parts(page)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
@@ -332,7 +332,7 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
 def test_rows_of_matrices_keep_short_names():
     labels = [str(digit) for digit in range(6)]
     named = {"a": sample(1.0, labels=labels), "b": sample(2.0, labels=labels)}
-    page = comparison_page(dmfroc.compare(named, measure="hand_till"))
+    page = comparison_page(dmfroc.compare(named, measures="hand_till"))
     sections = re.findall(r'<section id="(?:pairs|confusion)" class="([^"]*)"', page)
     assert len(sections) == 2
     assert not any("several" in names for names in sections)  # which hides the names
@@ -343,7 +343,7 @@ def test_names_of_classifiers_are_never_changed():
     scores = {"perfect": np.eye(3)[y] + 0.1, "fair": np.random.default_rng(1).random((60, 3))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        page = comparison_page(dmfroc.compare(y, scores, measure="hand_till"))
+        page = comparison_page(dmfroc.compare(y, scores, measures="hand_till"))
     assert "perfect" in page
     assert "Perfect" not in page
 
@@ -403,7 +403,7 @@ def test_two_groups_have_one_p_value():
     groups = np.arange(180) // 3 % 3
     y, scores = np.array(predictions.labels)[predictions.true], predictions.scores
     for n, is_tested in ((2, False), (3, True)):
-        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), measure="hand_till")
+        found = dmfroc.compare_subgroups(y, scores, np.minimum(groups, n - 1), measures="hand_till")
         text = page_parts(subgroups_page(found))["text"]
         assert (str(found.omnibus) in text) == is_tested
 
