@@ -313,13 +313,16 @@ class Comparison(NamedEstimates):
             title = f"Ratios of {self.title}, A over B; standard errors are those of logarithms"
         if not self.hypothesis.is_two_sided:
             title += f". {self.tested}"
-        differences = differences_table(
-            self.differences,
-            title,
-            self.kind_of_interval + (f" (margin {self.margin:g})" if self.margin else ""),
-            simultaneous=self.simultaneous,
-            rope=self.rope,
-            n_draws=self.n_draws if self.method == "bootstrap" else 0,
+        differences, better_first = (
+            differences_table(
+                of_pairs,
+                title,
+                self.kind_of_interval + (f" (margin {self.margin:g})" if self.margin else ""),
+                simultaneous=self.simultaneous,
+                rope=self.rope,
+                n_draws=self.n_draws if self.method == "bootstrap" else 0,
+            )
+            for of_pairs in (self.differences, [d.better_first() for d in self.differences])
         )
         probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
         orders = [
@@ -331,8 +334,11 @@ class Comparison(NamedEstimates):
             leader = list(self.estimates)[self._order[0]]
             apart = [(leader not in (d.first, d.second), abs(d.value)) for d in self.differences]
             first = sorted(range(len(apart)), key=apart.__getitem__)
-            differences = replace(differences, n_printed=max(3, _LINES - n), order=first)
+            few: dict[str, Any] = {"n_printed": max(3, _LINES - n), "order": first}
+            differences, better_first = (replace(x, **few) for x in (differences, better_first))
             order = replace(order, n_printed=1)
+        if self.hypothesis.is_two_sided:
+            differences = replace(differences, as_printed=better_first)
         values = f"{self.title}, {self.method}"
         tables = [Table("estimates", values, classifiers, is_by_name=True), differences, order]
         if self.has_judge:

@@ -23,7 +23,7 @@ from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
-from dmfroc.results.table import Column, Table
+from dmfroc.results.table import Column, Name, Table
 from dmfroc.results.text import common
 
 
@@ -73,22 +73,31 @@ class HorizonCurves(Result):
         first: Any = next(iter(self.points.values()))
         return common([point.design for point in first])
 
+    @property
+    def titles(self) -> dict[str, Name]:
+        """How people read the names: a measure's title, a classifier's name as it is."""
+        return {
+            name: Name(name, x.title if isinstance(x, Estimate) and x.measure == name else name)
+            for name, (x, *_) in self.points.items()
+        }
+
     def tables(self) -> list[Table]:
         """Return the values and differences at all horizons, and their means over time."""
         percent, points = f"{100 * self.level:g} % interval", sum(self.points.values(), ())
+        names = self.titles
         ends = np.concatenate([*self.simultaneous.values()]).tolist()
         bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]
         columns = [
-            Column("name", "of", [name for name in self.points for _ in self.horizons], "name"),
+            Column("name", "of", [names[x] for x in self.points for _ in self.horizons], "name"),
             Column("horizon", "horizon", np.tile(self.horizons, len(self.points)).tolist()),
             Column("value", "value", points, "estimate", percent, "std. error"),
             Column("simultaneous", f"simultaneous {percent}", bands, "interval"),
         ]
         means = [
-            Column("name", "of", self.means, "name"),
+            Column("name", "of", [names[x] for x in self.means], "name"),
             Column("mean", "mean", self.means.values(), "estimate", percent, "std. error"),
         ]
-        title = f"Means over time, {self.horizons[0]:g} to {self.horizons[-1]:g}"
+        title = f"Means over time, {self.horizons[0]:g} to {self.horizons[-1]:g}, by trapezoids"
         return [
             Table("horizons", "At each horizon", columns),
             Table("means", title, means, is_by_name=True),

@@ -131,6 +131,10 @@ class Gate(Result):
         passed = sum(x.verdict == "pass" for x in self.rules)
         return [f"Gate: {self.verdict} ({passed} of {len(self.rules)} rules pass)"]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return "Does the classifier meet its rules?"
+
     def tables(self) -> list[Table]:
         """Return the rules with their verdicts."""
         columns = [
@@ -508,7 +512,7 @@ class _Rows:
         assert isinstance(measure, Measure)
         pilot = {x: p for x, p in predictions.items() if x in (next(iter(predictions)), rule.other)}
         planned = plan(pilot, measure=measure, difference=gap, level=1 - error)
-        sizes = ", ".join(f"{x} {n:,}" for x, n in planned.class_counts.items())
+        sizes = ", ".join(f"{n:,} of {x}" for x, n in planned.class_counts.items())
         return f"about {planned.n:,} rows ({sizes}) would decide"
 
 

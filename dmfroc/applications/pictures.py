@@ -244,9 +244,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
 def plan_verdict(plan: Plan) -> list[str]:
     """Say how many cases are needed, how certain that is, and what would need fewer."""
     low, high = plan.n_interval
-    counts = enumerated(
-        [f"{count:,} of class {label}" for label, count in plan.class_counts.items()]
-    )
+    counts = enumerated([f"{count:,} of {label}" for label, count in plan.class_counts.items()])
     sentences = [
         f"The test set needs {plan.n:,} cases ({counts}) for {plan.aim}, judged by {plan.title}.",
         f"It then shows such a difference in {100 * plan.power(plan.n):.0f} % of studies."
@@ -257,9 +255,7 @@ def plan_verdict(plan: Plan) -> list[str]:
         if plan.n_pilot
         else "The number follows from published figures, as if these were exact.",
     ]
-    shares = enumerated(
-        [f"{100 * s:.0f} % of class {k}" for k, s in plan.optimal_prevalence.items()]
-    )
+    shares = enumerated([f"{100 * s:.0f} % of {k}" for k, s in plan.optimal_prevalence.items()])
     if plan.n_optimal < _FEWER * plan.n:
         sentences.append(
             f"With the shares of the classes that need fewest cases ({shares}), "

@@ -162,6 +162,33 @@ class Rehearsal(Result):
             f"In data like these {interval} of {x.name} holds in {x.held}.",
         ]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"Do {100 * self.level:g} % intervals hold in samples like these?"
+
+    def verdict_text(self) -> list[str]:
+        """Say how often intervals hold, how often verdicts are wrong, and what this cannot show."""
+        known = [x for x in self.rehearsed if not math.isnan(x.true_value)]
+        worst = min(known, key=lambda x: x.held.value)
+        holds = "hold as they should" if worst.held.high >= self.level else "do not all hold"
+        sentences = [
+            f"Intervals {holds}: in {self.n_samples} samples like these, whose true values are "
+            f"known, that of {worst.name} holds least often, in {worst.held}."
+        ]
+        if decided := [x for x in self.rehearsed if x.wrong is not None]:
+            wrong = max(decided, key=lambda x: x.wrong.value if x.wrong else 0)
+            open_one = max(decided, key=lambda x: x.undecided or 0)
+            sentences.append(
+                f"The verdict on {wrong.name} is wrong most often, in {wrong.wrong}; that on "
+                f"{open_one.name} is open most often, in {100 * (open_one.undecided or 0):.1f} %."
+            )
+        return [
+            *sentences,
+            "The samples are drawn from a smoothed version of these data. They show what few rows, "
+            "few groups, rare classes and ties do, but not a shift between this sample and future "
+            "cases.",
+        ]
+
     def tables(self) -> list[Table]:
         """Return the tables of the analysis, and what holds in samples like these."""
         verdict = {"wrong": "verdict wrong", "undecided": "undecided"}

@@ -13,7 +13,6 @@ from scipy.special import bdtrik
 from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.extend import (
     Column,
-    Interval,
     Nothing,
     Options,
     RandomState,
@@ -116,11 +115,23 @@ class ThresholdChoice(Result):
         The least specificity or sensitivity, if that is the criterion.
     design : dict of str to object
         What of the design changes the meaning of the values.
+    rates : dict of str to ValueWithInterval
+        Sensitivity and specificity in the sample, with intervals for new observations at this very
+        threshold.
+    n_observations : int
+        How many rows it was chosen on.
     """
 
     drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
     main_table: ClassVar[str] = "choice"
-    json_names: ClassVar[tuple[str, ...]] = ("by", "direction", "level", "n_draws", "seed")
+    json_names: ClassVar[tuple[str, ...]] = (
+        "by",
+        "direction",
+        "level",
+        "n_observations",
+        "n_draws",
+        "seed",
+    )
 
     by: Criterion
     label: Hashable
@@ -138,6 +149,8 @@ class ThresholdChoice(Result):
     at_least: float | None = None
     direction: Literal[">=", "<="] = ">="
     design: Mapping[str, Any] = field(default_factory=dict)
+    rates: Mapping[str, ValueWithInterval] = field(default_factory=dict)
+    n_observations: int = 0
 
     @property
     def maximized(self) -> str:
@@ -146,14 +159,15 @@ class ThresholdChoice(Result):
         return _MAXIMIZED[self.by] + of_rate
 
     def tables(self) -> list[Table]:
-        """Return the threshold and its value with their intervals."""
-        rows = {"threshold": self.threshold, self.maximized: self.value}
+        """Return the threshold, its value, sensitivity and specificity with their intervals."""
+        rows = {"threshold": self.threshold, self.maximized: self.value, **self.rates}
+        corrected: list[float | None] = [self.threshold.value, self.corrected]
         columns = [
             Column("quantity", "quantity", rows, "name"),
             Column("value", "value", [x.value for x in rows.values()]),
             Column("low", f"low ({100 * self.level:g} %)", [x.interval[0] for x in rows.values()]),
             Column("high", "high", [x.interval[1] for x in rows.values()]),
-            Column("corrected", "for new data", [self.threshold.value, self.corrected]),
+            Column("corrected", "for new data", corrected + [None] * len(self.rates)),
         ]
         return [Table("choice", "Chosen threshold", columns, is_by_name=True)]
 
@@ -168,8 +182,17 @@ class ThresholdChoice(Result):
             f"Predict {self.label} at a score of at {self.side} "
             f"{digits(self.threshold.value)}. "
             f"For new observations, {self.maximized} is then {digits(self.corrected)} "
-            f"({100 * self.level:g} % interval {ends_text(self.value.interval)})."
+            f"({100 * self.level:g} % interval {ends_text(self.value.interval)}).",
+            *(
+                f"In this sample, {name} is {digits(x.value)} at this threshold "
+                f"({100 * self.level:g} % interval {ends_text(x.interval)})."
+                for name, x in self.rates.items()
+            ),
         ]
+
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"At which score to predict {self.label}"
 
     @property
     def side(self) -> str:
@@ -436,8 +459,12 @@ def _choice(
     # Drawn errors of a chosen value are too small in small samples; those at a fixed threshold are
     # too small in large ones. The interval extends as far as either.
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
-    at_fixed = _interval_at(sample, best, aim.measure, 1 - level)
-    ends = [min(by_choice[0], at_fixed.low - optimism), max(by_choice[1], at_fixed.high - optimism)]
+    at_fixed = _at_fixed(sample, best, aim.measure, 1 - level).interval
+    rates = {
+        name: _at_fixed(sample, best, get_measure(rate), 1 - level)
+        for name, rate in (("sensitivity", "recall"), ("specificity", "specificity"))
+    }
+    ends = [min(by_choice[0], at_fixed[0] - optimism), max(by_choice[1], at_fixed[1] - optimism)]
     bounds = (-np.inf, 0.0) if by == "cost" else (-1.0 if by == "youden" else 0.0, 1.0)
     low, high = np.clip(ends, *bounds)
     return ThresholdChoice(
@@ -455,15 +482,19 @@ def _choice(
         seed,
         warnings,
         aim.at_least if aim.is_of_rate else None,
+        rates=rates,
+        n_observations=len(sample.bins),
     )
 
 
-def _interval_at(sample: _Sample, place: int, measure: Measure, error: float) -> Interval:
-    """Return the interval of a measure of the decisions at a fixed threshold."""
+def _at_fixed(sample: _Sample, place: int, measure: Measure, error: float) -> ValueWithInterval:
+    """Return a measure of the decisions at a fixed threshold with its interval."""
     decided = (sample.bins <= place).astype(np.int32)
     true = sample.is_positive.astype(np.int32)
     decisions = Predictions((False, True), true, np.eye(2)[decided], sample.weights, decided)
-    return facts_in(Sample(decisions, sample.units), measure).interval_at(error)
+    facts = facts_in(Sample(decisions, sample.units), measure)
+    low, high = facts.interval_at(error)
+    return ValueWithInterval(facts.value, (low, high))
 
 
 def _limits_of_quantile(

@@ -346,7 +346,7 @@ class _Points(NamedTuple):
 def _points(rates: CurveRates, level: float) -> _Points:
     """Return the curve's points with their jackknife intervals."""
     (fpr_low, fpr_high), (tpr_low, tpr_high) = (
-        _rate_intervals(values, influences, shares, rates.units, level)
+        rate_intervals(values, influences, shares, rates.units, level)
         for values, influences, shares in zip(*rates[:3], strict=True)
     )
     fpr, tpr, fpr_low, fpr_high = (
@@ -392,14 +392,14 @@ def class_shares(
     return np.stack([share / share.sum() for share in shares])
 
 
-def _rate_intervals(
+def rate_intervals(
     rates: Float[np.ndarray, " t"],
-    influences: Float[np.ndarray, "t n"],
+    influences: Iterable[Float[np.ndarray, " n"]],
     shares: PerPresentClass,
     units: Units,
     level: float,
 ) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
-    """Return the lower and upper ends of the intervals of the rates at all thresholds.
+    """Return the lower and upper ends of the intervals of rates that do not fall.
 
     Wilson's interval of a proportion, of as many observations as give it the same variance: on
     the logit scale one error of many would reach further than ten. The quantile is that without

@@ -8,45 +8,62 @@ from dataclasses import replace
 import numpy as np
 
 from dmfroc.analyses.decision_curve import DecisionCurve
+from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.subgroups import SubgroupComparison
 from dmfroc.analyses.training_runs import RunsComparison
 from dmfroc.inputs.subgroups import THE_OTHERS
-from dmfroc.plots.forest import difference_rows, group_rows
+from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
 from dmfroc.reports.rendering import page
 from dmfroc.reports.tables import page_table
 from dmfroc.reports.verdict import (
     against_chance,
-    better_first,
     digits,
     enumerated,
+    evaluation_verdict,
     interval_text,
+    joined,
     lead,
     which_is_better,
 )
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
-from dmfroc.results.result import Result, renders
+from dmfroc.results.result import Result, ResultsByName, renders
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import equals_p_value, in_words
+from dmfroc.results.text import equals_p_value
 
+_COUNTS = {
+    "n_observations": "Observations",
+    "n_samples": "Samples",
+    "n_draws": "Draws",
+    "seed": "Seed",
+}
 _FEW_RUNS = 4
+_DIFFERENCES = "Differences"
 
 
 @renders("Result.page")
 def result_page(result: Result, title: str | None = None) -> str:
     """Return the report of any result: its tables and warnings."""
     parts = map(page_table, result.tables())
-    heading = in_words(type(result).__name__)
-    return page(result, title, heading, result_verdict(result), parts)
+    known = result.attributes()
+    provenance = [
+        (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)
+    ]
+    if isinstance(known.get("level"), float):
+        provenance.append(("Intervals", f"{100 * known['level']:g} %"))
+    return page(result, title, result.question_text(), result_verdict(result), parts, provenance)
 
 
 @renders("SubgroupComparison.page")
 def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> str:
     """Return the report of a classifier in several subgroups."""
     percent = f"{100 * comparison.level:g} %"
-    groups, differences = map(page_table, comparison.tables())
+    of_others = [d if d.second == THE_OTHERS else d.better_first() for d in comparison.differences]
+    shown = replace(comparison, differences=tuple(of_others))
+    groups, differences = map(page_table, shown.tables())
     parts = [
         groups,
         figures.forest(
@@ -57,7 +74,7 @@ def subgroups_page(comparison: SubgroupComparison, title: str | None = None) -> 
         ),
         differences,
         figures.forest(
-            difference_rows(comparison.differences),
+            difference_rows(shown.differences),
             f"Differences with simultaneous {percent} intervals; one that holds 0 leaves open "
             "which group is better.",
             reference=0.0,
@@ -88,7 +105,8 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     """Return the report of several training runs of each learner."""
     percent = f"{100 * comparison.level:g} %"
     n_runs = len(next(iter(comparison.values.values())))
-    runs, differences, tests = comparison.tables()
+    shown = _runs_better_first(comparison)
+    runs, differences, tests = shown.tables()
     *known, of_runs = runs.columns
     every_run = [
         Column(f"run_{run}", f"run {run}", cells)
@@ -112,7 +130,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
         page_table(runs),
         page_table(differences),
         figures.forest(
-            run_rows(comparison),
+            run_rows(shown),
             f"Differences with unadjusted {percent} intervals; filled: for new cases and new "
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
@@ -139,6 +157,54 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
     )
 
 
+def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
+    tests = {
+        name: replace(test, differences=tuple(d.better_first() for d in test.differences))
+        for name in ("random_runs", "fixed_runs", "fixed_cases")
+        for test in [getattr(comparison, name)]
+    }
+    return replace(comparison, **tests)
+
+
+@renders("HorizonCurves.page")
+def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
+    """Return the report of values at several horizons."""
+    shown = _horizons_better_first(curves)
+    percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
+    at_each, means = map(page_table, shown.tables())
+    rows: dict[str, list[ForestRow]] = {}
+    for name, points in shown.points.items():
+        for t, x in zip(curves.horizons, points, strict=True):
+            row = ForestRow(f"{shown.titles[name]}, at {t:g}", x.value, x.interval)
+            rows.setdefault(getattr(x, "title", _DIFFERENCES), []).append(row)
+    caption = f"at each horizon, with separate {percent} intervals"
+    charts = [
+        figures.forest(own, f"{of} {caption}.", reference=0.0 if of == _DIFFERENCES else None)
+        for of, own in rows.items()
+    ]
+    provenance = [
+        ("Means over time", f"of the values from {first:g} to {last:g}, straight between horizons"),
+        ("Simultaneous intervals", "hold at all horizons at once, those of differences for all"),
+    ]
+    question = (
+        f"{joined([x for x in rows if x != _DIFFERENCES])} at horizons from {first:g} to {last:g}"
+    )
+    parts = [*charts, at_each, means]
+    return page(curves, title, question, horizons_verdict(curves), parts, provenance)
+
+
+def _horizons_better_first(curves: HorizonCurves) -> HorizonCurves:
+    points, bands, means = {}, {}, {}
+    for name, own in curves.points.items():
+        mean, band, key, of_name = curves.means[name], curves.simultaneous[name], name, own
+        if not isinstance(own[0], Estimate) and mean.probability_better < 0.5:
+            of_name = tuple(x.turned_around() for x in own if not isinstance(x, Estimate))
+            key, mean = f"{own[0].second} - {own[0].first}", mean.turned_around()
+            band = -band[:, ::-1]
+        points[key], bands[key], means[key] = of_name, band, mean
+    return replace(curves, points=points, simultaneous=bands, means=means)
+
+
 _MOST_DIFFERENCES = 6
 
 
@@ -147,6 +213,12 @@ def result_verdict(result: Result) -> list[str]:
     match result:
         case Estimate():
             return [against_chance(result)]
+        case Evaluation():
+            return evaluation_verdict(result)
+        case ResultsByName():
+            of_each = {name: result_verdict(one) for name, one in result.items()}
+            first = [f"{name}: {x}" for name, found in of_each.items() for x in found[:1]]
+            return [*first, *result.head()]
         case DecisionCurve():
             ranges = result.better_text()
             return [
@@ -156,6 +228,32 @@ def result_verdict(result: Result) -> list[str]:
                 else "The data show no threshold at which the classifier beats both baselines."
             ]
     return result.verdict_text()
+
+
+def horizons_verdict(curves: HorizonCurves) -> list[str]:
+    """Say how good values are over time, and who is better on average."""
+    first, *_, last = curves.horizons
+    values, differences = [], []
+    for name, mean in curves.means.items():
+        start, *_, end = curves.points[name]
+        interval = f"{100 * curves.level:g} % interval {interval_text(mean)}"
+        if isinstance(start, Estimate):
+            values.append(
+                f"{curves.titles[name]} is {digits(mean.value, mean.standard_error)} on average "
+                f"from {first:g} to {last:g} ({interval}): {digits(start.value)} at {first:g}, "
+                f"{digits(end.value)} at {last:g}."
+            )
+            continue
+        pair = replace(mean, first=start.first, second=start.second).better_first()
+        claim = f"{pair.first} is better than {pair.second}"
+        if mean.p_value >= 1 - curves.level:
+            claim = f"The data do not show whether {pair.first} or {pair.second} is better"
+        interval = f"{100 * curves.level:g} % interval {interval_text(pair)}"
+        value = digits(pair.value, pair.standard_error)
+        differences.append(
+            f"{claim}, on average from {first:g} to {last:g}: difference {value} ({interval})."
+        )
+    return differences[:_MOST_DIFFERENCES] + values
 
 
 def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
@@ -235,7 +333,7 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     means = {name: float(values.mean()) for name, values in runs.values.items()}
     best_first = sorted(means, key=lambda name: sign * means[name], reverse=True)
     decided = {d for d in test.differences if d.adjusted_p_value < significance}
-    turned = {better_first(d): d in decided for d in test.differences}
+    turned = {d.better_first(): d in decided for d in test.differences}
     n_runs = len(next(iter(runs.values.values())))
     sentence, _ = lead(
         f"mean {runs.title} of {n_runs} runs",
@@ -252,7 +350,7 @@ def runs_verdict(runs: RunsComparison) -> list[str]:
     only_models = [
         f"{better.first} than {better.second}"
         for d, whole in zip(runs.fixed_runs.differences, test.differences, strict=True)
-        for better in [better_first(d)]
+        for better in [d.better_first()]
         if d.adjusted_p_value < significance and whole not in decided
     ]
     if only_models:

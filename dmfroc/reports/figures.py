@@ -321,7 +321,8 @@ def forest(
         for row in rows
     ]
     # Close to the ends there is no room for a number
-    ticks = [(place(x), text) for x, text in round_numbers(low + margin / 2, high - margin / 2)]
+    ends, whole = (low + margin / 2, high - margin / 2), all(x.is_integer() for x in numbers)
+    ticks = [(place(x), text) for x, text in round_numbers(*ends, whole=whole)]
     reference = None if reference is None else place(reference)
     return dict(kind="forest", caption=caption, bars=bars, reference=reference, ticks=ticks)
 

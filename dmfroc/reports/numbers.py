@@ -16,6 +16,7 @@ from dmfroc.curves.curve import Line
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.arrays import Floats
+from dmfroc.inputs.columns import Direction
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.contingency_table import ContingencyTable
 from dmfroc.measures.ranking import hand_till
@@ -46,12 +47,18 @@ class OfClass:
         The ROC curve, one point per distinct score; of folds the mean of their curves.
     calibration : CalibrationCurve or None
         None if the scores are no probabilities.
+    pooled : Sample
+        The class as 1, all others as 0, without folds.
+    direction : {">=", "<="}
+        ``"<="`` if the scores that were given are minus those here.
     """
 
     label: Hashable
     area: Estimate
     curve: Line
     calibration: CalibrationCurve | None
+    pooled: Sample
+    direction: Direction = ">="
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,13 +153,14 @@ def _of_class(sample: Sample, position: int, level: float) -> OfClass:
     units = sample_of(against_rest, sample.units.groups)
     [area] = estimates_of([hand_till()], [Jackknife().at(level)], units)
     is_probability = float(scores.min()) >= 0 and float(scores.max()) <= 1
+    pooled = sample_of(replace(against_rest, folds=None), sample.units.groups)
     return OfClass(
         label=predictions.labels[position],
         area=area,
         curve=_roc(against_rest),
-        calibration=calibration_curve(replace(against_rest, folds=None))
-        if is_probability
-        else None,
+        calibration=calibration_curve(pooled.predictions) if is_probability else None,
+        pooled=pooled,
+        direction=">=" if is_probability else predictions.direction or ">=",
     )
 
 

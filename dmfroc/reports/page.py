@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,12 +23,19 @@ from dmfroc.reports.numbers import Numbers, numbers_of
 from dmfroc.reports.rendering import page
 from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
+from dmfroc.reports.thresholds import (
+    MOST_CLASSES,
+    AtThresholds,
+    at_thresholds,
+    thresholds_table,
+)
 from dmfroc.reports.verdict import (
     MOST_NAMED,
     against_chance,
     comparison_verdict,
     digits,
     evaluation_verdict,
+    footnotes,
     hardest,
     interval_text,
     watch_out,
@@ -50,6 +57,14 @@ _MEANINGS = {
     "first; 1/2 is guessing, 1 is perfect.",
     "informedness": "Informedness: how much better than guessing the decisions "
     "are; 0 is guessing, 1 is perfect.",
+}
+_MANY_MEASURES = 10
+_QUESTIONS = {  # families of measures; all others are of decisions
+    "Do the scores put cases in order?": ("multiclass ROC", "ranking", "precision-recall"),
+    "What do thresholds give?": ("operating points", "selective prediction"),
+    "Are the probabilities right?": ("probabilities", "calibration"),
+    "What do decisions gain?": ("decisions", "costs"),
+    "Are the decisions right?": (),
 }
 _DIGITS = 6
 _MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
@@ -77,7 +92,7 @@ def evaluation_page(
         title,
         f"How well are {evaluation.predictions.n_classes} classes told apart?",
         verdict=evaluation_verdict(evaluation),
-        parts=[page_table(table) for table in evaluation.tables()],
+        parts=[page_table(table) for table in _by_question(evaluation.tables())],
         samples={name: evaluation.sample},
         curve_options=evaluation.curve_options,
         areas={name: area},
@@ -124,11 +139,30 @@ def _at_once(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=comparison.at_once, simultaneous=True)
 
 
+def _by_question(tables: Sequence[Table]) -> Iterator[Table]:
+    """Yield the tables of an evaluation, that of many measures by the questions they answer."""
+    measures, *others = tables
+    left = [x[0].key for x in measures.rows]
+    if len(left) <= _MANY_MEASURES:
+        yield from tables
+        return
+    places = {name: i for i, name in enumerate(left)}
+    family = {name: MEASURES[name].family for name in left if name in MEASURES}
+    for question, families in _QUESTIONS.items():
+        own = [x for x in left if not families or family.get(x) in families]
+        left = [x for x in left if x not in own]
+        columns = [
+            replace(c, cells=[tuple(c.cells)[places[x]] for x in own]) for c in measures.columns
+        ]
+        if own:
+            key = f"estimates-{(families or ('labels',))[0].split()[0]}"
+            yield replace(measures, key=key, title=question, columns=columns)
+    yield from others
+
+
 def _best_first(comparison: Comparison) -> Comparison:
-    """Sort many classifiers, and their differences: the best against the others come first."""
-    if len(comparison.estimates) <= MOST_NAMED or not comparison.hypothesis.is_two_sided:
-        return comparison
-    return comparison.best_first()
+    """Sort classifiers and their differences: the best one, and that against it, come first."""
+    return comparison.best_first() if comparison.hypothesis.is_two_sided else comparison
 
 
 def _page(
@@ -170,6 +204,8 @@ def _page(
     has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
     drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
+    tried = _tried(numbers, predictions, level) if isinstance(result, Evaluation) else []
+    drawn["thresholds"] = [x.as_json() for x in tried]
     return page(
         result,
         title,
@@ -183,9 +219,20 @@ def _page(
         | {
             "names": list(samples),
             "has_matrices": has_matrices,
+            "tried": tried,
+            "is_long": len(parts) > 1,
+            "tried_table": tried and page_table(thresholds_table(tried, level)),
             "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },
     )
+
+
+def _tried(
+    numbers: Mapping[str, Numbers], predictions: Predictions, level: float
+) -> list[AtThresholds]:
+    """Return what each threshold does, of each class, or of many the hardest."""
+    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if predictions.has_scores else []
+    return [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
 
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:
@@ -230,14 +277,15 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         else f"a limit beyond the line at {tested:g} shows what was tested."
     )
     pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
-    tables = [page_table(with_others, has_lines=True), page_table(differences)]
+    of_pairs = replace(page_table(differences), notes=[("", x) for x in footnotes(comparison)])
+    tables = [page_table(with_others, has_lines=True), of_pairs]
     parts = [*tables, *pictures, *folded, *map(page_table, of_judge)]
     return [part for part in parts if part is not None]
 
 
 def _rows(table: Table, which: slice, title: str) -> Table:
     columns = [replace(column, cells=tuple(column.cells)[which]) for column in table.columns]
-    return replace(table, columns=columns, title=title)
+    return replace(table, columns=columns, title=title, as_printed=None)
 
 
 def _estimates_beside(sample: Sample, comparison: Comparison) -> dict[str, Estimate]:

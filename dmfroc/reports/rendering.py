@@ -17,9 +17,10 @@ from typing import Any
 
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.curves.curve import Curve
 from dmfroc.reports.tables import as_sentence, page_table
-from dmfroc.reports.verdict import digits, interval_text
+from dmfroc.reports.verdict import digits, interval_text, known_first
 from dmfroc.results.result import Result, renders
 from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
@@ -67,7 +68,7 @@ def page(
     parts = [part for part in parts if part is not None]
     at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
     # Names of classifiers stand as they are
-    names = tuple(getattr(result, "estimates", ()))
+    names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
     sentences = {
         note if note.startswith(names) else as_sentence(note): as_sentence(note.split(": ", 1)[-1])
         for note in notes
@@ -76,6 +77,7 @@ def page(
     data |= result.as_json() if numbers is None else numbers
     context = {
         "title": title or question,
+        "about": [*_observations(provenance), *known_first(result.design)],
         "verdict": verdict,
         "watch_out": watch_out,
         "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
@@ -88,6 +90,10 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     context |= {"style": _source("report.css"), "script": script, "digest": digest}
     return _render("report.html.j2", context | dict(drawn or {}))
+
+
+def _observations(provenance: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"{x}: {text}." for x, text in provenance if x == "Observations"]
 
 
 @renders("Result.notebook")

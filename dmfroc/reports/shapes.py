@@ -58,9 +58,9 @@ def thinned(
     return first + np.unique(np.minimum(np.searchsorted(way, steps), last - first - 1))
 
 
-def round_numbers(low: float, high: float) -> list[tuple[float, str]]:
-    """Return a handful of round numbers between two, with their texts."""
-    places = MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low, high)
+def round_numbers(low: float, high: float, *, whole: bool = False) -> list[tuple[float, str]]:
+    """Return a handful of round numbers between two, or of whole ones, with their texts."""
+    places = MaxNLocator(6, steps=[1, 2, 5, 10], integer=whole).tick_values(low, high)
     digits = max(-math.floor(math.log10(places[1] - places[0]) + 1e-9), 0)
     return [
         (float(place), f"{place:.{digits}f}".replace("-", "\N{MINUS SIGN}"))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.reports.verdict import digits
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
@@ -79,8 +80,13 @@ def page_table(
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with a capital and a full stop."""
+    """Return a text with a capital and a full stop, and with titles of measures for their names."""
+    text = re.sub(r"\b[a-z0-9]+(?:_[a-z0-9]+)+\b", _title_of, text)
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def _title_of(name: re.Match[str]) -> str:
+    return MEASURES[name[0]].title if name[0] in MEASURES else name[0]
 
 
 def _explained(e: Estimate) -> Iterator[str]:

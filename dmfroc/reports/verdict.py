@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -19,11 +20,12 @@ from dmfroc.reports.numbers import Numbers
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import rounded
-from dmfroc.results.text import equals_p_value, format_interval, format_probability
+from dmfroc.results.text import equals_p_value, facts, format_interval, format_probability
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
 _MOST_UNDECIDED = 6
 MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are sorted
+_AREAS = ("dmf_auc", "hand_till", "auc")
 _HARD = 0.8  # A(i|j) below which a pair is worth naming
 
 
@@ -51,12 +53,11 @@ def which_is_better(names: Sequence[str], kind: str) -> str:
     return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
 
 
-def against_chance(estimate: Estimate) -> str:
-    """Say whether a value is better than that of guessing."""
-    value = (
-        f"{estimate.title} {_value(estimate)} ({100 * estimate.level:g} % interval "
-        f"{interval_text(estimate)})"
-    )
+def against_chance(estimate: Estimate, in_pairs: str = "") -> str:
+    """Say whether a value is better than that of guessing, and what it means for pairs of cases."""
+    interval = f"{100 * estimate.level:g} % interval {interval_text(estimate)}"
+    number = f"{estimate.title} {_value(estimate)}"
+    value = f"{number} ({interval})"
     measure = MEASURES.get(estimate.measure)
     if measure is None or not math.isfinite(measure.chance + estimate.value):
         return f"{value[0].upper()}{value[1:]}."
@@ -69,25 +70,37 @@ def against_chance(estimate: Estimate) -> str:
         if high < 0
         else "The data do not show that the classifier is better than guessing"
     )
+    if in_pairs:
+        return f"{claim}: {in_pairs} ({number}, {interval})."
     return f"{claim}: {value}, where guessing has {measure.chance:g}."
+
+
+def in_pairs(values: Mapping[str, float], predictions: Predictions) -> str:
+    """Say how many of 100 pairs of cases classifiers put in order, by their areas by name."""
+    (first, value), *others = values.items()
+    ranked = [f"{name} {_of_100(x)}" for name, x in others]
+    ordered = f"{first} ranks {_of_100(value)} rightly, {joined([*ranked, 'guessing 50'])}"
+    if predictions.n_classes > 2:
+        return f"of 100 pairs of cases of two classes, on average over the classes, {ordered}"
+    negative, positive = predictions.labels
+    return f"of 100 pairs of a case of {positive} (positive) and one of {negative}, {ordered}"
+
+
+def _of_100(share: float) -> str:
+    """Return a share of 100 as a whole number, unless that would be all or none."""
+    return f"{100 * share:.3g}" if 0 < min(share, 1 - share) < 0.005 else f"{100 * share:.0f}"
 
 
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     """Say whether one classifier is better than guessing, and by how much."""
-    first = evaluation.shown[0]
-    sentences = [against_chance(first)]
-    area = evaluation.estimates.get("hand_till")
-    if area is not None and math.isfinite(area.value):
-        predictions, percent = evaluation.predictions, f"{100 * area.value:.1f} %"
-        sentences.append(
-            f"In {percent} of pairs of observations of two classes, averaged over the pairs of "
-            "classes, the scores rank the right one first; guessing does so in 50 %."
-            if predictions.n_classes > 2
-            else f"An observation of {predictions.labels[1]}, the positive class, has a higher "
-            f"score than one of {predictions.labels[0]} in {percent} of cases; under guessing it "
-            "has in 50 %."
-        )
-    return sentences + _about_folds(evaluation.sample.predictions, first.method)
+    first, area = evaluation.shown[0], evaluation.estimates.get("hand_till")
+    pairs = ""
+    if first.measure in _AREAS and area is not None and math.isfinite(area.value):
+        pairs = in_pairs({"it": area.value}, evaluation.predictions)
+    return [
+        against_chance(first, pairs),
+        *_about_folds(evaluation.sample.predictions, first.method),
+    ]
 
 
 def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
@@ -118,30 +131,58 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
     if not comparison.hypothesis.is_two_sided:
         return _one_sided_verdict(comparison)
-    ordered = [better_first(d) for d in comparison.differences]
+    ordered = [d.better_first() for d in comparison.differences]
     decided = [d for d in ordered if d.adjusted_p_value < 1 - comparison.level]
     firsts = [d.first for d in ordered]
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
     values = {name: _value(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
-    may_be_best, best = comparison.best_set(), best_first[0]
-    sentence, tied = lead(comparison.title, values, wins, may_be_best)
+    sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
     sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
     # Of many, the first sentence has all values
     most = _MOST_UNDECIDED if len(values) <= MOST_NAMED else 1
     if len(tied) == 1:
         sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
+    sentences += _pairs_of(comparison, best_first)
     sentences += [_undecided(comparison, d) for d in undecided[:most]]
-    if any((x in may_be_best) == ((best, x) in wins) for x in best_first[1:]):
-        sentences.append(
-            "Two rules differ here: a classifier is excluded as the best by one one-sided test "
-            "against all others; a difference is decided by a two-sided test, adjusted for all "
-            "pairs."
-        )
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
-    return sentences + _about_the_best(comparison, tied) + _about_all_differences(comparison)
+    return sentences + _about_the_best(comparison, tied) + _about_folds_of(comparison)
+
+
+def _pairs_of(comparison: Comparison, names: Sequence[str]) -> list[str]:
+    """Say what areas mean for pairs of cases, if they are about pairs, and classifiers are few."""
+    predictions = next(iter(comparison.predictions.values()), None)
+    is_about = _AREAS[1:] if predictions is None or predictions.n_classes > 2 else _AREAS
+    if predictions is None or comparison.measure not in is_about or len(names) > MOST_NAMED:
+        return []
+    pairs = in_pairs({x: comparison.estimates[x].value for x in names}, predictions)
+    return [f"{pairs[0].upper()}{pairs[1:]}."]
+
+
+def footnotes(comparison: Comparison) -> list[str]:
+    """Say how differences are adjusted, and where two rules differ."""
+    n, notes = len(comparison.differences), []
+    if n > 1:
+        notes.append(
+            f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
+            f"{comparison.level:g} all intervals of differences hold at once."
+            if comparison.simultaneous
+            else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
+        )
+    if n > 1 and comparison.hypothesis.is_two_sided:
+        best, *others = comparison.best_first().estimates
+        pairs = [d.better_first() for d in comparison.differences]
+        wins = {(d.first, d.second) for d in pairs if d.adjusted_p_value < 1 - comparison.level}
+        may_be_best = comparison.best_set()
+        if differ := [x for x in others if (x in may_be_best) == ((best, x) in wins)]:
+            notes.append(
+                f"Two rules differ for {enumerated(differ)}: a classifier is excluded as the best "
+                "by one one-sided test against all others; a difference is decided by a two-sided "
+                "test, adjusted for all pairs."
+            )
+    return notes
 
 
 def lead(
@@ -161,11 +202,13 @@ def lead(
         tied = [name for name in tied if name == best or name in best_set]
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     rest = [x for x in others if x not in (*tied, *worse)]
+    if rest and best_set:  # one rule for all
+        worse, rest = [], [x for x in others if x not in tied]
     is_long = len(values) > MOST_NAMED
     named = {x: f"{x} ({value})" if is_long else x for x, value in values.items()}
     of_tied, of_worse, of_rest = (joined([named[x] for x in part]) for part in (tied, worse, rest))
     if len(tied) == 1:
-        whom = of_worse if is_long or rest else "all others"
+        whom = of_worse if is_long or rest or len(values) == 2 else "all others"
         claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
     elif len(tied) == 2:
         claim = f"{of_tied} cannot be told apart"
@@ -176,7 +219,7 @@ def lead(
     if rest:
         claim += f"; {of_rest} {'is' if len(rest) == 1 else 'are'} excluded as the best"
     if is_long:
-        return f"By {title}: {claim}.", tied
+        return f"By {title}: {claim.replace('The data', 'the data')}.", tied
     against = f" against {joined([values[x] for x in (*worse, *rest)])}" if worse or rest else ""
     return f"{claim}: {title} {joined([values[x] for x in tied])}{against}.", tied
 
@@ -198,21 +241,12 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
-    return sentences + _about_the_best(comparison) + _about_all_differences(comparison)
+    return sentences + _about_the_best(comparison) + _about_folds_of(comparison)
 
 
-def _about_all_differences(comparison: Comparison) -> list[str]:
-    """Say whether decisions and intervals are adjusted for several comparisons, and for folds."""
-    sentences = []
-    if (n := len(comparison.differences)) > 1:
-        sentences.append(
-            f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
-            f"{comparison.level:g} all intervals of differences hold at once."
-            if comparison.simultaneous
-            else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
-        )
+def _about_folds_of(comparison: Comparison) -> list[str]:
     first = next(iter(comparison.predictions.values()), None)
-    return sentences + ([] if first is None else _about_folds(first, comparison.method))
+    return [] if first is None else _about_folds(first, comparison.method)
 
 
 def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[str]:
@@ -295,13 +329,6 @@ def _value(estimate: Estimate) -> str:
     return digits(estimate.value, estimate.standard_error)
 
 
-def better_first(difference: Difference) -> Difference:
-    """Turn a difference around, if the second classifier is more likely to be the better one."""
-    if difference.probability_better >= 0.5:
-        return difference
-    return difference.turned_around()
-
-
 def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
     a, b = (digits(value, d.standard_error) for value in values)
@@ -328,3 +355,26 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         "better "
         f"{format_probability(d.probability_better)}{equivalent}."
     )
+
+
+def known_first(design: Mapping[str, Any]) -> list[str]:
+    """Say what of the design a reader has to know before all numbers."""
+    text = facts(design)
+    sentences = []
+    if horizon := design.get("horizon"):
+        of = facts({x: value for x, value in horizon.items() if value is not None})
+        unit = of.get("Time", "in the unit of the times")
+        sentences.append(
+            f"Outcomes at {of['At']} ({unit}): of {of['Rows']} rows {of['Known']} are known and "
+            f"{of['Censored']} were censored before; the known ones are weighted for these."
+        )
+    if judge := design.get("judge"):
+        sentences.append(
+            f"A judge has labelled all {judge['rows']:,} rows; {judge['verified']:,} of them have "
+            "a verified label, and values are about these labels."
+        )
+    if "class_shares" in design:
+        sentences.append(f"Values are for given shares of the classes: {text['Class shares']}.")
+    if "independent_units" in design:
+        sentences.append(f"Rows belong to {text['Independent units']} independent groups.")
+    return sentences

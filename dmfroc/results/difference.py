@@ -79,6 +79,10 @@ class Difference(Valued):
             probability_better=1 - self.probability_better,
         )
 
+    def better_first(self) -> Difference:
+        """Turn the difference around, if the second one is more likely to be the better one."""
+        return self if self.probability_better >= 0.5 else self.turned_around()
+
 
 @dataclass(frozen=True)
 class OmnibusTest:

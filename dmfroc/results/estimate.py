@@ -125,6 +125,10 @@ class Estimate(Valued, Result):
         """Return the value with its interval."""
         return [estimates_table([self])]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return self.title
+
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the estimate in one line, and each warning in another."""
         corrected, error = self.bias_corrected, self.standard_error

@@ -176,6 +176,10 @@ class Result(Hinted, ABC):
         """Return the lines after the tables in print."""
         return []
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return in_words(type(self).__name__)
+
     def verdict_text(self) -> list[str]:
         """Return the sentences with which a report begins."""
         return [*self.head(), *self.foot()]
@@ -420,6 +424,10 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
         key = "label" if self.of == "class" else self.of
         return [_stacked(key, self.of, list(self), of_names) for of_names in tables]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"{in_words(type(next(iter(self.values()))).__name__)}, by {self.of}"
+
     def _table(self, key: str | None) -> Table:
         return super()._table(next(iter(self.values())).main_table if key is None else key)
 
@@ -438,7 +446,10 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
         columns.append(replace(same[0], cells=cells, title=_common(own, [x.title for x in same])))
     common = _common(tables[0].key, [table.title for table in tables])
     named = Column(key, title, result_of_row, "name")
-    return replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
+    read = tuple(table.as_printed or table for table in tables)
+    printed = _stacked(key, title, names, read) if any(t.as_printed for t in tables) else None
+    table = replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
+    return replace(table, as_printed=printed)
 
 
 def _common(key: str, titles: list[str]) -> str:

@@ -95,6 +95,8 @@ class Table:
         As many rows are printed of a longer table.
     order : sequence of int
         The rows of a longer table in the order of their importance, by default their own.
+    as_printed : Table, optional
+        What people read instead.
     """
 
     key: str
@@ -103,10 +105,13 @@ class Table:
     is_by_name: bool = False
     n_printed: int = 50
     order: Sequence[int] = ()
+    as_printed: Table | None = None
 
     @property
     def to_print(self) -> Table:
         """The same table, if it is a longer one with its rows in the order of their importance."""
+        if self.as_printed is not None:
+            return self.as_printed.to_print
         if not self.order or len(self.order) <= self.n_printed:
             return self
         cells = [list(column.cells) for column in self.columns]
@@ -168,6 +173,7 @@ def rounded(x: float | int, standard_error: float = math.nan, *, fewer: int = 0)
 
 def printed(table: Table, digits: Digits = rounded) -> tuple[list[Head], list[list[Cell]]]:
     """Return heads and cells of a table as people read them."""
+    table = table.as_printed or table
     shown = [(i, _of_counts(column)) for i, column in enumerate(table.columns) if column.title]
     heads = [head for _, column in shown for head in _heads(column)]
     rows = [[cell for i, c in shown for cell in _cells(c, row[i], digits)] for row in table.rows]

@@ -130,7 +130,7 @@ def test_plans_say_what_would_decide():
     pilot = dmfroc.Predictions.from_arrays(Y, NEW)
     planned = dmfroc.applications.plan(pilot, measure="hand_till", difference=gap)
     found = one({"measure": "hand_till", "at_least": estimate.value - gap})
-    assert found.reason.startswith(f"about {planned.n:,} rows (0 {planned.class_counts[0]:,}")
+    assert found.reason.startswith(f"about {planned.n:,} rows ({planned.class_counts[0]:,} of 0")
     folds = one(
         {"measure": "hand_till", "at_least": estimate.value - gap}, folds=np.arange(300) % 3
     )

@@ -152,7 +152,7 @@ def test_intervals_that_do_not_hold_are_told_in_text_page_and_command(tmp_path):
     assert found.rehearsed[0].held.high < 0.8
     assert "truth above" in str(found)
     assert found.as_json()["rehearsed"][0]["held"] == found.rehearsed[0].held._asdict()
-    assert "In data like these" in found.to_html()
+    assert "DMF-AUC: in data like these the 95 % interval holds in" in found.to_html()
     file = tmp_path / "p.csv"
     pd.DataFrame({"y": Y > 0, "p": SCORES[:, 0]}).to_csv(file, index=False)
     rules = tmp_path / "rules.toml"

@@ -525,3 +525,97 @@ def test_headings_are_in_order_and_everything_is_reached_by_keyboard(browser, lo
     """)
     assert unreached == 0
     assert browser.find_element("css selector", "h1").text == browser.title[:-9] == "Chest pain"
+
+
+@pytest.fixture(scope="module")
+def sliding(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reports") / "slider.html"
+    evaluation = dmfroc.evaluate(predictions(NASTY, 150, 1.5))
+    evaluation.to_html(path)
+    return evaluation, path.as_uri()
+
+
+def shown(browser, selector):
+    return browser.find_element("css selector", selector).is_displayed()
+
+
+def people(browser):
+    return [int(x.text) for x in browser.find_elements("css selector", ".slider strong")]
+
+
+def test_the_slider_is_moved_by_keys_and_says_what_it_shows(browser, sliding):
+    evaluation, address = sliding
+    browser.get(address)
+    slider = browser.find_element("id", "threshold")
+    assert slider.aria_role == "slider"
+    said = browser.find_element("css selector", ".slider output")
+    texts = []
+    for key in ("\ue011", "\ue014", "\ue010"):  # home, arrow to the right, end
+        slider.send_keys(key)
+        texts.append(said.text)
+        assert slider.get_attribute("aria-valuetext") == said.text
+        assert sum(people(browser)) == 100
+    starts = ["At 0.01: finds 100 of 100", "At 0.02: finds ", "At 0.99: finds 0 of 100"]
+    assert all(text.startswith(x) for text, x in zip(texts, starts, strict=True))
+    assert re.search(r"false alarms \d+ of 100 \(\d+ to \d+\); net benefit 0\.\d{3}$", texts[0])
+    found, missed, alarms, _ = people(browser)
+    assert (found, alarms) == (0, 0)
+    assert missed == 33
+    chosen = browser.find_element("id", "class")
+    labels = [x.text for x in chosen.find_elements("tag name", "option")]
+    assert sorted(labels) == sorted(NASTY)
+    slider.send_keys("\ue011", *["\ue014"] * 49)
+    by_class = []
+    for label in labels:
+        webdriver.support.ui.Select(chosen).select_by_visible_text(label)
+        by_class.append(said.text)
+        p, k = evaluation.predictions, evaluation.predictions.labels.index(label)
+        rate = 100 * np.mean(p.scores[p.true == k, k] >= 0.5)
+        assert said.text.startswith(f"At 0.50: finds {rate:.0f} of 100 (")
+    assert len(set(by_class)) == 3
+
+
+def test_without_script_and_on_paper_thresholds_are_a_table(browser, sliding):
+    _, address = sliding
+    table = "table[data-key=thresholds]"
+    browser.get(address)
+    assert shown(browser, "#threshold")
+    assert not shown(browser, table)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert not shown(browser, "#threshold")
+    assert shown(browser, table)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get(address)
+    assert not shown(browser, "#threshold")
+    assert shown(browser, table)
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+def test_the_slider_is_large_enough_for_a_finger(browser, sliding):
+    browser.get(sliding[1])
+    resize(browser, 390)
+    [[left, top, right, bottom]] = browser.execute_script(BOXES, "#threshold")
+    assert bottom - top >= 44
+    assert right - left > 300
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+    [[left, top, right, bottom]] = browser.execute_script(BOXES, ".slider figure > svg")
+    assert right - left == pytest.approx(bottom - top, abs=1)
+
+
+def test_paper_of_one_classifier_has_no_page_that_is_half_empty(browser, sliding, tmp_path):
+    """Sections that are beside each other on screen are so on paper."""
+    rng = np.random.default_rng(0)
+    y, p = np.arange(200) % 2, rng.random(200)
+    dmfroc.evaluate(y, np.clip((p + y) / 2, 0, 1)).to_html(tmp_path / "two.html")
+    for address, most in (((tmp_path / "two.html").as_uri(), 3), (sliding[1], 4)):
+        browser.get(address)
+        pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+        assert len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf))) <= most
+
+
+def test_ticks_of_ranks_are_whole_numbers(browser, small):
+    browser.get(small)
+    selector = "//figcaption[starts-with(., 'Ranks')]/..//*[contains(@class, 'axis')]//span"
+    ticks = [x.text for x in browser.find_elements("xpath", selector) if x.text]
+    assert ticks == ["1", "2", "3"]

@@ -18,10 +18,12 @@ from dmfroc.reports.figures import heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
+from dmfroc.reports.tables import as_sentence
 from dmfroc.reports.verdict import (
     comparison_verdict,
     digits,
     evaluation_verdict,
+    footnotes,
     hardest,
     lead,
 )
@@ -272,7 +274,7 @@ def test_the_decision_comes_first():
 @pytest.mark.parametrize(
     ("wins", "best_set", "claim"),
     [
-        ([("a", "c")], ["a"], "a is better than c; b is excluded as the best"),
+        ([("a", "c")], ["a"], "a is best; b and c are excluded as the best"),
         ([], ["a"], "a is best; b and c are excluded as the best"),
         ([("a", "b"), ("a", "c")], ["a"], "a is better than all others"),
         ([], ["a", "b"], "a and b cannot be told apart; c is excluded as the best"),
@@ -297,8 +299,10 @@ def test_two_rules_that_differ_are_named():
     assert comparison.best_set() == ("d",)
     [open_one] = [d for d in comparison.differences if {d.first, d.second} == {"c", "d"}]
     assert open_one.adjusted_p_value > 0.05
-    assert first.startswith("d is better than b and a; c is excluded as the best: Hand-Till M")
-    assert any(x.startswith("Two rules differ here") for x in others)
+    assert first.startswith("d is best; c, b and a are excluded as the best: Hand-Till M")
+    assert not any("rules" in x for x in others)
+    [_, footnote] = footnotes(comparison)
+    assert footnote.startswith("Two rules differ for c: ")
 
 
 def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
@@ -346,8 +350,7 @@ def test_names_of_classifiers_are_never_changed():
 
 def test_two_classes_name_the_positive_one_and_labels_alone_have_no_scores():
     text = page_parts(evaluation_page(dmfroc.evaluate(sample(1.0, ["well", "ill"]))))["text"]
-    assert "An observation of ill, the positive class, has a higher score" in text
-    assert "pairs of" not in text
+    assert "of 100 pairs of a case of ill (positive) and one of well, it ranks " in text
     y = np.array(["a", "b", "c"] * 20)
     page = evaluation_page(dmfroc.evaluate(y, y_pred=np.where(np.arange(60) < 45, y, "a")))
     assert "score" not in page_parts(page)["text"]
@@ -383,7 +386,7 @@ def test_warnings_are_given_once():
     parts = page_parts(evaluation_page(evaluation))
     assert evaluation.warnings
     for warning in evaluation.warnings:
-        assert parts["text"].lower().count(warning.lower().rstrip(".")) == 1
+        assert parts["text"].count(as_sentence(warning)) == 1
 
 
 def test_two_classes_are_shown_once():
@@ -429,7 +432,9 @@ def test_results_without_a_report_of_their_own_have_a_verdict():
         f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
     )
     choice = dmfroc.applications.choose_threshold(predictions, n_draws=100)
-    [sentence] = result_verdict(choice)
+    sentence, *rates = result_verdict(choice)
+    for rate, x in zip(rates, choice.rates.values(), strict=True):
+        assert f" is {x.value:.3f} at this threshold (95 % interval " in rate
     assert f"a score of at least {choice.threshold.value:.3f}." in sentence
     assert f"Youden's J is then {choice.corrected:.3f} (95 %" in sentence
     [sentence] = result_verdict(dmfroc.estimate("hand_till", predictions))

@@ -87,6 +87,33 @@
     });
   }
 
+  // Try a threshold: what it does, in a sentence and to a hundred people
+  const slider = document.getElementById("threshold");
+  if (slider) {
+    document.body.classList.add("scripted");
+    const ofClass = document.getElementById("class");
+    const [numbers, shapes, marks] = [".slider strong", ".slider li path", ".slider figure > svg path"].map((x) => all(x));
+    const percent = (x) => (x / 10).toFixed(x % 10 && x < 100 ? 1 : 0);
+    const show = () => {
+      const of = data.thresholds[ofClass?.selectedIndex ?? 0], at = slider.value;
+      const rate = (ends) => { const [x, low, high] = ends.map((values) => percent(values[at])); return `${x} of 100 (${low} to ${high})`; };
+      const benefit = of.net_benefit ? `; net benefit ${of.net_benefit[at].toFixed(3).replace("-", "\u2212")}` : "";
+      const text = `At ${of.threshold?.[at] ?? ((+at + 1) / 100).toFixed(2)}: finds ${rate(of.found_per_1000)}, false alarms ${rate(of.false_alarms_per_1000)}${benefit}`;
+      slider.setAttribute("aria-valuetext", text);
+      document.querySelector(".slider output").textContent = text;
+      const found = of.share * of.found_per_1000[0][at] / 10, alarms = (1 - of.share) * of.false_alarms_per_1000[0][at] / 10;
+      const ends = [0, found, 100 * of.share, 100 * of.share + alarms, 100].map(Math.round);
+      marks.forEach((mark, kind) => {
+        const people = Array.from({ length: ends[kind + 1] - ends[kind] }, (_, i) => ends[kind] + i);
+        numbers[kind].textContent = people.length;
+        mark.setAttribute("d", people.map((i) => `M${10 * (i % 10) + 5},${10 * Math.floor(i / 10) + 5}${shapes[kind].getAttribute("d")}`).join(""));
+      });
+    };
+    slider.addEventListener("input", show);
+    ofClass?.addEventListener("change", () => { slider.max = data.thresholds[ofClass.selectedIndex].found_per_1000[0].length - 1; show(); });
+    show();
+  }
+
   // Name the cell under the pointer in the picture of a matrix
   for (const image of all("[data-matrix]")) {
     const of = data.curves[names[image.dataset.position]];
