@@ -76,10 +76,19 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 LINE_STYLES = ("-", (0, (6, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.2, 0.9)))
 
 
+def on_ground(light: str, dark: str) -> str:
+    """Return the first colour, or the second if axes have a dark ground."""
+    from matplotlib import colors, rcParams
+
+    is_dark = np.dot(colors.to_rgb(rcParams["axes.facecolor"]), [0.3, 0.59, 0.11]) < 0.5
+    return dark if is_dark else light
+
+
 def style_of(position: int) -> dict[str, Any]:
     """Return colour and dashes of the class at a position among all, on whichever chart."""
+    color = COLORS[position % len(COLORS)]
     return {
-        "color": COLORS[position % len(COLORS)],
+        "color": on_ground(color, "#FFFFFF") if color == COLORS[-1] else color,
         "linestyle": LINE_STYLES[position % len(LINE_STYLES)],
     }
 
@@ -255,6 +264,7 @@ _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
+_MOST_BESIDE = 0.45  # of the width of a user's axes, for the legend beside them
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 
@@ -269,7 +279,7 @@ def styles_of(
     return {
         label: style_of(named.index(label)) | {"linewidth": 1.5}
         if label in named
-        else {"color": "0.75", "linewidth": 0.6, "zorder": OTHERS_ZORDER}
+        else {"color": on_ground("0.75", "0.3"), "linewidth": 0.6, "zorder": OTHERS_ZORDER}
         for label in labels
     }
 
@@ -284,12 +294,14 @@ def legend_entries(
 
 
 def draw_legend(ax: Axes, location: str) -> None:
-    """Draw the legend anew, in a corner that is free of curves, else beside the axes.
+    """Draw the legend anew, in a corner that is free of curves, else beside or below the axes.
 
-    Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
+    Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped,
+    and below the axes of a small figure shortened.
     """
     from matplotlib import artist
     from matplotlib.font_manager import FontProperties
+    from matplotlib.transforms import ScaledTranslation
 
     handles, texts = ax.get_legend_handles_labels()
     if not handles:
@@ -324,12 +336,29 @@ def draw_legend(ax: Axes, location: str) -> None:
         if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
     beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
-    figure: Any = ax.figure
+    figure, taken = ax.figure, beside.get_window_extent().width
     if figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
         width, height = figure.get_size_inches()
         chart = width if ax.get_aspect() == "auto" else height + 1.0
-        needed = chart + beside.get_window_extent().width / figure.dpi
-        figure.set_size_inches(max(width, needed), height)
+        figure.set_size_inches(max(width, chart + taken / figure.dpi), height)
+        ax.set_anchor("W")
+    elif taken > _MOST_BESIDE * ax.bbox.width:
+        below = ax.xaxis.get_tightbbox(figure.canvas.get_renderer()).height / figure.dpi
+        move = ScaledTranslation(0, -below - 0.08, figure.dpi_scale_trans)
+        legend["labels"] = [shortened(texts[index], width) for index in order]
+        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
+        ax.legend(bbox_transform=ax.transAxes + move, **place, **legend)
+        ax.set_anchor("N")
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text with at most so many letters, without some of the middle of its name."""
+    name, colon, value = text.rpartition(": ")
+    left = max(width - len(colon + value) - 1, 4) if name else width - 1
+    name, value = (name, colon + value) if name else (value, "")
+    if len(name) <= left + 1:
+        return text
+    return f"{name[: left - left // 3]}\N{HORIZONTAL ELLIPSIS}{name[-(left // 3) :]}{value}"
 
 
 def _wrapped(text: str, width: int) -> str:

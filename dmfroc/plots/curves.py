@@ -407,7 +407,12 @@ class PrecisionRecallDisplay(CurveDisplay):
             return
         [curve] = self.curves.values()
         rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
-        style: dict[str, Any] = {"color": "0.85", "linewidth": 0, "label": "unachievable"}
+        style: dict[str, Any] = {
+            "color": "0.5",
+            "alpha": 0.3,
+            "linewidth": 0,
+            "label": "unachievable",
+        }
         least = curves.least_precision(recall, rate)
         ax.fill_between(recall, 0, least, zorder=0.9, gid=BASELINE_ID, **style)
         [same] = isometrics(curve, "f_beta", [2 * rate / (1 + rate)])
@@ -521,4 +526,4 @@ class CostDisplay(CurveDisplay):
     'class 1: mean 0.125'
     """
 
-    look = ChartStyle(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.52))
+    look = ChartStyle(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.62))

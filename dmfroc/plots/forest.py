@@ -130,7 +130,7 @@ class IntervalDisplay(Display):
         for place, (row, ends) in enumerate(zip(rows, drawn_ends(rows), strict=True)):
             style: dict[str, Any] = {"color": color, "linewidth": 1.5, "solid_capstyle": "butt"}
             self.intervals_ += ax.plot(ends, (place, place), **style)
-            fill = color if row.is_filled else "white"
+            fill = color if row.is_filled else ax.get_facecolor()
             style = {"color": color, "markerfacecolor": fill, "markersize": 6}
             self.values_ += ax.plot(row.value, place, "o", **style)
         if n <= _MOST_NAMES:
