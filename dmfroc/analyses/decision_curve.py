@@ -14,6 +14,8 @@ from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
+from dmfroc._kit.threads import one_blas_thread
+from dmfroc.analyses.net_benefits import NetBenefits, are_alike
 from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
@@ -160,6 +162,7 @@ class DecisionCurve(Result):
         return [f"Better than the better baseline at thresholds {ranges} {sure}."]
 
 
+@one_blas_thread()
 def decision_curve(
     y_true: Any,
     y_score: Any = None,
@@ -262,14 +265,18 @@ def decision_curve(
     if pos_label is None:
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
-    side = predictions.direction or ">="
+    side, is_alike = predictions.direction or ">=", are_alike(sample)
     risks = at if side == ">=" else 1 - at
     for label in classes:
         first = net_benefit(float(risks[0]), prevalence, label)
         refuse(first.name, first.obstacle(predictions))
         share = _share_of(sample, prevalence, label)
-        points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
-        found = _curve(points, at, label, options)
+        if is_alike:
+            found = _curve_from_counts(sample, risks, prevalence, label, share, options)
+            found = replace(found, thresholds=at)
+        else:
+            points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
+            found = _curve(points, at, label, options)
         known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
         curves[label] = replace(found, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
@@ -375,6 +382,40 @@ def _curve(
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }
     return DecisionCurve(label, thresholds, benefit, baselines, difference, options.level)
+
+
+def _curve_from_counts(
+    sample: Sample,
+    risks: PerThreshold,
+    prevalence: float | None,
+    label: Hashable,
+    share: float,
+    options: Options,
+) -> DecisionCurve:
+    """Return the curve of rows that are alike, at all thresholds at once."""
+    odds, n = risks / (1 - risks), len(risks)
+    of_all = share - (1 - share) * odds
+    [leads] = np.nonzero(of_all > 0)  # where to treat all is the better baseline
+    thresholds = np.append(risks, risks[leads])
+    found = NetBenefits(sample, label, thresholds, np.arange(n + len(leads)) >= n, prevalence)
+    each, ends = np.arange(n + len(leads)), [found.ends(x, 1 - options.level) for x in (-1, 1)]
+    positive, covariance = found.certainty_above_zero(), found.covariance()
+
+    def bands(which: PerThreshold, factor: PerThreshold) -> Bands:
+        level, varies = options.level, found.errors[which] > NO_VARIATION
+        if varies.any():
+            own = covariance[np.ix_(which, which)]
+            largest = largest_statistic(own, np.eye(n)[varies], _SEED)
+            level = largest.level_of_each(level)
+        wide = [found.ends(x, 1 - level, which) for x in (-1, 1)]
+        numbers = [found.values[which], found.errors[which], *(x[which] for x in ends), *wide]
+        return Bands(*(factor * x for x in numbers), positive[which])
+
+    of_lead = each[:n].copy()
+    of_lead[leads] = each[n:]
+    benefit, lead = bands(each[:n], np.ones(n)), bands(of_lead, np.where(of_all > 0, odds, 1.0))
+    baselines = {"treat all": of_all, "treat none": np.zeros(n)}
+    return DecisionCurve(label, risks, benefit, baselines, lead, options.level)
 
 
 def _bands(

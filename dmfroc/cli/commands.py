@@ -189,7 +189,7 @@ def _show_compared(
             else:
                 tasks = columns.read_others(files[0], {task: "task"})[task]
                 result = _over_tasks(compared, read, units, tasks)
-            if is_ranked and not hasattr(result, "ranks"):
+            if is_ranked and not (hasattr(result, "ranks") and len(result.estimates) > 1):
                 raise ValueError(
                     "ranks are of two models or more, by one measure: name two files, or two "
                     "columns in --answers, and one --measure"

@@ -42,7 +42,7 @@ from dmfroc.results.estimate import ClassSizes, JudgedLabels
 
 _NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
 _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
-_SMALL = 50  # units of the rarest class; beside as many, one more hardly changes influences
+SMALL = 50  # units of the rarest class; beside as many, one more hardly changes influences
 _MANY_UNITS = 20_000  # from which on differences are linear
 _MOST_SCORES = 1 << 26  # of several classifiers, whose sorted scores are kept
 _STEP = 1e-3  # of the mass of an unseen unit, for derivatives by differences
@@ -339,7 +339,7 @@ def of_units(influences: Influences, units: Units) -> PerUnit:
 
 def _is_small(units: Units) -> bool:
     """Whether one unit more of the rarest class, or a whole group, changes the influences."""
-    return units.n_complete_sets < _SMALL or units.groups is not None
+    return units.n_complete_sets < SMALL or units.groups is not None
 
 
 def _strata(units: Units, n: int) -> Int[np.ndarray, " n"]:

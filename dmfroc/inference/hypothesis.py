@@ -125,7 +125,7 @@ def contrast_of_intervals(
             return end_at(2 * upper - 1, error) if end_at else interval_at(error)[upper]
 
         found = error_reaching(threshold, end, least, upper=upper)
-        if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
+        if far is not None and found <= 2 * float(ndtr(-FARTHEST)):
             return far(threshold)
         return found / 2
 
@@ -173,7 +173,7 @@ def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Cont
     return Contrast(value, error, interval_at, tail)
 
 
-_NEAREST, _FARTHEST = 1e-6, 22.0  # normal quantiles of error probabilities
+NEAREST, FARTHEST = 1e-6, 22.0  # normal quantiles of error probabilities
 MANY_FREEDOM = 60  # degrees of freedom, from which on tails are those of t
 
 
@@ -307,13 +307,13 @@ def error_reaching(
     """
     from scipy.optimize import brentq  # importing it takes a fifth of a first estimate
 
-    farthest = min(_FARTHEST, -float(ndtri(least / 2))) if least > 0 else _FARTHEST
+    farthest = min(FARTHEST, -float(ndtri(least / 2))) if least > 0 else FARTHEST
 
     def distance(quantile: float) -> float:
         apart = end(2 * float(ndtr(-quantile))) - threshold
         return -apart if upper else apart
 
-    inner, outer = _NEAREST, 1.0
+    inner, outer = NEAREST, 1.0
     if distance(inner) <= 0:
         return 1.0
     while outer < farthest and distance(outer) > 0:

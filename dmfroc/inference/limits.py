@@ -41,7 +41,7 @@ from dmfroc.inference.unseen import PerUnseen, Unseen
 _NO_VARIATION = 1e-10
 # Of the distance of a limit: by how much the value may differ from the linearised one. In large
 # samples a hundredth of the length does not matter.
-_BENT, _LINEAR = 0.05, 1e-6
+BENT, _LINEAR = 0.05, 1e-6
 
 
 class Interval(NamedTuple):
@@ -125,7 +125,7 @@ class Limits:
         limit = linear = at.value + at.of_units @ moved[0] + at.of_unseen @ moved[1]
         if self.function is not None:
             limit = self.function.value(*weights)
-            bent = _LINEAR if self.is_small else _BENT
+            bent = _LINEAR if self.is_small else BENT
             if not abs(limit - linear) <= bent * abs(limit - self.value):
                 limit = self._farthest(base, weights, limit, side, error)
             if not math.isfinite(limit):

@@ -21,6 +21,10 @@ PerUnit = Float[np.ndarray, " u"]
 """One number for each unit."""
 PerStratum = Float[np.ndarray, " s"]
 """One number for each stratum."""
+PerAtom = Float[np.ndarray, "v a"]
+"""One number for each atom of each value."""
+PerRowOfAtoms = Float[np.ndarray, "v 1"]
+"""One number for each value, beside those of its atoms."""
 StratumOfUnit = Int[np.ndarray, " u"]
 """The stratum of each unit, from 0."""
 
@@ -167,6 +171,88 @@ def _levels(atoms: Atoms, totals: PerStratum, s: float, start: PerStratum) -> Pe
         step = (sums / totals - 1) * sums / _sums(of_masses * weights, stratum, n)
         levels = np.maximum(levels + step, least)
         if np.abs(step).max() <= _LAST_STEP * (1 + np.abs(levels).max()):
+            break
+    return levels
+
+
+def tilted(
+    x: Float[np.ndarray, "v a"],
+    masses: Float[np.ndarray, "v a"],
+    quantiles: Float[np.ndarray, " v"],
+) -> Float[np.ndarray, "v a"]:
+    """Return the least favourable weights of many values, each with the atoms of its row.
+
+    What `tilt` finds for one value in one stratum, in the same steps. Masses may be 0.
+    """
+    total = masses.sum(axis=1, keepdims=True)
+    x = np.where(masses > 0, x - (masses * x).sum(axis=1, keepdims=True) / total, 0.0)
+    variance = (masses * x**2).sum(axis=1)
+    weights = masses.astype(float)
+    [varies] = np.nonzero((variance > _NOTHING) & (quantiles != 0))
+    if not len(varies):
+        return weights
+    x, masses, total, quantile = x[varies], masses[varies], total[varies], quantiles[varies, None]
+    x = x * (np.sign(quantile) / np.sqrt(variance[varies, None]))
+    with np.errstate(all="ignore"):  # far out
+        s, levels = _saddlepoints(x, masses, total, np.abs(quantile))
+        weights[varies] = masses / np.maximum(levels - s * x, _NOTHING)
+    return weights
+
+
+def _saddlepoints(
+    x: PerAtom, masses: PerAtom, total: PerRowOfAtoms, quantile: PerRowOfAtoms
+) -> tuple[PerRowOfAtoms, PerRowOfAtoms]:
+    """Return what `_saddlepoint` does for each row of atoms."""
+    at, found_levels = np.zeros_like(quantile), np.ones_like(quantile)
+    rows, s, low, high = np.arange(len(x)), quantile, np.zeros_like(quantile), np.inf + 0 * quantile
+    levels, slopes, before, last = low + 1, low, low, low - np.inf
+    for _ in range(_STEPS):
+        levels = _levels_of_rows(x, masses, total, s, levels + slopes * (s - before))
+        margins = levels - s * x
+        squares = masses / margins**2
+        b, d = squares.sum(1, keepdims=True), (squares * x).sum(1, keepdims=True)
+        slopes = d / b
+        variance = np.maximum((squares * x**2).sum(1, keepdims=True) - d * slopes, 0.0)
+        r = np.sqrt(2 * np.maximum((masses * np.log(margins)).sum(1, keepdims=True), 0.0))
+        u = s * np.sqrt(b / total * variance)
+        excess = np.where((r > 1e-4) & (u > 0), r + np.log(u / r) / r, u) - quantile
+        is_close = (np.abs(excess) < _CLOSE) | (low >= high * (1 - _CONVERGED))
+        is_less = excess < 0
+        low, high = np.where(is_less, s, low), np.where(is_less, high, s)
+        steep = np.where(before > 0, (excess - last) / (s - before), s * variance / r)
+        before, last, after = s, excess, s - excess / steep
+        halved = np.where(np.isfinite(high), (low + high) / 2, 4 * low)
+        after = np.where((low < after) & (after < high), after, halved)
+        [done] = np.nonzero((is_close | ~(after <= _FAR))[:, 0])
+        at[rows[done]], found_levels[rows[done]] = s[done], levels[done]
+        s = after
+        left = np.delete(np.arange(len(x)), done)
+        if not len(left):
+            return at, found_levels
+        if len(done):
+            rows = rows[left]
+            x, masses, total, quantile, s, low, high, levels, slopes, before, last = (
+                y[left]
+                for y in (x, masses, total, quantile, s, low, high, levels, slopes, before, last)
+            )
+    at[rows], found_levels[rows] = s, levels
+    return at, found_levels
+
+
+def _levels_of_rows(
+    x: PerAtom, masses: PerAtom, total: PerRowOfAtoms, s: PerRowOfAtoms, start: PerRowOfAtoms
+) -> PerRowOfAtoms:
+    """Return what `_levels` does for each row of atoms."""
+    moved = s * x
+    least = (moved + masses / total).max(axis=1, keepdims=True)
+    levels = np.maximum(start, least)
+    for _ in range(_INNER_STEPS):
+        weights = 1 / (levels - moved)
+        of_masses = masses * weights
+        sums = of_masses.sum(axis=1, keepdims=True)
+        step = (sums / total - 1) * sums / (of_masses * weights).sum(axis=1, keepdims=True)
+        levels = np.maximum(levels + step, least)
+        if (np.abs(step) <= _LAST_STEP * (1 + np.abs(levels))).all():
             break
     return levels
 

@@ -343,6 +343,8 @@ def draw_legend(ax: Axes, location: str) -> None:
         figure.set_size_inches(max(width, chart + taken / figure.dpi), height)
         ax.set_anchor("W")
     elif taken > _MOST_BESIDE * ax.bbox.width:
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(letters)
         below = ax.xaxis.get_tightbbox(figure.canvas.get_renderer()).height / figure.dpi
         move = ScaledTranslation(0, -below - 0.08, figure.dpi_scale_trans)
         legend["labels"] = [shortened(texts[index], width) for index in order]

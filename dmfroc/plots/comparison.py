@@ -113,9 +113,13 @@ class ComparisonDisplay(Display):
     def _shown(self) -> Sequence[Difference]:
         """All differences, or of many classifiers those of the best from the others."""
         n = len(self.comparison.estimates)
-        if n < MANY or not self.comparison.hypothesis.is_two_sided:
+        if n < MANY:
             return self.comparison.differences
-        return self.comparison.best_first().differences[: n - 1]
+        found = self.comparison.best_first()
+        if self.comparison.hypothesis.is_two_sided:
+            return found.differences[: n - 1]
+        best = next(iter(found.estimates))  # what is tested has a direction, which stays
+        return [d for d in self.comparison.differences if best in (d.first, d.second)]
 
     def _orders(self) -> list[str]:
         """Return the most probable orders as text."""

@@ -253,7 +253,10 @@ class AccuracyDisplay(CurveDisplay):
 
 
 class LiftDisplay(CurveDisplay):
-    """Lift charts; ``scale`` is that of `dmfroc.curves.lift_curve`.
+    """Lift: how many times as many positives as by chance are among those of the largest scores.
+
+    ``scale`` is that of `dmfroc.curves.lift_curve`, here by default ``"factor"``. For the share of
+    positives that are found see `CumulativeGainsDisplay`.
 
     Examples
     --------
@@ -268,6 +271,10 @@ class LiftDisplay(CurveDisplay):
         curves.lift_curve, "area", "lower right", ylim=(0, None), has_tails=True, options=("scale",)
     )
 
+    @classmethod
+    def _compute(cls, predictions: Predictions, **options: Any) -> Self:
+        return super()._compute(predictions, **{"scale": "factor"} | options)
+
     def plot(self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any) -> Self:
         """Draw the curves.
 
@@ -277,7 +284,7 @@ class LiftDisplay(CurveDisplay):
             Where to draw; by default a new figure.
         plot_fallout : bool
             Whether to draw the false positive rate too, thin: the area between both is that of
-            BIFT. Only for a lift chart of rates.
+            BIFT. Only for ``scale="recall"``.
         **options
             As for `CurveDisplay.plot`.
 
@@ -286,7 +293,8 @@ class LiftDisplay(CurveDisplay):
         LiftDisplay
             This display.
         """
-        flag("plot_fallout", plot_fallout)
+        if flag("plot_fallout", plot_fallout) and self._has_factor():
+            raise ValueError('plot_fallout is about rates: compute the lift with scale="recall"')
         super().plot(ax, **options)
         for label, line in self.lines_.items() if plot_fallout else ():
             points, color = self.curves[label].points, line.get_color()
@@ -295,8 +303,10 @@ class LiftDisplay(CurveDisplay):
         return self
 
     def _legend_location(self) -> str:
-        falls = any(curve.area is None for curve in self.curves.values())  # as the factor does
-        return "upper right" if falls else self.look.legend
+        return "upper right" if self._has_factor() else self.look.legend
+
+    def _has_factor(self) -> bool:
+        return any(curve.area is None for curve in self.curves.values())
 
 
 class CumulativeGainsDisplay(CurveDisplay):
