@@ -180,22 +180,21 @@ class NetBenefits:
         return np.where(square > NO_VARIATION**2, 1 + divide(added, square, np), 1.0)
 
     @cached_property
-    def _bases(self) -> dict[int, tuple[Float[np.ndarray, "v p"], PerValue, PerValue]]:
-        """For either side: masses of unseen rows, degrees of freedom, and what widens quantiles."""
+    def _bases(self) -> dict[int, tuple[Float[np.ndarray, "v 4"], PerValue, PerValue]]:
+        """For either side: masses with the unseen rows, degrees of freedom, and what widens."""
         x, m = self._value_and_influences[1], self.masses
-        costs = np.take_along_axis(x, self._unseen_kind, axis=1)
-        rows = unseen_rows(self.sample.predictions)
+        kinds, rows = self._unseen_kind, unseen_rows(self.sample.predictions)
+        costs = np.take_along_axis(x, kinds, axis=1)
         unseen = rows.units(np.zeros(len(rows.true), int))
-        towards = {s: np.stack([unseen.shares(s * own) for own in costs]) for s in (-1, 1)}
+        towards = {s: unseen.shares(s * costs) for s in (-1, 1)}
         centred = x - (m * x).sum(axis=1, keepdims=True) / m.sum(axis=1, keepdims=True)
         square, third, fourth = ((m * centred**power).sum(axis=1) for power in (2, 3, 4))
         bases = {}
         for side in (-1, 1):
-            masses = _OWN * towards[side] + (1 - _OWN) * towards[-side]
-            total = m.sum(axis=1) + masses.sum(axis=1)
-            mean = ((m * x).sum(axis=1) + (masses * costs).sum(axis=1)) / total
-            variance = (m * (x - mean[:, None]) ** 2).sum(axis=1)
-            variance += (masses * (costs - mean[:, None]) ** 2).sum(axis=1)
+            each = _OWN * towards[side] + (1 - _OWN) * towards[-side]
+            masses = m + np.stack([(each * (kinds == kind)).sum(axis=1) for kind in range(4)], 1)
+            mean = (masses * x).sum(axis=1) / masses.sum(axis=1)
+            variance = (masses * (x - mean[:, None]) ** 2).sum(axis=1)
             left = fourth - square**2 / m.sum(axis=1) - divide(third**2, square, np)
             is_known = (square <= 1e-300) | (left <= 1e-9 * variance**2)
             freedom = np.maximum(divide(2 * variance**2, left, np), 1.0)
@@ -215,24 +214,20 @@ class NetBenefits:
         which = np.arange(len(self.thresholds)) if which is None else which
         side = np.broadcast_to(side, which.shape)
         upper = side > 0
-        unseen, freedom, widened = (
+        masses, freedom, widened = (
             np.where(upper.reshape(-1, *[1] * (a.ndim - 1)), b[which], a[which])
             for a, b in zip(self._bases[-1], self._bases[1], strict=True)
         )
         value, x = (y[which] for y in self._value_and_influences)
-        kinds, seen = self._unseen_kind[which], self.masses[which]
-        x, masses = np.append(x, np.take_along_axis(x, kinds, 1), 1), np.append(seen, unseen, 1)
         with np.errstate(invalid="ignore"):
             of_t = -stdtrit(freedom, np.divide(error, 2)) * np.sqrt(1 + 2 / freedom)
         quantile = np.where(np.isfinite(freedom), of_t, -ndtri(np.divide(error, 2)))
         weights = tilted(x, masses, side * widened * quantile)
-        numbers = np.append(np.broadcast_to(_KINDS, (len(x), 4, 4)), _KINDS[kinds], axis=1)
         own = NetBenefits(
             self.sample, self.label, self.thresholds[which], self.is_avoided[which], self.prevalence
         )
-        limit = own._values(Sums(np.einsum("va,van->vn", weights, numbers)))
-        moved = weights - np.append(seen, np.zeros_like(unseen), 1)
-        linear = value + (x * moved).sum(axis=1)
+        limit = own._values(Sums(weights @ _KINDS))
+        linear = value + (x * (weights - self.masses[which])).sum(axis=1)
         is_bent = ~(np.abs(limit - linear) <= BENT * np.abs(limit - value))
         limit = np.where(upper, np.maximum(limit, value), np.minimum(limit, value))
         limit = np.clip(limit, *own.bounds)
@@ -275,15 +270,18 @@ class NetBenefits:
             own = place.astype(int)
             return -side[own] * self.ends(side[own], 2 * ndtr(-quantile), which[own])
 
-        found, rest = np.full(len(which), 2 * ndtr(-FARTHEST)), np.arange(len(which))
+        every = np.arange(len(which))
         inner, outer = np.full(len(which), NEAREST), np.ones(len(which))
-        is_inside = distance(inner, rest) <= 0
-        found[is_inside], rest = 1.0, rest[~is_inside]
+        is_inside = distance(inner, every) <= 0
+        found, rest = np.where(is_inside, 1.0, 2 * ndtr(-FARTHEST)), every[~is_inside]
+        between = every[:0]
         while len(rest):
             is_beyond = distance(outer[rest], rest) <= 0
-            if (now := rest[is_beyond]).size:
-                ends, within = (inner[now], outer[now]), {"xatol": 1e-9}
-                found[now] = 2 * ndtr(-find_root(distance, ends, args=(now,), tolerances=within).x)
+            between = np.append(between, rest[is_beyond])
             rest = rest[~is_beyond & (outer[rest] < FARTHEST)]
             inner[rest], outer[rest] = outer[rest], np.minimum(2 * outer[rest], FARTHEST)
+        if len(between):
+            ends, near = (inner[between], outer[between]), {"xatol": 1e-6}
+            root = find_root(distance, ends, args=(between,), tolerances=near)
+            found[between] = 2 * ndtr(-root.x)
         return found

@@ -73,28 +73,31 @@ class Unseen(NamedTuple):
         )
         return Unseen(*(np.append(a, b) for a, b in zip(self, shifted, strict=True)))
 
-    def shares(self, costs: PerUnseen) -> PerUnseen:
+    def shares(self, costs: Float[np.ndarray, "*v p"]) -> Float[np.ndarray, "*v p"]:
         """Return how a mass is shared among the classes: as the squares of what an error costs.
 
         The errors of a class are of the kind that is dearest on average. They are gross ones if
         others cost next to nothing, as beside a threshold that these do not reach.
         """
-        if not len(costs):
+        if not costs.shape[-1]:
             return costs
         sizes = np.maximum(np.bincount(self.kind), 1)
-        means = np.bincount(self.kind, np.nan_to_num(costs, posinf=0, neginf=0)) / sizes
+        sums = np.zeros((len(sizes), *costs.shape[:-1]))
+        np.add.at(sums, self.kind, np.nan_to_num(costs, posinf=0, neginf=0).T)
+        means = sums.T / sizes
         means[means <= _NO_COST] = 0
         group, is_gross = np.zeros((2, len(sizes)), int)
         group[self.kind], is_gross[self.kind] = self.group, self.is_gross
-        of_gross = np.zeros(group.max() + 1)
-        np.maximum.at(of_gross, group, means * is_gross)
-        is_typical = (is_gross == 0) & (means > _SHARE_OF_GROSS * of_gross[group])
-        order = np.lexsort((means, is_typical, group))
-        dearest = order[np.append(group[order][1:] != group[order][:-1], True)]
-        squares = np.zeros(len(sizes))
-        squares[dearest] = means[dearest] ** 2
-        total = squares.sum()
-        return (squares / sizes / total)[self.kind] if total > 0 else np.zeros(len(costs))
+        of_gross = np.zeros((group.max() + 1, *costs.shape[:-1]))
+        np.maximum.at(of_gross, group, (means * is_gross).T)
+        is_typical = (is_gross == 0) & (means > _SHARE_OF_GROSS * of_gross[group].T)
+        order = np.lexsort((means, is_typical, np.broadcast_to(group, means.shape)))
+        in_order = np.sort(group)
+        dearest = order[..., np.append(in_order[1:] != in_order[:-1], True)]
+        squares = np.zeros(means.shape)
+        np.put_along_axis(squares, dearest, np.take_along_axis(means, dearest, -1) ** 2, -1)
+        total = squares.sum(axis=-1, keepdims=True)
+        return (squares / sizes / np.where(total > 0, total, 1.0))[..., self.kind]
 
 
 @dataclass(frozen=True, eq=False)

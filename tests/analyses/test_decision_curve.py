@@ -80,6 +80,29 @@ def test_drawn_curve_is_that_with_bands():
         assert drawn.better_text == curve.better_text()
 
 
+@pytest.mark.parametrize("prevalence", [None, 0.05])
+@pytest.mark.parametrize("k", [2, 3])
+def test_counts_of_rows_say_what_the_rows_do(monkeypatch, k, prevalence):
+    rng = np.random.default_rng(k)
+    y = rng.integers(k, size=600)
+    scores = rng.normal(size=(600, k)) + 1.5 * np.eye(k)[y]
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    options = {"thresholds": [0.02, 0.1, 0.3, 0.6, 0.97], "prevalence": prevalence, "pos_label": 1}
+    counted = decision_curve(y, p, **options)
+    monkeypatch.setattr("dmfroc.analyses.decision_curve.are_alike", lambda sample: False)
+    expected = decision_curve(y, p, **options)
+    for found, of_rows in (
+        (counted.benefit, expected.benefit),
+        (counted.difference, expected.difference),
+    ):
+        for name in ("value", "standard_error", "low", "high"):
+            assert getattr(found, name) == pytest.approx(getattr(of_rows, name), abs=1e-10)
+        for name in ("simultaneous_low", "simultaneous_high"):
+            assert getattr(found, name) == pytest.approx(getattr(of_rows, name), abs=1e-3)
+        certain = of_rows.probability_positive
+        assert found.probability_positive == pytest.approx(certain, abs=1e-6)
+
+
 def test_few_decisions_show_nothing():
     p = np.where(np.arange(400) < 3, 0.01, 0.3)
     y = np.where(np.arange(400) < 3, 0, Y)
