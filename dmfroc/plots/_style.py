@@ -300,12 +300,15 @@ def draw_legend(ax: Axes, location: str) -> None:
     and below the axes of a small figure shortened.
     """
     from matplotlib import artist
+    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
     from matplotlib.transforms import ScaledTranslation
 
     handles, texts = ax.get_legend_handles_labels()
     if not handles:
         return
+    if engine := isinstance(ax.figure, Figure) and ax.figure.get_layout_engine():
+        engine.execute(ax.figure)  # so that axes have the size that leaves room for their labels
 
     def rank(position: int) -> int:
         handle = handles[position]
@@ -345,7 +348,7 @@ def draw_legend(ax: Axes, location: str) -> None:
     elif taken > _MOST_BESIDE * ax.bbox.width:
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_fontsize(letters)
-        below = ax.xaxis.get_tightbbox(figure.canvas.get_renderer()).height / figure.dpi
+        below = ax.xaxis.get_tightbbox().height / figure.dpi
         move = ScaledTranslation(0, -below - 0.08, figure.dpi_scale_trans)
         legend["labels"] = [shortened(texts[index], width) for index in order]
         place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
@@ -353,13 +356,27 @@ def draw_legend(ax: Axes, location: str) -> None:
         ax.set_anchor("N")
 
 
+def fitting(ax: Axes, names: Sequence[str], share: float = _MOST_BESIDE) -> list[str]:
+    """Return names beside a chart, on two lines where a user's figure would leave it no room."""
+    if ax.figure.get_gid() == OWN_FIGURE_ID:
+        return list(names)
+    width = max(int(share * ax.bbox.width / ax.figure.dpi * 72 / 5.3), 8)
+    found = []
+    for name in names:
+        first, *rest = name.splitlines() if "\n" in name else textwrap.wrap(name, width) or [name]
+        found.append("\n".join(shortened(x, width) for x in (first, " ".join(rest)) if x))
+    return found
+
+
 def shortened(text: str, width: int) -> str:
     """Return a text with at most so many letters, without some of the middle of its name."""
     name, colon, value = text.rpartition(": ")
-    left = max(width - len(colon + value) - 1, 4) if name else width - 1
     name, value = (name, colon + value) if name else (value, "")
+    if len(value) > width / 2:  # several numbers
+        value = ""
+    left = width - len(value) - 1
     if len(name) <= left + 1:
-        return text
+        return name + value
     return f"{name[: left - left // 3]}\N{HORIZONTAL ELLIPSIS}{name[-(left // 3) :]}{value}"
 
 

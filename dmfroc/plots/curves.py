@@ -20,6 +20,7 @@ from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits
 
 _DATA: Limits = (None, None)
+_NARROW = 3.0  # inches, of axes with few ticks
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _RATES: dict[str, Any] = {  # charts on which isometrics are the same for classes of any frequency
@@ -229,6 +230,8 @@ class DETDisplay(CurveDisplay):
     def _decorate(self, ax: Axes) -> None:
         super()._decorate(ax)
         rates = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
+        if ax.bbox.width / ax.figure.dpi < _NARROW:
+            rates = rates[1::3]
         ticks = self.scale(Line(rates, rates)).x
         texts = [f"{100 * rate:g} %" for rate in rates]
         ax.set_xticks(ticks, texts)

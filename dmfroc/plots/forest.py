@@ -13,7 +13,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.plots._style import COLORS, Display
+from dmfroc.plots._style import COLORS, OWN_FIGURE_ID, Display, fitting
 
 _ROW_HEIGHT, _LEAST_HEIGHT, _ENOUGH = 0.32, 0.16, 8.0  # inches, of a row and of all
 _MOST_NAMES = 60  # for more rows there is no room
@@ -147,10 +147,13 @@ class IntervalDisplay(Display):
         if n <= _MOST_NAMES:
             # In points, a row is as high as its letters at least
             size = ax.bbox.height / ax.figure.dpi * 72 / n
-            names = [legend_text(row.name) for row in rows]
-            ax.set_yticks(range(n), names, fontsize=float(np.clip(0.75 * size, 4, 10)))
+            names = fitting(ax, [legend_text(row.name) for row in rows])
+            size *= 0.4 if any("\n" in name for name in names) else 0.75
+            ax.set_yticks(range(n), names, fontsize=float(np.clip(size, 4, 10)))
         else:
             ax.set_ylabel(self.ylabel)
         ax.set(ylim=(n - 0.5, -0.5), xlabel=self.xlabel)
+        if ax.figure.get_gid() != OWN_FIGURE_ID:
+            ax.locator_params("x", nbins=4)
         ax.spines[["top", "right"]].set_visible(False)
         return self

@@ -15,7 +15,7 @@ from dmfroc._kit.text import legend_text
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, shortened
+from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, fitting
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 _LEAST_LETTERS = 4.5  # points, of a value in its cell
@@ -141,13 +141,15 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         most = min(_MOST_TICKS, int(side / 16))
         places = np.arange(0, n_classes, ceil(n_classes / most))
         names = [legend_text(self.labels[place]) for place in places]
-        if ax.figure.get_gid() != OWN_FIGURE_ID:  # it does not grow with the names
-            names = [shortened(name, int(side / 15)) for name in names]
+        names = fitting(ax, names, 0.3)
         numbers = [str(place + 1) for place in places]
         if is_long:
             names = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
-        ax.set_xticks(places, numbers if is_long else names)
-        ax.set_yticks(places, names)
+        # Each tick has a line of its own; names make the map of a user's figure smaller
+        share = 0.75 if ax.figure.get_gid() == OWN_FIGURE_ID else 0.45
+        letters = float(np.clip(share * side / len(places), 4, 10))
+        ax.set_xticks(places, numbers if is_long else names, fontsize=letters)
+        ax.set_yticks(places, names, fontsize=letters)
         ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
         ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
         return self

@@ -322,7 +322,8 @@ def test_detection_error_tradeoffs_leave_the_chart_at_both_ends(n_scores, ax):
 @CASES
 def test_straight_segments_have_no_points_between_their_ends(display, function, ax):
     classes, scores = FEW[3]
-    line = display.from_predictions(classes, scores / 2, ax=ax, **LOESS.get(display, {})).line_
+    options = {"scale": "recall"} if display is plots.LiftDisplay else LOESS.get(display, {})
+    line = display.from_predictions(classes, scores / 2, ax=ax, **options).line_
     is_straight = display not in PLACES
     assert len(thresholds_of(line, "prg" if is_straight else None)[0]) < 6
     assert (len(line.get_xdata()) < 6) == is_straight
