@@ -339,7 +339,8 @@ def draw_legend(ax: Axes, location: str) -> None:
         if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
             return
     beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
-    figure, taken = ax.figure, beside.get_window_extent().width
+    figure: Any = ax.figure
+    taken = beside.get_window_extent().width
     if figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
         width, height = figure.get_size_inches()
         chart = width if ax.get_aspect() == "auto" else height + 1.0
@@ -348,19 +349,19 @@ def draw_legend(ax: Axes, location: str) -> None:
     elif taken > _MOST_BESIDE * ax.bbox.width:
         for axis in (ax.xaxis, ax.yaxis):
             axis.label.set_fontsize(letters)
-        below = ax.xaxis.get_tightbbox().height / figure.dpi
-        move = ScaledTranslation(0, -below - 0.08, figure.dpi_scale_trans)
+        labels: Any = ax.xaxis.get_tightbbox()
+        move = ScaledTranslation(0, -labels.height / figure.dpi - 0.08, figure.dpi_scale_trans)
         legend["labels"] = [shortened(texts[index], width) for index in order]
-        place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
-        ax.legend(bbox_transform=ax.transAxes + move, **place, **legend)
+        legend |= {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
+        ax.legend(bbox_transform=ax.transAxes + move, **legend)
         ax.set_anchor("N")
 
 
-def fitting(ax: Axes, names: Sequence[str], share: float = _MOST_BESIDE) -> list[str]:
+def fitting(ax: Axes, names: Sequence[str]) -> list[str]:
     """Return names beside a chart, on two lines where a user's figure would leave it no room."""
     if ax.figure.get_gid() == OWN_FIGURE_ID:
         return list(names)
-    width = max(int(share * ax.bbox.width / ax.figure.dpi * 72 / 5.3), 8)
+    width = max(int(_MOST_BESIDE * ax.bbox.width / ax.figure.dpi * 72 / 5.3), 8)
     found = []
     for name in names:
         first, *rest = name.splitlines() if "\n" in name else textwrap.wrap(name, width) or [name]

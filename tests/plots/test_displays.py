@@ -803,13 +803,15 @@ def test_a_legend_leaves_room_for_the_chart_of_a_small_figure():
     assert all(re.search(r"\N{HORIZONTAL ELLIPSIS}.* \d: mean 0\.\d{3}$", x) for x in texts[:10])
 
 
-def test_names_of_pairs_fit_a_small_figure():
+@pytest.mark.parametrize("k", [4, 10])
+def test_names_of_pairs_fit_a_small_figure(k):
     figure = Figure(figsize=(3.6, 3.6), layout="constrained")
-    display = plots.PairwiseAUCDisplay.from_predictions(many_classes(10), ax=figure.subplots())
+    display = plots.PairwiseAUCDisplay.from_predictions(many_classes(k), ax=figure.subplots())
     figure.draw_without_rendering()
     for label in (*display.ax_.get_yticklabels(), display.ax_.yaxis.label):
         assert label.get_window_extent().x0 >= 0
-    cell = display.ax_.get_window_extent().width / 10
+    cell = display.ax_.get_window_extent().width / k
+    assert len(display.texts_) == (12 if k == 4 else 0)  # values that would overlap are left out
     assert all(x.get_window_extent().width < cell for x in display.texts_)
 
 
