@@ -90,7 +90,7 @@ def test_the_gallery_names_the_displays_of_results():
 def test_the_gallery_has_every_display():
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
     displays = {name for name in dmfroc.plots.__all__ if name.endswith("Display")}
-    drawn = set(re.findall(r"dmfroc\.plots\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
+    drawn = set(re.findall(r"plots\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
     assert "dmfroc.compare(y[1::2], scores).plot()" in gallery
     assert displays - drawn == set()
 
