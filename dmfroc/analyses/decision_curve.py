@@ -413,7 +413,7 @@ def _curve_from_counts(
             of_each = largest.level_of_each(level)
         wide = [found.ends(x, 1 - of_each, which) for x in (-1, 1)]
         numbers = [found.values[which], found.errors[which], *(x[which] for x in ends), *wide]
-        return Bands(*(factor * x for x in numbers), positive[which])
+        return Bands._make([*(factor * x for x in numbers), positive[which]])
 
     of_lead = each[:n].copy()
     of_lead[leads] = each[n:]

@@ -25,7 +25,6 @@ from dmfroc.inference.tilt import tilted
 from dmfroc.inference.units import Sample
 from dmfroc.inference.unseen import unseen_rows
 from dmfroc.measures.benefits import interventions_avoided, net_benefit, net_benefits
-from dmfroc.measures.measure import within
 from dmfroc.measures.statistics.forecasts import single_class
 from dmfroc.measures.statistics.statistic import Sums
 
@@ -125,7 +124,7 @@ class NetBenefits:
     @cached_property
     def _value_and_influences(self) -> tuple[PerValue, Float[np.ndarray, "v 4"]]:
         values, pull_back = value_and_pull_back(self._values, Sums(self.masses @ _KINDS))
-        return within(values, self.bounds), pull_back(np.ones(len(values))).values @ _KINDS.T
+        return np.clip(values, *self.bounds), pull_back(np.ones(len(values))).values @ _KINDS.T
 
     @property
     def values(self) -> PerValue:

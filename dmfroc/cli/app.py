@@ -113,7 +113,7 @@ def _next_line(ctx: click.Context) -> str:
     for param in command.params:
         is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
         if is_given and isinstance(param, click.Option) and _section(param) != "Output":
-            value = given.get(param.name or "")
+            value: Any = given.get(param.name or "")
             for one in value if param.multiple else [value]:
                 words += [param.opts[0]] if param.is_flag else [param.opts[0], str(one)]
     return shlex.join(words)

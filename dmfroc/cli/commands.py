@@ -211,7 +211,8 @@ def _over_tasks(
 
     if "judge" in units or "follow_up" in units:
         raise ValueError("--task goes with neither --judge nor --time: leave it out")
-    first, found = next(iter(read.values())), {}
+    first: Any = next(iter(read.values()))
+    found: dict[str, Any] = {}
     is_items = not isinstance(first, dmfroc.Predictions)
     read = read if is_items else matched(read)
     for name in sorted({*task_of}):

@@ -371,8 +371,8 @@ def fitting(ax: Axes, names: Sequence[str]) -> list[str]:
 
 def shortened(text: str, width: int) -> str:
     """Return a text with at most so many letters, without some of the middle of its name."""
-    name, colon, value = text.rpartition(": ")
-    name, value = (name, colon + value) if name else (value, "")
+    is_value = re.search(r"(: | \(n=)[^:(]*$", text)
+    name, value = (text[: is_value.start()], is_value[0]) if is_value else (text, "")
     if len(value) > width / 2:  # several numbers
         value = ""
     left = width - len(value) - 1

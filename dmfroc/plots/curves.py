@@ -230,10 +230,9 @@ class DETDisplay(CurveDisplay):
     def _decorate(self, ax: Axes) -> None:
         super()._decorate(ax)
         rates = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
-        if ax.bbox.width / ax.figure.dpi < _NARROW:
-            rates = rates[1::3]
         ticks = self.scale(Line(rates, rates)).x
-        texts = [f"{100 * rate:g} %" for rate in rates]
+        step = 3 if ax.bbox.width / ax.figure.dpi < _NARROW else 1
+        texts = [f"{100 * x:g} %" if i % step == step // 2 else "" for i, x in enumerate(rates)]
         ax.set_xticks(ticks, texts)
         ax.set_yticks(ticks, texts)
         # All thresholds are shown, and of the tails as much as there is room for
