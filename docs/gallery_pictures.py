@@ -22,11 +22,6 @@ _PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->\n\n```python\n(.*?)```", r
 _LIST = re.compile(r"<!-- thumbnails -->.*<!-- end of thumbnails -->", re.DOTALL)
 
 
-def blocks(page: str) -> dict[str, str]:
-    """Return the code of each picture of a page."""
-    return {name: code for name, _, code in _PICTURE.findall(page)}
-
-
 def draw(code: str, path: Path) -> None:
     """Run code by itself and save what it draws."""
     matplotlib.use("Agg")
