@@ -214,12 +214,12 @@ def _over_tasks(
     first: Any = next(iter(read.values()))
     found: dict[str, Any] = {}
     is_items = not isinstance(first, dmfroc.Predictions)
-    read = read if is_items else matched(read)
+    each: dict[str, Any] = dict(read if is_items else matched(read))
     for name in sorted({*task_of}):
         rows = task_of == name
         part = {
             x: y[y.index.isin(first.index[rows])] if is_items else y.rows(rows)
-            for x, y in read.items()
+            for x, y in each.items()
         }
         own = {x: units[x][rows] for x in ("groups", "folds") if units.get(x) is not None}
         found[str(name)] = compared(part, **units | own)
