@@ -317,7 +317,7 @@ def comparison(folder, *names, measure="hand_till"):
     frames = {name: pd.read_csv(folder / f"{name}.csv") for name in names}
     true = frames[names[0]]["tree"]
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
-    return dmfroc.compare(true, scores, measure=measure)
+    return dmfroc.compare(true, scores, measures=measure)
 
 
 def test_compare_prints_the_tables(folder):
@@ -380,7 +380,7 @@ def test_compare_tests_one_side(folder, tmp_path):
     frames = {path.stem: pd.read_csv(path) for path in files}
     scores = {name: frame.drop(columns="tree") for name, frame in frames.items()}
     (expected,) = dmfroc.compare(
-        frames["good"]["tree"], scores, measure="hand_till", test=dmfroc.NonInferiority(0.05)
+        frames["good"]["tree"], scores, measures="hand_till", test=dmfroc.NonInferiority(0.05)
     ).differences
     assert difference["p_value"] == expected.p_value
     assert difference["interval"] == [expected.interval[0], None]

@@ -259,7 +259,7 @@ def test_a_baseline_beside_one_file_and_several(folder):
     table = pd.read_csv(folder / "good.csv")
     status, out, _ = run("compare", folder / "good.csv", *OPTIONS, "--against", "chance", "--json")
     expected = dmfroc.compare(
-        table["tree"], {"good": table[SCORES], "chance": "chance"}, measure="hand_till"
+        table["tree"], {"good": table[SCORES], "chance": "chance"}, measures="hand_till"
     )
     assert status == 0
     assert json.loads(out)["differences"][0]["p_value"] == expected.differences[0].p_value

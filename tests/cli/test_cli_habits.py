@@ -158,7 +158,7 @@ def test_comparisons_by_several_measures(file, tmp_path):
     options = (str(other), *OF_FILE, "--measure", "hand_till,brier_score", "--csv")
     found = pd.read_csv(io.StringIO(run("compare", file, *options).stdout), index_col="measure")
     for name in ("hand_till", "brier_score"):
-        expected = dmfroc.compare(Y, {"a": P, "b": FRAME["q"].to_numpy()}, measure=name)
+        expected = dmfroc.compare(Y, {"a": P, "b": FRAME["q"].to_numpy()}, measures=name)
         assert found.loc[name, "difference"] == pytest.approx(expected.differences[0].value)
 
 
@@ -187,7 +187,7 @@ def test_subgroups_in_folds(file):
     options = (*OF_FILE, "--by", "site", "--fold", "fold", "--measure", "hand_till", "--csv")
     found = run("subgroups", grouped, *options).stdout
     expected = dmfroc.compare_subgroups(
-        Y, P, by.astype(str), measure="hand_till", folds=FRAME["fold"]
+        Y, P, by.astype(str), measures="hand_till", folds=FRAME["fold"]
     )
     found = pd.read_csv(io.StringIO(found), index_col="group", dtype={"group": str})
     pd.testing.assert_frame_equal(
@@ -372,7 +372,7 @@ def test_columns_of_one_file_are_classifiers_of_two_classes(tmp_path, scores):
     line = (wide(tmp_path), "--label", "y", *scores, "--measure", "hand_till", "--json")
     found = json.loads(run("compare", *line).stdout)
     classifiers = {"m,1": P, "m2": FRAME["q"].to_numpy()}
-    expected = dmfroc.compare(Y, classifiers, measure="hand_till")
+    expected = dmfroc.compare(Y, classifiers, measures="hand_till")
     assert found["differences"] == expected.as_json()["differences"]
     assert found["files"] == dict.fromkeys(classifiers, line[0])
     ranks = json.loads(run("leaderboard", *line).stdout)["ranks"]
@@ -476,7 +476,7 @@ def test_patterns_of_models_name_them(form, tmp_path):
     line = (str(file), "--label", "y", "--measure", "hand_till")
     models = ("--models", patterns[0], "--models", patterns[1])
     found = json.loads(run("compare", *line, *models, "--json").stdout)
-    expected = dmfroc.compare(y, scores, measure="hand_till")
+    expected = dmfroc.compare(y, scores, measures="hand_till")
     values = [x["value"] for x in found["estimates"].values()]
     assert values == pytest.approx([expected[m].value for m in scores])
     run("report", *line, *models, "-o", str(page))
