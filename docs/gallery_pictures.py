@@ -1,47 +1,38 @@
-"""Pictures drawn when the documentation is built: a directive of Sphinx.
+"""Pictures drawn when the documentation is built.
 
-``{drawn} name`` shows code and what it draws; its option ``alt`` says what is seen. The code finds
-`dmfroc`, `digits`, `wines`, a new `figure` and, on it, the axes `ax`; the figure of its `display`,
-if it makes one, is what is shown. ``{thumbnails}`` shows all pictures of a page in small.
+A page has a comment, ``<!-- picture NAME: what is seen -->``, before code that makes a ``display``
+or a ``figure``, and a list of its pictures between comments. The repository shows both as they are.
+The documentation shows each picture below its code, and all of them in small instead of the list.
 """
 
 from __future__ import annotations
 
-import functools
 import re
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 from docutils import nodes
 from docutils.parsers.rst import directives
-from matplotlib.figure import Figure
-from pictures import six_digits
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import dmfroc
-from dmfroc.cli.demo import demo_predictions
-
 FOLDER = Path(__file__).resolve().parent / "_build" / "gallery"
-
-
-@functools.cache
-def examples() -> dict[str, Any]:
-    """Return the predictions that all pictures share."""
-    return {"digits": six_digits(), "wines": demo_predictions(), "dmfroc": dmfroc}
+_PICTURE = re.compile(r"<!-- picture (\S+): (.*?) -->\n\n```python\n(.*?)```", re.DOTALL)
+_LIST = re.compile(r"<!-- thumbnails -->.*<!-- end of thumbnails -->", re.DOTALL)
 
 
 def draw(code: str, path: Path) -> None:
-    """Run code and save what it draws."""
-    is_large = "overview" in code
-    figure = Figure(figsize=(11, 11.6) if is_large else (5.6, 5.2), layout="constrained")
-    names = examples() | {"figure": figure}
-    if not is_large and "ax=ax" in code:
-        names["ax"] = figure.add_subplot()
+    """Run code by itself and save what it draws."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    names: dict[str, Any] = {}
     exec(code, names)
-    shown = names["display"].figure_ if "display" in names else figure
+    shown = names["display"].figure_ if "display" in names else names["figure"]
     path.parent.mkdir(parents=True, exist_ok=True)
-    shown.savefig(path, dpi=60 if is_large else 90)
+    shown.savefig(path, dpi=60 if "overview" in code else 80)
+    pyplot.close("all")
 
 
 class DrawnDirective(SphinxDirective):
@@ -59,9 +50,7 @@ class DrawnDirective(SphinxDirective):
         draw(code, path)
         block = nodes.literal_block(code, code, language="python")
         uri = f"/_build/gallery/{name}.png"
-        anchor = nodes.target("", "", ids=[name], names=[name])
-        self.state.document.note_explicit_target(anchor)
-        return [anchor, block, nodes.image(uri=uri, alt=self.options["alt"])]
+        return [block, nodes.image(uri=uri, alt=self.options["alt"])]
 
 
 class ThumbnailsDirective(SphinxDirective):
@@ -71,18 +60,24 @@ class ThumbnailsDirective(SphinxDirective):
         """Return a row of linked pictures, which are drawn further down the page."""
         page = Path(self.env.doc2path(self.env.docname)).read_text(encoding="utf-8")
         row = nodes.container(classes=["thumbnails"])
-        # A picture has the title of the text below it
-        pattern = r"^```{drawn} (\S+)(?=.*?^\*\*(.+?)\.?\*\*)"
-        for name, title in re.findall(pattern, page, re.MULTILINE | re.DOTALL):
+        pattern = r"^### (.*?)$(?:(?!^### ).)*?^<!-- picture (\S+):"
+        for title, name in re.findall(pattern, page, re.MULTILINE | re.DOTALL):
             text = nodes.inline("", title)
             image = nodes.image(uri=f"/_build/gallery/{name}.png", alt="")
-            attributes = {"refuri": f"#{name}", "classes": ["thumbnail"]}
+            attributes = {"refuri": f"#{nodes.make_id(title)}", "classes": ["thumbnail"]}
             row += nodes.paragraph("", "", nodes.reference("", "", image, text, **attributes))
         return [row]
 
 
+def with_directives(app: Sphinx, name: str, source: list[str]) -> None:
+    """Turn the comments of a page into directives."""
+    page = _PICTURE.sub(r"```{drawn} \1\n:alt: \2\n\n\3```", source[0])
+    source[0] = _LIST.sub("```{thumbnails}\n```", page)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives."""
+    app.connect("source-read", with_directives)
     app.add_directive("drawn", DrawnDirective)
     app.add_directive("thumbnails", ThumbnailsDirective)
     return {"parallel_read_safe": True}

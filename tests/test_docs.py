@@ -15,6 +15,7 @@ from types import ModuleType
 
 import click
 import pytest
+from matplotlib import pyplot
 
 import dmfroc
 from dmfroc.cli.commands import app
@@ -90,9 +91,35 @@ def test_the_gallery_names_the_displays_of_results():
 def test_the_gallery_has_every_display():
     gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
     displays = {name for name in dmfroc.plots.__all__ if name.endswith("Display")}
-    drawn = set(re.findall(r"dmfroc\.plots\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
-    assert "dmfroc.compare(wines).plot()" in gallery
+    drawn = set(re.findall(r"plots\.(\w+Display)", gallery)) | {"ComparisonDisplay"}
+    assert "dmfroc.compare(y[1::2], scores).plot()" in gallery
     assert displays - drawn == set()
+
+
+GALLERY = re.findall(
+    r"### (.*?)\n\n(?:(?!### ).)*?<!-- picture (\S+): [^`]{20,} -->\n\n```python\n(.*?)```",
+    (DOCS / "gallery.md").read_text(encoding="utf-8"),
+    re.DOTALL,
+)
+
+
+def test_the_contents_of_the_gallery_are_its_pictures():
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    contents = gallery.partition("<!-- end of thumbnails -->")[0]
+    links = re.findall(r"\[([^]]*)\]\(#([^)]*)\)", contents)
+    assert [title for title, _ in links] == [title for title, *_ in GALLERY]
+    assert len(GALLERY) == gallery.count("<!-- picture ") == gallery.count("```python")
+    assert all(slug == re.sub(r"[^\w -]", "", x).lower().replace(" ", "-") for x, slug in links)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [code for *_, code in GALLERY], ids=[x for _, x, _ in GALLERY])
+def test_each_block_of_the_gallery_runs_alone(code):
+    names = {}
+    exec(code, names)
+    figure = names["display"].figure_ if "display" in names else names["figure"]
+    assert any(ax.lines or ax.images for ax in figure.axes)
+    pyplot.close("all")
 
 
 def test_every_page_is_in_the_sidebar_which_is_short():

@@ -37,7 +37,7 @@ DRAW = {
     ),
     "det": lambda ax: plots.DETDisplay.from_predictions(CLASSES, SCORES, ax=ax),
     "lift": lambda ax: plots.LiftDisplay.from_predictions(
-        CLASSES, SCORES, plot_fallout=True, ax=ax
+        CLASSES, SCORES, plot_fallout=True, scale="recall", ax=ax
     ),
 }
 

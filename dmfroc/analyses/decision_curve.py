@@ -14,6 +14,7 @@ from dmfroc._kit.habits import check_options
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
+from dmfroc._kit.threads import one_blas_thread
 from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
@@ -160,6 +161,7 @@ class DecisionCurve(Result):
         return [f"Better than the better baseline at thresholds {ranges} {sure}."]
 
 
+@one_blas_thread()
 def decision_curve(
     y_true: Any,
     y_score: Any = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -197,8 +198,11 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
         label=f"for new data, {percent}",
         **mark,
     )
+    for bar in (display.chosen_, display.corrected_):
+        for line in (bar[0], *bar[1]):
+            line.set_gid(CURVE_ID)  # the legend leaves it uncovered
     criterion = choice.maximized[0].upper() + choice.maximized[1:]
-    criterion = legend_text(f"{criterion} of class {choice.label}")
+    criterion = textwrap.fill(legend_text(f"{criterion} of class {choice.label}"), 36)
     axes.set(xlabel=f"Threshold (score {choice.direction})", ylabel=criterion)
     draw_legend(axes, "lower left")
     return display

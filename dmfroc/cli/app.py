@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import logging
 import os
 import re
+import shlex
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import shell_complete
 
 from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
@@ -22,6 +26,7 @@ from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
+_HELP_ALL = "--help-all"
 _N_ALIKE, _SIMILAR = 4, 0.8
 _BAD_INPUT = 2
 _INTERRUPTED = 128 + 2  # as shells report SIGINT
@@ -30,13 +35,88 @@ _FAILURES = (OSError, TypeError, ValueError, MemoryError, RuntimeError, ImportEr
 _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
+_SECTIONS = {
+    "Needed": "kind rules file files patterns label answers raters by scores labels measures"
+    " measure folds groups task thresholds half_width difference classifier",
+    "File": "models pos_label direction sample_weight frequency_weight y_pred other_columns "
+    "drop_label where drop_missing truth id separator decimal encoding baseline scan scheduler",
+    "Design": "",  # what is in no other section
+    "Output": "form_json form_csv form_latex form_markdown table output plot receipt junit title "
+    "_click_default_help",
+}
+_HANGING: Any = {"subsequent_indent": "  ", "break_on_hyphens": False}
+_SECTION_OF = {name: title for title, names in _SECTIONS.items() for name in names.split()}
+_MOST_SHOWN = 9  # options; of more, help explains the needed ones and names the others
+# The command to type after one that had files
+_NEXT = {
+    "report": "subgroups --by COLUMN",
+    "subgroups": "gate rules.toml",
+    "plan": "evaluate",
+    "agreement": "evaluate --label COLUMN",
+    "pool": "pool --plot forest.png",
+    "calibration": "plot reliability",
+    "threshold": "decision",
+    "decision": "threshold",
+}
+
+
 class _Command(click.Command):
-    """A command that opens the file of --output before it computes."""
+    """A command that opens the file of --output before it computes, and then names the next one."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the file appears if all goes well, or not at all."""
         with opened_output():
-            return super().invoke(ctx)
+            status = super().invoke(ctx)
+        if ctx.meta.get("form") is None:
+            with contextlib.suppress(OSError):
+                click.echo(as_typed(f"Next: {_next_line(ctx)}"), err=True)
+        return status
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options in sections: of many, the needed ones and the names of the others."""
+        params, others = self.get_params(ctx), []
+        is_all = ctx.obj or len(self.params) <= _MOST_SHOWN
+        text = inspect.cleandoc(self.help or "")
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text if is_all else text.partition("\n\n")[0])
+        for title in _SECTIONS:
+            found = [x for x in params if _section(x) == title]
+            records = list(filter(None, [x.get_help_record(ctx) for x in found]))
+            if records and (is_all or title == "Needed"):
+                with formatter.section(title):
+                    rows = [(x, y if is_all else y.partition(". ")[0]) for x, y in records]
+                    formatter.write_dl(rows)
+            elif records:
+                flags = ", ".join(x.opts[-1] for x in found if "--help" not in x.opts)
+                others.append(textwrap.fill(f"{title}: {flags}", 78, **_HANGING))
+        formatter.write(
+            "\n".join(["", *others, "", f"More with {_HELP_ALL}", ""]) if others else ""
+        )
+
+
+def _section(param: click.Parameter) -> str:
+    return _SECTION_OF.get(param.name or "", "Design")
+
+
+def _next_line(ctx: click.Context) -> str:
+    """Return the line to type after a command, with its files and the options that still apply."""
+    given, name = ctx.params, ctx.info_name or ""
+    files = given.get("files") or [x for x in [given.get("file")] if x]
+    line = _NEXT.get(name, "report") if files else "evaluate scores.csv --label COLUMN"
+    if given.get("answers"):
+        line = "leaderboard" if name == "compare" else "compare"
+    words = ["dmfroc", *line.split()]
+    command = app.commands[words[1]]
+    words += map(str, files if any(x.name == "files" for x in command.params) else files[:1])
+    for param in command.params:
+        is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if is_given and isinstance(param, click.Option) and _section(param) != "Output":
+            value: Any = given.get(param.name or "")
+            for one in value if param.multiple else [value]:
+                words += [param.opts[0]] if param.is_flag else [param.opts[0], str(one)]
+    return shlex.join(words)
 
 
 class _Group(click.Group):
@@ -71,8 +151,9 @@ class _Group(click.Group):
             return _complain("error: stdout is closed, so that nothing can be printed")
         # Where its cache is and that it is slow to make concern nobody who asks for one picture
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
+        words = ["--help" if x == _HELP_ALL else x for x in arguments or ["--help"]]
         try:
-            with self.make_context("dmfroc", arguments or ["--help"]) as context:
+            with self.make_context("dmfroc", words, obj=_HELP_ALL in arguments) as context:
                 status = self.invoke(context)
             sys.stdout.flush()
         except click.exceptions.Exit as end:

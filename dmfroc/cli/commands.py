@@ -17,6 +17,7 @@ from typing import Any
 import dmfroc
 from dmfroc._kit.text import printable, split_calls
 from dmfroc._kit.version import package_version
+from dmfroc.cli import options as op
 from dmfroc.cli.app import app, main
 from dmfroc.cli.applications import application, rehearsed
 from dmfroc.cli.inputs import (
@@ -31,46 +32,6 @@ from dmfroc.cli.inputs import (
     split_all,
     split_list,
     stem,
-)
-from dmfroc.cli.options import (
-    AGAINST,
-    BASELINE,
-    CHOICE,
-    DEMO_PLOT,
-    DIFFERENCES,
-    DRAWS,
-    FILE,
-    FILES,
-    FOLLOW_UP,
-    FORMATS,
-    INTERVALS,
-    JUNIT,
-    KIND,
-    LEVEL,
-    MEASURE,
-    MEASURES,
-    OF_RATERS,
-    PAIR_WEIGHTS,
-    PATTERNS,
-    PER_CLASS,
-    PICTURE,
-    PLANNED,
-    PLOT,
-    POOLED,
-    RECEIPT,
-    RECEIPTS,
-    REHEARSE,
-    REPORT,
-    ROWS,
-    RULES,
-    SCAN,
-    SEED,
-    TARGET_PREVALENCE,
-    TASK,
-    THRESHOLDS,
-    TITLE,
-    columns,
-    columns_of_either,
 )
 from dmfroc.cli.outputs import (
     KINDS,
@@ -97,8 +58,9 @@ NO_PLOT = "--plot shows all rows, and with --judge or --time some have no label:
 
 @app.command(
     params=[
-        *(FILE, *columns(*ROWS), MEASURES, *INTERVALS, PAIR_WEIGHTS, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *SCAN, *FORMATS, PLOT, RECEIPT),
+        *(op.FILE, *op.columns(*op.ROWS), op.MEASURES, *op.INTERVALS, op.PAIR_WEIGHTS),
+        *(op.PER_CLASS, *op.FOLLOW_UP, op.TARGET_PREVALENCE, op.REHEARSE, *op.SCAN, *op.FORMATS),
+        *(op.PLOT, op.RECEIPT),
     ]
 )
 def evaluate(
@@ -156,62 +118,118 @@ def evaluate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("models", *ROWS), AGAINST, *DIFFERENCES, PER_CLASS),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, REHEARSE, *FORMATS, PLOT, RECEIPT),
+        *(op.FILES, *op.columns_of_either("models", *op.ROWS), op.AGAINST, *op.DIFFERENCES),
+        *(op.PER_CLASS, *op.FOLLOW_UP, op.TARGET_PREVALENCE, op.REHEARSE, *op.FORMATS, op.PLOT),
+        *(op.RECEIPT,),
     ]
 )
-def compare(
+def compare(**options: Any) -> None:
+    """Compare classifiers, or models by their --answers to items.
+
+    Prints their differences with intervals and p-values, and the probability of each order.
+    """
+    if options["plot"] and (options["judge"] or options["time"]):
+        raise ValueError(NO_PLOT)
+    _show_compared(**options)
+
+
+@app.command(
+    params=[
+        *(op.FILES, *op.columns_of_either("models", *op.ROWS), op.TASK, op.AGAINST),
+        *(*op.DIFFERENCES, *op.FOLLOW_UP, op.TARGET_PREVALENCE, *op.FORMATS, op.PLOT),
+    ]
+)
+def leaderboard(**options: Any) -> None:
+    """Compare many classifiers, or models by their --answers to items, and rank them.
+
+    Takes what compare takes, and computes the same. Prints ranks with intervals that hold all at
+    once, and tiers; with --task, by the means over several tasks.
+    """
+    _show_compared(**options, is_ranked=True)
+
+
+def _show_compared(
     files: Sequence[Path],
     answers: Sequence[str],
     against: str | None,
     pair_weights: str,
     plot: Path | None,
-    receipt: Path | None,
-    n_samples: int | None,
+    receipt: Path | None = None,
+    n_samples: int | None = None,
+    task: str | None = None,
+    is_ranked: bool = False,
     **options: Any,
 ) -> None:
-    """Compare classifiers on the same observations, or models by their --answers to items.
-
-    Prints their differences with intervals and p-values, and the probability of each order.
-    """
-    if plot and (options["judge"] or options["time"]):
-        raise ValueError(NO_PLOT)
+    """Compare classifiers or models, and show their differences, or how they rank."""
     with open_picture(plot) as picture, collected_warnings() as remarks:
         columns = Columns.taken_from(options)
+        columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
         check_either(columns.label, answers)
+        attributes: dict[str, Any] = {"files": list(map(str, files))}
+        read: Any
         if answers:
             options |= {"n_samples": n_samples}
-            given, options = columns.read_items(files, answers), options_of_items(options)
-            scored = application("items")(
-                given, groups=columns.read_units(*files)["groups"], **options
-            )
-            if picture:
-                picture.draw_result(scored)
-            show_result(scored, remarks, {"files": list(map(str, files))})
-            return
-        is_one = against is not None and len(files) == 1 and not columns.models
-        each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
-        predictions, weights, units = read_all(columns, each, pair_weights, options)
-        baseline: Any = {} if against is None else {against: None}
-        with progress("Computing ..."):
-            if baseline and "y_score" in units:
+            read, options = columns.read_items(files, answers), options_of_items(options)
+            units: dict[str, Any] = {"groups": columns.read_units(*files)["groups"]}
+            compared = partial(application("items"), **options)
+        else:
+            is_one = against is not None and len(files) == 1 and not columns.models
+            each = {stem(files[0]): (columns, files[0])} if is_one else columns.of_each(files)
+            read, weights, units = read_all(columns, each, pair_weights, options)
+            baseline: Any = {} if against is None else {against: None}
+            if "y_score" in units:
                 units["y_score"] |= baseline
-            options["n_samples"] = n_samples
-            result = _comparison(predictions | baseline, weights, units, **options)
-            if picture:
-                picture.draw(predictions, options["level"], weights, units["folds"])
+            options |= {"pair_weights": weights, "n_samples": n_samples, "baseline": baseline}
+            compared = partial(_comparison, **options)
+            named = {name: str(file) for name, (_, file) in each.items()}
+            attributes = {"files": named, "pair_weights": pair_weights}
+        with progress("Computing ..."):
+            if task is None:
+                result = compared(read, **units)
+            else:
+                tasks = columns.read_others(files[0], {task: "task"})[task]
+                result = _over_tasks(compared, read, units, tasks)
+            if is_ranked and not (hasattr(result, "ranks") and len(result.estimates) > 1):
+                raise ValueError(
+                    "ranks are of two models or more, by one measure: name two files, or two "
+                    "columns in --answers, and one --measure"
+                )
+            shown = result.ranks() if is_ranked else result
+            if picture and (is_ranked or answers):
+                picture.draw_result(shown)
+            elif picture:
+                picture.draw(read, options["level"], weights, units["folds"])
         write_receipt(result, receipt)
-    attributes = {
-        "files": {name: str(file) for name, (_, file) in each.items()},
-        "pair_weights": pair_weights,
-    }
-    show_result(result, remarks, attributes)
+    show_result(shown, remarks, attributes, of_page=result)
+
+
+def _over_tasks(
+    compared: Callable[..., Any], read: Mapping[str, Any], units: dict[str, Any], task_of: Any
+) -> Any:
+    """Compare by the means over the tasks, which are named for each row."""
+    from dmfroc.inputs.rows import matched
+
+    if "judge" in units or "follow_up" in units:
+        raise ValueError("--task goes with neither --judge nor --time: leave it out")
+    first: Any = next(iter(read.values()))
+    found: dict[str, Any] = {}
+    is_items = not isinstance(first, dmfroc.Predictions)
+    each: dict[str, Any] = dict(read if is_items else matched(read))
+    for name in sorted({*task_of}):
+        rows = task_of == name
+        part = {
+            x: y[y.index.isin(first.index[rows])] if is_items else y.rows(rows)
+            for x, y in each.items()
+        }
+        own = {x: units[x][rows] for x in ("groups", "folds") if units.get(x) is not None}
+        found[str(name)] = compared(part, **units | own)
+    return application("leaderboard")(found) if len(found) > 1 else found.popitem()[1]
 
 
 @app.command(
     params=[
-        *(FILES, *columns("models", *ROWS), *DIFFERENCES),
-        *(*FOLLOW_UP, TARGET_PREVALENCE, REPORT, TITLE),
+        *(op.FILES, *op.columns("models", *op.ROWS), *op.DIFFERENCES, *op.FOLLOW_UP),
+        *(op.TARGET_PREVALENCE, op.REPORT, op.TITLE),
     ]
 )
 def report(
@@ -247,36 +265,33 @@ def report(
                 named = [name] if isinstance(result, dmfroc.results.Evaluation) else []
                 write(result, *named, title=title)
             else:
-                result = _comparison(predictions, weights, units, **options)
+                result = _comparison(predictions, pair_weights=weights, **units | options)
                 write(result, title=title)
     notes = warning_lines(notes_of([*result.warnings, *remarks]))
     show("\n".join([*notes, f"The report is in {printable(output)}"]))
 
 
 def _comparison(
-    predictions: Mapping[str, dmfroc.Predictions],
-    pair_weights: Any,
-    units: Mapping[str, Any],
+    predictions: Mapping[str, Any],
     *,
-    measure: str,
+    measure: Any,
+    pair_weights: Any,
     n_samples: int | None = None,
+    baseline: Mapping[str, Any] = {},
     **options: Any,
 ) -> Result:
-    chosen: Any = measure
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
-        chosen = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
+        measure = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})
     return rehearsed(dmfroc.compare, n_samples)(
-        measures=chosen,
-        **{"y_true": predictions, **units},
-        **options,
+        **{"y_true": {**predictions, **baseline}, "measures": measure, **options}
     )
 
 
 @app.command(
     params=[
-        *(FILE, *columns("threshold", "folds", "groups", "by"), *FOLLOW_UP),
-        *(MEASURE, *INTERVALS, *FORMATS),
+        *(op.FILE, *op.columns("threshold", "folds", "groups", "by"), *op.FOLLOW_UP, op.MEASURE),
+        *(*op.INTERVALS, *op.FORMATS),
     ]
 )
 def subgroups(file: Path, **options: Any) -> None:
@@ -299,8 +314,8 @@ def subgroups(file: Path, **options: Any) -> None:
 
 @app.command(
     params=[
-        *(RULES, FILE, BASELINE, *columns_of_either(*ROWS)),
-        *(*INTERVALS[:-1], *FOLLOW_UP, REHEARSE, JUNIT, *FORMATS),
+        *(op.RULES, op.FILE, op.BASELINE, *op.columns_of_either(*op.ROWS), *op.INTERVALS[:-1]),
+        *(*op.FOLLOW_UP, op.REHEARSE, op.JUNIT, *op.FORMATS),
     ]
 )
 def gate(
@@ -354,64 +369,9 @@ def gate(
 
 @app.command(
     params=[
-        *(FILES, *columns_of_either("models", "threshold", "folds", "groups"), TASK),
-        *(MEASURE, *INTERVALS),
-        *(*FORMATS, PLOT),
+        *(op.FILES, *op.columns("threshold", "folds", "groups"), op.MEASURE, *op.PLANNED, op.LEVEL),
+        *(*op.FORMATS,),
     ]
-)
-def leaderboard(
-    files: Sequence[Path],
-    answers: Sequence[str],
-    task: str | None,
-    plot: Path | None,
-    **options: Any,
-) -> None:
-    """Rank classifiers, or models by their --answers to items.
-
-    Prints ranks with intervals that hold all at once, and tiers. FILES are one for each classifier,
-    or one with a column of scores for each model.
-    """
-    from dmfroc.inputs.rows import matched
-
-    columns = Columns.taken_from(options)
-    columns = replace(columns, other_columns=[*columns.other_columns, *filter(None, [task])])
-    check_either(columns.label, answers)
-    compile_quickly(files)
-    opened = open_picture(plot), collected_warnings()
-    with opened[0] as picture, opened[1] as remarks, progress("Computing ..."):
-        units = columns.read_units(*files)
-        shared = {x: units[x] for x in ("groups", "folds") if units[x] is not None}
-        of_task = columns.read_others(files[0], {task: "task"})[task] if task else None
-        read: Any
-        if answers:
-            read, options = columns.read_items(files, answers), options_of_items(options)
-            compared: Callable[..., Any] = application("items")
-        else:
-            each = columns.of_each(files).items()
-            read = matched({name: own.read(file) for name, (own, file) in each})
-            compared = dmfroc.compare
-            options["measures"] = options.pop("measure")
-        if len(read) < 2:
-            raise ValueError("only one model to rank: name two files, or two columns in --answers")
-        found: dict[Any, Any] = {}
-        for name in [None] if of_task is None else sorted({*of_task}):
-            rows: Any = slice(None) if of_task is None else of_task == name
-            if answers:
-                ids = next(iter(read.values())).index[rows]
-                part = {x: scores[scores.index.isin(ids)] for x, scores in read.items()}
-            else:
-                part = {x: p.rows(rows) for x, p in read.items()}
-            own = {x: unit[rows] for x, unit in shared.items()}
-            found[str(name)] = compared(part, **own, **options)
-        result = application("leaderboard")(found) if len(found) > 1 else found.popitem()[1]
-        ranks = result.ranks()
-        if picture:
-            picture.draw_result(ranks)
-    show_result(ranks, remarks, {"files": list(map(str, files))}, of_page=result)
-
-
-@app.command(
-    params=[FILES, *columns("threshold", "folds", "groups"), MEASURE, *PLANNED, LEVEL, *FORMATS]
 )
 def plan(files: Sequence[Path], **options: Any) -> None:
     """Say how many cases a test set needs.
@@ -431,7 +391,7 @@ def plan(files: Sequence[Path], **options: Any) -> None:
     show_result(result, remarks, {})
 
 
-@app.command(params=[FILE, *OF_RATERS, *INTERVALS, *FORMATS])
+@app.command(params=[op.FILE, *op.OF_RATERS, *op.INTERVALS, *op.FORMATS])
 def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) -> None:
     """Say how far raters agree beyond chance.
 
@@ -448,7 +408,7 @@ def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) 
     show_result(result, remarks, {"file": str(file)})
 
 
-@app.command(params=[RECEIPTS, *POOLED, LEVEL, *FORMATS, PLOT])
+@app.command(params=[op.RECEIPTS, *op.POOLED, op.LEVEL, *op.FORMATS, op.PLOT])
 def pool(
     files: Sequence[Path],
     classifier: str | None,
@@ -468,7 +428,11 @@ def pool(
     show_result(result, remarks, {})
 
 
-@app.command(params=[FILE, *columns(), *FOLLOW_UP, DRAWS, SEED, *FORMATS, PLOT])
+@app.command(
+    params=[
+        *(op.FILE, *op.columns(), *op.FOLLOW_UP, op.DRAWS, op.SEED, *op.FORMATS, op.PLOT),
+    ]
+)
 def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     """Test whether probabilities are calibrated.
 
@@ -477,7 +441,12 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, application("calibration_tests"), options, plot)
 
 
-@app.command(params=[FILE, *columns(), *FOLLOW_UP, *CHOICE, DRAWS, SEED, LEVEL, *FORMATS, PLOT])
+@app.command(
+    params=[
+        *(op.FILE, *op.columns(), *op.FOLLOW_UP, *op.CHOICE, op.DRAWS, op.SEED, op.LEVEL),
+        *(*op.FORMATS, op.PLOT),
+    ]
+)
 def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     """Choose a threshold for the score of two classes, or of each class against the rest.
 
@@ -487,7 +456,12 @@ def threshold(file: Path, plot: Path | None, **options: Any) -> None:
     _show_of_one(file, choose, options, plot)
 
 
-@app.command(params=[FILE, *columns("groups"), *FOLLOW_UP, THRESHOLDS, LEVEL, *FORMATS, PLOT])
+@app.command(
+    params=[
+        *(op.FILE, *op.columns("groups"), *op.FOLLOW_UP, op.THRESHOLDS, op.LEVEL, *op.FORMATS),
+        *(op.PLOT,),
+    ]
+)
 def decision(file: Path, plot: Path | None, thresholds: Sequence[float], **options: Any) -> None:
     """Say at which thresholds deciding by the score is of use.
 
@@ -524,7 +498,7 @@ def _show_of_one(
     show_result(result, remarks, {"file": str(file)})
 
 
-@app.command(params=[KIND, FILE, *columns(), PICTURE])
+@app.command(params=[op.KIND, op.FILE, *op.columns(), op.PICTURE])
 def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     """Draw a chart of one classifier.
 
@@ -544,7 +518,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     show("\n".join([*notes, f"The picture is in {printable(target)}"]))
 
 
-@app.command(params=[PATTERNS, *FORMATS[:1]])
+@app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
 def measures(patterns: Sequence[str]) -> None:
     """List the measures: range, value under chance, and how their intervals are found."""
     table = dmfroc.measures.measure_table().reset_index()
@@ -565,11 +539,11 @@ def measures(patterns: Sequence[str]) -> None:
     show(format_table(columns, rows, [x in ("low", "high", "chance") for x in columns]))
 
 
-@app.command(params=[DEMO_PLOT])
+@app.command(params=[op.DEMO_PLOT])
 def demo(plot: Path) -> None:
-    """Show both on data that ship with scikit-learn.
+    """Evaluate and compare three classifiers of wines, as an example.
 
-    Evaluates and compares three classifiers, and draws their curves.
+    The data ship with scikit-learn. Prints what evaluate and compare do, and draws the curves.
     """
     compile_quickly([])
     with open_picture(plot) as picture, collected_warnings():

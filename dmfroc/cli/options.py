@@ -54,15 +54,15 @@ def _flag(flag: str, help: str) -> click.Option:
 FILE = click.Argument(
     ["file"],
     type=_SAVED,
-    help="CSV, TSV, JSON, Parquet, Feather or .npz file: one row per observation, one "
-    "score column per class. Text may come from standard input, which is named -.",
+    help="One row per observation, one score column per class. A CSV, TSV, JSON, Parquet, Feather "
+    "or .npz file. Text may come from standard input, which is named -.",
 )
 FILES = click.Argument(
     ["files"],
     type=_SAVED,
     nargs=-1,
     required=True,
-    help="One file per classifier, with the same observations in the same order, or with --id. To "
+    help="One file per classifier, with the same observations. In the same order, or with --id. To "
     "compare or rank columns of one file with two classes, name them in --scores.",
 )
 RECEIPTS = click.Argument(
@@ -110,7 +110,7 @@ FOLLOW_UP = [
 THRESHOLDS = _option(
     "--threshold thresholds",
     "P",
-    "Threshold probability; several by repeating the option. Default: 0.01 to 0.99.",
+    "Threshold probability. Several by repeating the option. Default: 0.01 to 0.99.",
     multiple=True,
     type=float,
 )
@@ -119,22 +119,22 @@ _COLUMNS = [
     _option(
         "--scores",
         "COLUMNS",
-        "Score columns, separated by commas or by repeating the option, or a pattern such as "
-        "'prob_*'. They are named after their classes, with one text before or after all of them, "
-        "or else in the order of --labels. Default: all columns that match a class.",
+        "Score columns, such as a,b,c or 'prob_*'. Separated by commas or by repeating the option. "
+        "They are named after their classes, with one text before or after all of them, or else in "
+        "the order of --labels. Default: all columns that match a class.",
         multiple=True,
     ),
     _option(
         "--models",
         "PATTERNS",
-        "The score columns of each classifier in one file, such as 'rf_*,nb_*'; separated by "
-        "commas or by repeating the option.",
+        "Classifiers in one file: 'rf_*,nb_*' are their columns. Separated by commas or by "
+        "repeating the option.",
         multiple=True,
     ),
     _option(
         "--labels",
         "A,B,...",
-        "All classes, in the order of --scores; of two the positive one is the second. Default: "
+        "All classes, in the order of --scores. Of two the positive one is the second. Default: "
         "sorted.",
     ),
     _option(
@@ -189,17 +189,17 @@ _COLUMNS = [
     _option(
         "--fold folds",
         "COLUMNS",
-        "Folds of a cross-validation: values are means over the folds. Of a repeated one the "
+        "Folds of a cross-validation. Values are means over the folds. Of a repeated one the "
         "columns of the repeat and of the fold, separated by commas or by repeating the option.",
         multiple=True,
     ),
     _option(
-        "--groups", "COLUMN", "Patient, document, ... of each row, if several rows belong together."
+        "--groups", "COLUMN", "Patient or document of each row. For rows that belong together."
     ),
     _option(
         "--by",
         "COLUMN",
-        "Subgroups; several columns, separated by commas or by repeating the option, cross.",
+        "Subgroups. Several columns, separated by commas or by repeating the option, cross.",
         multiple=True,
         required=True,
     ),
@@ -235,15 +235,15 @@ _OPTIONAL_LABEL = _option("--label", "COLUMN", "Observed classes; or give --answ
 ANSWERS = _option(
     "--answers",
     "COLUMNS",
-    "Instead of --label: scores of items, such as 1 for right and 0 for wrong, with a column for "
-    "each attempt; separated by commas or by repeating the option.",
+    "Instead of --label: scores of items, 1 for right. A column for each attempt, separated by "
+    "commas or by repeating the option.",
     multiple=True,
 )
 OF_RATERS = [
     _option(
         "--raters",
         "COLUMNS",
-        "The classes that each rater chose, a column each; separated by commas or by repeating the "
+        "The classes that each rater chose, a column each. Separated by commas or by repeating the "
         "option, or a pattern such as 'rater_*'. An empty cell is no rating.",
         multiple=True,
         required=True,
@@ -251,8 +251,8 @@ OF_RATERS = [
     _option(
         "--measures",
         "A,B,...",
-        "Of gwet_ac1, gwet_ac2, krippendorff_alpha, fleiss_kappa, with options in parentheses: "
-        "\"krippendorff_alpha(scale='ordinal')\". Default: all but gwet_ac2.",
+        "Coefficients: gwet_ac1, gwet_ac2, krippendorff_alpha, fleiss_kappa. With options in "
+        "parentheses: \"krippendorff_alpha(scale='ordinal')\". Default: all but gwet_ac2.",
         default="gwet_ac1,krippendorff_alpha,fleiss_kappa",
     ),
     *(
@@ -266,7 +266,7 @@ AGAINST = _option(
     "BASELINE",
     "Compare with chance, 'treat all', 'treat none' or 'always CLASS', too; then one file will do.",
 )
-TASK = _option("--task", "COLUMN", "The task of each row: ranks are by the mean over the tasks.")
+TASK = _option("--task", "COLUMN", "The task of each row. Ranks are by the mean over the tasks.")
 RULES = click.Argument(["rules"], type=_SAVED, help="TOML file of rules, see the page on gates.")
 BASELINE = _option(
     "--baseline",
@@ -294,7 +294,8 @@ MEASURES = _option(
 MEASURE = _option(
     "--measure",
     "NAME",
-    "Name of a measure, such as hand_till; compare and report take several, separated by commas.",
+    "A measure, such as hand_till (see: dmfroc measures). Compare and report take several, "
+    "separated by commas.",
     default="dmf_auc",
     shell_complete=_measures_that_begin,
 )

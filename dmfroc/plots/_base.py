@@ -41,14 +41,13 @@ from dmfroc.plots._trace import finite, trace
 _ISOMETRIC = "#6F93B5"
 _MOST_GUIDES = 7  # of lines of each class that help to read; more would hide the curves
 _NAMED_SEGMENT = 0.07  # least length of a hull's segment that bears its score
-_TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.3", "zorder": 2.6}
+_TEXT: dict[str, Any] = {"fontsize": "x-small", "color": "0.46", "zorder": 2.6}
 _VALUE: dict[str, Any] = _TEXT | {
     "color": _ISOMETRIC,
     "zorder": 1.1,
     "ha": "center",
     "va": "center",
 }
-_BOX = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
 _DECISION: dict[str, Any] = {"marker": "o", "markersize": 8, "markeredgecolor": "black"}
 _DECISION |= {"linestyle": "none", "zorder": 3.0, "label": "_decision"}
 
@@ -445,6 +444,7 @@ class CurveDisplay(ClassifierDisplay):
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
         lines = self._isometrics(curve)
+        box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
         for value, isometric in zip(look.isometric_values, lines, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
             self._guide(
@@ -457,7 +457,7 @@ class CurveDisplay(ClassifierDisplay):
             if inside.any():
                 middle = np.flatnonzero(inside)[inside.sum() // 2]
                 place = line.x[middle], line.y[middle]
-                ax.text(*place, f"{value:g}", clip_on=True, bbox=_BOX, **_VALUE)
+                ax.text(*place, f"{value:g}", clip_on=True, bbox=box, **_VALUE)
 
     def _isometrics(self, curve: Curve) -> list[Isometric]:
         """Return the isometrics of the values of the look, in their order."""
@@ -490,7 +490,7 @@ class CurveDisplay(ClassifierDisplay):
 
     def _draw_always_positive(self, ax: Axes, line: Line) -> None:
         """Draw where F1 is that of predicting everything positive."""
-        style: dict[str, Any] = {"color": "0.35", "linestyle": (0, (5, 2, 1, 2)), "linewidth": 1}
+        style: dict[str, Any] = {"color": "0.46", "linestyle": (0, (5, 2, 1, 2)), "linewidth": 1}
         ax.plot(*line, zorder=1.2, label="F1 of always positive", gid=BASELINE_ID, **style)
 
     def _guide(self, ax: Axes, line: Line, **style: Any) -> None:

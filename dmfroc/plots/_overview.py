@@ -19,7 +19,7 @@ from dmfroc.plots._base import CurveDisplay
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.ROCDisplay, "ROC", {}),
     (curves.BOCDisplay, "BOC", {}),
-    (curves.LiftDisplay, "Lift and fallout", {"plot_fallout": True}),
+    (curves.LiftDisplay, "Lift and fallout", {"scale": "recall", "plot_fallout": True}),
     (curves.PrecisionRecallDisplay, "Precision-recall", {"plot_baselines": False}),
     (curves.ReciprocalPrecisionRecallDisplay, "Reciprocal PR", {}),
     (curves.LogPrecisionRecallDisplay, "Logarithmic PR", {}),
@@ -88,7 +88,9 @@ def overview(
     shown = _shown(predictions)
     for ax, (kind, title, options) in zip(figure.subplots(3, 3).flat, _PANELS, strict=True):
         if shown:
-            display = kind._compute(predictions, pos_label=None, multi_class="ovr")
+            options = dict(options)
+            own = kind.look.taken_from(options)
+            display = kind._compute(predictions, pos_label=None, multi_class="ovr", **own)
             display.curves = {label: display.curves[label] for label in shown}
             display.plot(ax, plot_legend=False, **options)
         else:

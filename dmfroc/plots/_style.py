@@ -76,10 +76,19 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 LINE_STYLES = ("-", (0, (6, 1.2)), (0, (5, 1.2, 1.2, 1.2)), (0, (2.2, 0.9)))
 
 
+def on_ground(light: str, dark: str) -> str:
+    """Return the first colour, or the second if axes have a dark ground."""
+    from matplotlib import colors, rcParams
+
+    is_dark = np.dot(colors.to_rgb(rcParams["axes.facecolor"]), [0.3, 0.59, 0.11]) < 0.5
+    return dark if is_dark else light
+
+
 def style_of(position: int) -> dict[str, Any]:
     """Return colour and dashes of the class at a position among all, on whichever chart."""
+    color = COLORS[position % len(COLORS)]
     return {
-        "color": COLORS[position % len(COLORS)],
+        "color": on_ground(color, "#FFFFFF") if color == COLORS[-1] else color,
         "linestyle": LINE_STYLES[position % len(LINE_STYLES)],
     }
 
@@ -255,6 +264,7 @@ _MARGIN = 0.02  # of the axes, between a legend and what it must not cover
 _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
+_MOST_BESIDE = 0.45  # of the width of a user's axes, for the legend beside them
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 
@@ -269,7 +279,7 @@ def styles_of(
     return {
         label: style_of(named.index(label)) | {"linewidth": 1.5}
         if label in named
-        else {"color": "0.75", "linewidth": 0.6, "zorder": OTHERS_ZORDER}
+        else {"color": on_ground("0.75", "0.3"), "linewidth": 0.6, "zorder": OTHERS_ZORDER}
         for label in labels
     }
 
@@ -284,16 +294,21 @@ def legend_entries(
 
 
 def draw_legend(ax: Axes, location: str) -> None:
-    """Draw the legend anew, in a corner that is free of curves, else beside the axes.
+    """Draw the legend anew, in a corner that is free of curves, else beside or below the axes.
 
-    Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped.
+    Curves come first, then the grey rest, then chance and break-even. Long entries are wrapped,
+    and below the axes of a small figure shortened.
     """
     from matplotlib import artist
+    from matplotlib.figure import Figure
     from matplotlib.font_manager import FontProperties
+    from matplotlib.transforms import ScaledTranslation
 
     handles, texts = ax.get_legend_handles_labels()
     if not handles:
         return
+    if engine := isinstance(ax.figure, Figure) and ax.figure.get_layout_engine():
+        engine.execute(ax.figure)  # so that axes have the size that leaves room for their labels
 
     def rank(position: int) -> int:
         handle = handles[position]
@@ -325,11 +340,45 @@ def draw_legend(ax: Axes, location: str) -> None:
             return
     beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
     figure: Any = ax.figure
+    taken = beside.get_window_extent().width
     if figure.get_gid() == OWN_FIGURE_ID:  # the legend must not squeeze the chart
         width, height = figure.get_size_inches()
         chart = width if ax.get_aspect() == "auto" else height + 1.0
-        needed = chart + beside.get_window_extent().width / figure.dpi
-        figure.set_size_inches(max(width, needed), height)
+        figure.set_size_inches(max(width, chart + taken / figure.dpi), height)
+        ax.set_anchor("W")
+    elif taken > _MOST_BESIDE * ax.bbox.width:
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.label.set_fontsize(letters)
+        labels: Any = ax.xaxis.get_tightbbox()
+        move = ScaledTranslation(0, -labels.height / figure.dpi - 0.08, figure.dpi_scale_trans)
+        legend["labels"] = [shortened(texts[index], width) for index in order]
+        legend |= {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "borderaxespad": 0.0}
+        ax.legend(bbox_transform=ax.transAxes + move, **legend)
+        ax.set_anchor("N")
+
+
+def fitting(ax: Axes, names: Sequence[str]) -> list[str]:
+    """Return names beside a chart, on two lines where a user's figure would leave it no room."""
+    if ax.figure.get_gid() == OWN_FIGURE_ID:
+        return list(names)
+    width = max(int(_MOST_BESIDE * ax.bbox.width / ax.figure.dpi * 72 / 5.3), 8)
+    found = []
+    for name in names:
+        first, *rest = name.splitlines() if "\n" in name else textwrap.wrap(name, width) or [name]
+        found.append("\n".join(shortened(x, width) for x in (first, " ".join(rest)) if x))
+    return found
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text with at most so many letters, without some of the middle of its name."""
+    is_value = re.search(r"(: | \(n=)[^:(]*$", text)
+    name, value = (text[: is_value.start()], is_value[0]) if is_value else (text, "")
+    if len(value) > width / 2:  # several numbers
+        value = ""
+    left = width - len(value) - 1
+    if len(name) <= left + 1:
+        return name + value
+    return f"{name[: left - left // 3]}\N{HORIZONTAL ELLIPSIS}{name[-(left // 3) :]}{value}"
 
 
 def _wrapped(text: str, width: int) -> str:

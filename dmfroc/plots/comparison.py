@@ -11,7 +11,7 @@ from typing import Any
 from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import MANY, Comparison
-from dmfroc.plots._style import COLORS, Display
+from dmfroc.plots._style import COLORS, Display, fitting
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.difference import Difference
 from dmfroc.results.table import rounded
@@ -86,10 +86,17 @@ class ComparisonDisplay(Display):
             This display.
         """
         chosen = self._checked(line_kwargs)
+        is_own = ax is None
         ax, ax_orders = self._new_axes() if ax is None else (ax, None)
         self._draws_on(ax)
         self.ax_orders_ = ax_orders
         self.differences_ = self._draw_differences(ax, chosen)
+        if not is_own:  # a user's axes do not grow with the names
+            names = [_on_lines(x.get_text(), 0) for x in ax.get_yticklabels()]
+            # In points: a row has two lines
+            size = ax.bbox.height / ax.figure.dpi * 72 / len(names)
+            ax.set_yticks(ax.get_yticks(), fitting(ax, names), fontsize=min(0.35 * size, 10))
+            ax.locator_params("x", nbins=4)
         self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
         return self
 
@@ -113,9 +120,13 @@ class ComparisonDisplay(Display):
     def _shown(self) -> Sequence[Difference]:
         """All differences, or of many classifiers those of the best from the others."""
         n = len(self.comparison.estimates)
-        if n < MANY or not self.comparison.hypothesis.is_two_sided:
+        if n < MANY:
             return self.comparison.differences
-        return self.comparison.best_first().differences[: n - 1]
+        found = self.comparison.best_first()
+        if self.comparison.hypothesis.is_two_sided:
+            return found.differences[: n - 1]
+        best = next(iter(found.estimates))  # what is tested has a direction, which stays
+        return [d for d in self.comparison.differences if best in (d.first, d.second)]
 
     def _orders(self) -> list[str]:
         """Return the most probable orders as text."""
@@ -164,6 +175,6 @@ class ComparisonDisplay(Display):
         return bars
 
 
-def _on_lines(text: str) -> str:
+def _on_lines(text: str, width: int = _WIDEST) -> str:
     """Break what names several classifiers, if it is long, before each but the first."""
-    return text if len(text) <= _WIDEST else re.sub(r" (?=[>\N{MINUS SIGN}/] )", "\n", text)
+    return text if len(text) <= width else re.sub(r" (?=[>\N{MINUS SIGN}/] )", "\n", text)

@@ -20,6 +20,7 @@ from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits
 
 _DATA: Limits = (None, None)
+_NARROW = 3.0  # inches, of axes with few ticks
 _FIFTHS = (0.2, 0.4, 0.6, 0.8)
 _TENTHS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 _RATES: dict[str, Any] = {  # charts on which isometrics are the same for classes of any frequency
@@ -230,7 +231,8 @@ class DETDisplay(CurveDisplay):
         super()._decorate(ax)
         rates = np.array([0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999])
         ticks = self.scale(Line(rates, rates)).x
-        texts = [f"{100 * rate:g} %" for rate in rates]
+        step = 3 if ax.bbox.width / ax.figure.dpi < _NARROW else 1
+        texts = [f"{100 * x:g} %" if i % step == step // 2 else "" for i, x in enumerate(rates)]
         ax.set_xticks(ticks, texts)
         ax.set_yticks(ticks, texts)
         # All thresholds are shown, and of the tails as much as there is room for
@@ -253,7 +255,10 @@ class AccuracyDisplay(CurveDisplay):
 
 
 class LiftDisplay(CurveDisplay):
-    """Lift charts; ``scale`` is that of `dmfroc.curves.lift_curve`.
+    """Lift: how many times as many positives as by chance are among those of the largest scores.
+
+    ``scale`` is that of `dmfroc.curves.lift_curve`, here by default ``"factor"``. For the share of
+    positives that are found see `CumulativeGainsDisplay`.
 
     Examples
     --------
@@ -268,6 +273,10 @@ class LiftDisplay(CurveDisplay):
         curves.lift_curve, "area", "lower right", ylim=(0, None), has_tails=True, options=("scale",)
     )
 
+    @classmethod
+    def _compute(cls, predictions: Predictions, **options: Any) -> Self:
+        return super()._compute(predictions, **{"scale": "factor"} | options)
+
     def plot(self, ax: Axes | None = None, *, plot_fallout: bool = False, **options: Any) -> Self:
         """Draw the curves.
 
@@ -277,7 +286,7 @@ class LiftDisplay(CurveDisplay):
             Where to draw; by default a new figure.
         plot_fallout : bool
             Whether to draw the false positive rate too, thin: the area between both is that of
-            BIFT. Only for a lift chart of rates.
+            BIFT. Only for ``scale="recall"``.
         **options
             As for `CurveDisplay.plot`.
 
@@ -286,7 +295,8 @@ class LiftDisplay(CurveDisplay):
         LiftDisplay
             This display.
         """
-        flag("plot_fallout", plot_fallout)
+        if flag("plot_fallout", plot_fallout) and self._has_factor():
+            raise ValueError('plot_fallout is about rates: compute the lift with scale="recall"')
         super().plot(ax, **options)
         for label, line in self.lines_.items() if plot_fallout else ():
             points, color = self.curves[label].points, line.get_color()
@@ -295,8 +305,10 @@ class LiftDisplay(CurveDisplay):
         return self
 
     def _legend_location(self) -> str:
-        falls = any(curve.area is None for curve in self.curves.values())  # as the factor does
-        return "upper right" if falls else self.look.legend
+        return "upper right" if self._has_factor() else self.look.legend
+
+    def _has_factor(self) -> bool:
+        return any(curve.area is None for curve in self.curves.values())
 
 
 class CumulativeGainsDisplay(CurveDisplay):
@@ -407,7 +419,12 @@ class PrecisionRecallDisplay(CurveDisplay):
             return
         [curve] = self.curves.values()
         rate, recall = curve.points.prevalence, np.linspace(0, 1, 201)
-        style: dict[str, Any] = {"color": "0.85", "linewidth": 0, "label": "unachievable"}
+        style: dict[str, Any] = {
+            "color": "0.5",
+            "alpha": 0.3,
+            "linewidth": 0,
+            "label": "unachievable",
+        }
         least = curves.least_precision(recall, rate)
         ax.fill_between(recall, 0, least, zorder=0.9, gid=BASELINE_ID, **style)
         [same] = isometrics(curve, "f_beta", [2 * rate / (1 + rate)])
@@ -521,4 +538,4 @@ class CostDisplay(CurveDisplay):
     'class 1: mean 0.125'
     """
 
-    look = ChartStyle(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.52))
+    look = ChartStyle(curves.cost_curve, "mean", "upper right", ylim=(-0.005, 0.62))

@@ -6,14 +6,16 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dmfroc._kit.later import Axes, Line2D
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.ranks import Ranks
 from dmfroc.analyses.subgroups import SubgroupComparison
-from dmfroc.plots._style import COLORS, Display
+from dmfroc.plots._style import COLORS, OWN_FIGURE_ID, Display, fitting
 
-_ROW_HEIGHT = 0.32  # inches
+_ROW_HEIGHT, _LEAST_HEIGHT, _ENOUGH = 0.32, 0.16, 8.0  # inches, of a row and of all
 _MOST_NAMES = 60  # for more rows there is no room
 
 
@@ -83,6 +85,8 @@ class IntervalDisplay(Display):
         What the values are.
     reference : float, optional
         Where to draw a dotted line.
+    ylabel : str
+        What the rows are, if they are too many for their names.
 
     Attributes
     ----------
@@ -103,9 +107,15 @@ class IntervalDisplay(Display):
     intervals_: list[Line2D]
 
     def __init__(
-        self, rows: Sequence[ForestRow], *, xlabel: str, reference: float | None = None
+        self,
+        rows: Sequence[ForestRow],
+        *,
+        xlabel: str,
+        reference: float | None = None,
+        ylabel: str = "from the best down",
     ) -> None:
         self.rows, self.xlabel, self.reference = list(rows), xlabel, reference
+        self.ylabel = ylabel
 
     def plot(self, ax: Axes | None = None, *, color: Any = COLORS[0]) -> IntervalDisplay:
         """Draw the values.
@@ -123,20 +133,27 @@ class IntervalDisplay(Display):
             This display.
         """
         rows, n = self.rows, len(self.rows)
-        ax = self._draws_on(ax, 7.0, 1.2 + _ROW_HEIGHT * min(n, _MOST_NAMES))
+        height = min(_ROW_HEIGHT * n, max(_LEAST_HEIGHT * min(n, _MOST_NAMES), _ENOUGH))
+        ax = self._draws_on(ax, 7.0, 1.2 + height)
         self.values_, self.intervals_ = [], []
         if self.reference is not None:
             ax.axvline(self.reference, color="0.5", linewidth=1, linestyle=":", zorder=0)
         for place, (row, ends) in enumerate(zip(rows, drawn_ends(rows), strict=True)):
             style: dict[str, Any] = {"color": color, "linewidth": 1.5, "solid_capstyle": "butt"}
             self.intervals_ += ax.plot(ends, (place, place), **style)
-            fill = color if row.is_filled else "white"
+            fill = color if row.is_filled else ax.get_facecolor()
             style = {"color": color, "markerfacecolor": fill, "markersize": 6}
             self.values_ += ax.plot(row.value, place, "o", **style)
         if n <= _MOST_NAMES:
-            ax.set_yticks(range(n), [legend_text(row.name) for row in rows])
+            # In points, a row is as high as its letters at least
+            size = ax.bbox.height / ax.figure.dpi * 72 / n
+            names = fitting(ax, [legend_text(row.name) for row in rows])
+            size *= 0.4 if any("\n" in name for name in names) else 0.75
+            ax.set_yticks(range(n), names, fontsize=float(np.clip(size, 4, 10)))
         else:
-            ax.set_ylabel("rank")
+            ax.set_ylabel(self.ylabel)
         ax.set(ylim=(n - 0.5, -0.5), xlabel=self.xlabel)
+        if ax.figure.get_gid() != OWN_FIGURE_ID:
+            ax.locator_params("x", nbins=4)
         ax.spines[["top", "right"]].set_visible(False)
         return self

@@ -24,7 +24,7 @@ from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.papers.paper_bootstrap import PAPER_DRAWS, PaperBootstrap, paper_band
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import ChartStyle, rate_texts
+from dmfroc.plots._style import ChartStyle, rate_texts, shortened
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renders
 from dmfroc.results.text import decimals
@@ -105,7 +105,11 @@ class MulticlassROCDisplay(CurveDisplay):
     ) -> None:
         self.curve, self.band, self.estimate = curve, band, estimate
         label = curve.pairs[0][0] if len(curve.pairs) == 1 else None
-        which = "average pair of classes" if label is None else f"positive class: {label}"
+        which = (
+            "average pair of classes"
+            if label is None
+            else f"positive class: {shortened(str(label), 30)}"
+        )
         which = legend_text(which) + (", mean over folds" if isinstance(curve, MeanROC) else "")
         as_curve = Curve(
             kind="multiclass_roc",

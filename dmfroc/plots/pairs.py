@@ -15,9 +15,10 @@ from dmfroc._kit.text import legend_text
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import pairwise_auc_matrix
-from dmfroc.plots._style import ClassifierDisplay
+from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, shortened
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
+_LEAST_LETTERS = 4.5  # points, of a value in its cell
 
 
 def areas_of_pairs(predictions: Predictions) -> Float[np.ndarray, "k k"]:
@@ -133,19 +134,29 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0)
         defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
-        self.texts_ = self._draw_values(ax) if n_classes <= _MOST_VALUES else []
-        places = np.arange(0, n_classes, ceil(n_classes / _MOST_TICKS))
+        side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72  # in points
+        is_own = ax.figure.get_gid() == OWN_FIGURE_ID
+        if not is_own:  # it does not grow with the names, which leave this much to the map
+            side *= 0.55
+        size = min(8.0, 0.3 * side / n_classes)
+        is_roomy = n_classes <= _MOST_VALUES and size >= _LEAST_LETTERS
+        self.texts_ = self._draw_values(ax, size) if is_roomy else []
+        most = min(_MOST_TICKS, int(side / 9))
+        places = np.arange(0, n_classes, ceil(n_classes / most))
         names = [legend_text(self.labels[place]) for place in places]
         numbers = [str(place + 1) for place in places]
         if is_long:
             names = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
-        ax.set_xticks(places, numbers if is_long else names)
-        ax.set_yticks(places, names)
+        letters = float(np.clip(0.75 * side / len(places), 4, 10))  # a line of its own for each
+        if not is_own:
+            names = [shortened(name, int(1.1 * side / letters)) for name in names]
+        ax.set_xticks(places, numbers if is_long else names, fontsize=letters)
+        ax.set_yticks(places, names, fontsize=letters)
         ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
         ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
         return self
 
-    def _draw_values(self, ax: Axes) -> list[Text]:
+    def _draw_values(self, ax: Axes, size: float) -> list[Text]:
         texts = []
         for (i, j), area in np.ndenumerate(self.areas):
             if np.isfinite(area):
@@ -155,6 +166,6 @@ class PairwiseAUCDisplay(ClassifierDisplay):
                 text = ">.999" if text == "1.000" else text
                 color = "black" if is_light else "white"
                 texts.append(
-                    ax.text(j, i, text, ha="center", va="center", color=color, fontsize="small")
+                    ax.text(j, i, text, ha="center", va="center", color=color, fontsize=size)
                 )
         return texts

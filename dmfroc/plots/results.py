@@ -150,7 +150,8 @@ def plot_posterior_pairs(posterior: Posterior, **options: Any) -> IntervalDispla
     rows = [ForestRow(*row) for row in zip(pairs.index, pairs["value"], intervals, strict=True)]
     xlabel = f"A(i|j), {100 * posterior.level:g} % intervals; hollow: in the sample"
     mean = float(pairs["value"].mean())
-    display = IntervalDisplay(rows, xlabel=xlabel, reference=mean).plot(**options)
+    ylabel = f"{len(rows)} pairs of classes, the worst on top"
+    display = IntervalDisplay(rows, xlabel=xlabel, reference=mean, ylabel=ylabel).plot(**options)
     observed, places = pairs["observed"], range(len(pairs))
     display.ax_.plot(observed, places, "o", color="0.4", markerfacecolor="none")
     return display

@@ -80,7 +80,7 @@ def invoke(*arguments):
 def succeed(*arguments):
     result = invoke(*arguments)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr == ""
+    assert re.fullmatch(r"(Next: dmfroc .+\n)?", result.stderr)
     return result.stdout
 
 
@@ -153,8 +153,39 @@ def test_version_of_a_source_tree(monkeypatch):
     ],
 )
 def test_help(arguments, expected):
-    text = succeed(*arguments, "--help")
+    text = succeed(*arguments, "--help-all")
     assert [word for word in expected if word not in text] == []
+
+
+def test_help_has_sections_and_fits_a_screen():
+    shown = succeed("compare", "--help")
+    first, more = shown.split("More with --help-all")
+    assert len(first.splitlines()) <= 25
+    assert more == "\n"
+    places = [
+        shown.index(x) for x in ("Needed:", "--label COLUMN", "\nFile:", "\nDesign:", "\nOutput:")
+    ]
+    assert places == sorted(places)
+    for name, command in cli.app.commands.items():
+        short, full = succeed(name, "--help"), succeed(name, "--help-all")
+        assert len(short.partition("More with")[0].splitlines()) <= 25, name
+        flags = {x.opts[-1] for x in command.params if x.opts[0].startswith("-")}
+        assert [x for x in flags if x not in short or x not in full] == [], name
+
+
+def test_every_command_names_one_to_type_next(good, folder):
+    def following(*words):
+        return invoke(*words).stderr
+
+    assert following("evaluate", good, "--label", "tree", "--json") == ""
+    told = following("evaluate", good, "--label", "tree", "--level", "0.9", "--csv")
+    assert told == ""
+    told = following("evaluate", good, "--label", "tree", "--level", "0.9")
+    assert told == f"Next: dmfroc report {good} --label tree --level 0.9\n"
+    told = following("compare", good, folder / "fair.csv", "--label", "tree")
+    assert told == f"Next: dmfroc report {good} {folder / 'fair.csv'} --label tree\n"
+    assert following("measures", "hand_till") == "Next: dmfroc evaluate scores.csv --label COLUMN\n"
+    assert invoke(*told.split()[2:], "-o", folder / "next.html").exit_code == 0
 
 
 def test_help_imports_nothing_slow():

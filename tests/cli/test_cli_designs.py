@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
 
 def run(*arguments):
     result = CliRunner().invoke(cli.app, [*map(str, arguments)])
-    return result.exit_code, result.stdout, result.stderr
+    return result.exit_code, result.stdout, re.sub(r"^Next: dmfroc .*\n", "", result.stderr)
 
 
 OPTIONS = ["--label", "tree", "--scores", ",".join(SCORES), "--measure", "hand_till"]

@@ -270,7 +270,8 @@ def test_libraries_say_nothing_of_their_own(tmp_path, scores):
     done = run(
         f"plot roc {scores} --label y --output {tmp_path / 'x.png'}", env=os.environ | nowhere
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert done.stderr == f"Next: dmfroc report {scores} --label y\n"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".feather", ".json"])

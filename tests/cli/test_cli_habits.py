@@ -288,7 +288,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("compare F F --label y --test delong", "give nothing instead: p-values come with all"),
         ("threshold F --label y --method youden", "give --criterion youden"),
         ("threshold F --label y --by youden", "(did you mean --criterion?)"),
-        ("leaderboard F --answers y", "only one model to rank: name two files, or two columns"),
+        ("leaderboard F --answers y", "ranks are of two models or more, by one measure: name two"),
         ("evaluate F --label y --quiet", "give nothing instead: write the output into a file"),
         ("cite --bibtex", "give nothing instead: the output is BibTeX"),
         ("evaluate F --label y --method youden", "give --measures max_informedness, or choose"),

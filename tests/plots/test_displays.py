@@ -4,10 +4,12 @@ import itertools
 import re
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib import style
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
@@ -41,7 +43,7 @@ DISPLAYS = {
     plots.CumulativeGainsDisplay: curves.cumulative_gains_curve,
     plots.DETDisplay: curves.det_curve,
     plots.DeltaPNDisplay: curves.delta_pn_curve,
-    plots.LiftDisplay: curves.lift_curve,
+    plots.LiftDisplay: partial(curves.lift_curve, scale="factor"),
     plots.LogPrecisionRecallDisplay: curves.log_precision_recall_curve,
     plots.PNDisplay: curves.pn_curve,
     plots.PRGDisplay: curves.prg_curve,
@@ -55,7 +57,6 @@ AREAS = {
     plots.BOCDisplay: "area",
     plots.CostDisplay: "mean",
     plots.CumulativeGainsDisplay: "area",
-    plots.LiftDisplay: "area",
     plots.PRGDisplay: "AUPRG",
     plots.PrecisionRecallDisplay: "area",
     plots.ROCDisplay: "AUC",
@@ -195,7 +196,7 @@ def test_legend_leaves_the_curve_uncovered(display, function, ax):
 
 def test_legend_leaves_the_lift_factor_uncovered(ax):
     cases = np.arange(100)
-    display = plots.LiftDisplay.from_predictions(cases < 5, -cases, scale="factor", ax=ax)
+    display = plots.LiftDisplay.from_predictions(cases < 5, -cases, ax=ax)
     assert not is_covered(display)
 
 
@@ -321,7 +322,8 @@ def test_detection_error_tradeoffs_leave_the_chart_at_both_ends(n_scores, ax):
 @CASES
 def test_straight_segments_have_no_points_between_their_ends(display, function, ax):
     classes, scores = FEW[3]
-    line = display.from_predictions(classes, scores / 2, ax=ax, **LOESS.get(display, {})).line_
+    options = {"scale": "recall"} if display is plots.LiftDisplay else LOESS.get(display, {})
+    line = display.from_predictions(classes, scores / 2, ax=ax, **options).line_
     is_straight = display not in PLACES
     assert len(thresholds_of(line, "prg" if is_straight else None)[0]) < 6
     assert (len(line.get_xdata()) < 6) == is_straight
@@ -600,7 +602,11 @@ def test_isometrics_of_f_beta(beta):
 
 
 def test_fallout_on_the_lift_chart(ax):
-    display = plots.LiftDisplay.from_predictions(TRUE, PROBABILITY, plot_fallout=True, ax=ax)
+    options = {"plot_fallout": True, "ax": ax}
+    with pytest.raises(ValueError, match="plot_fallout is about rates"):
+        plots.LiftDisplay.from_predictions(TRUE, PROBABILITY, **options)
+    options["scale"] = "recall"
+    display = plots.LiftDisplay.from_predictions(TRUE, PROBABILITY, **options)
     points = curves.operating_points(TRUE, PROBABILITY)
     assert np.array_equal(display.guides_[-1].get_ydata(), points.false_positive_rate)
 
@@ -763,6 +769,50 @@ def test_images_refuse_options_in_words():
         plots.PairwiseAUCDisplay.from_predictions(NAMES, MANY, title="x")
     display = plots.PairwiseAUCDisplay.from_predictions(NAMES, MANY, cmap="viridis", alpha=0.5)
     assert display.image_.get_cmap().name == "viridis"
+
+
+def many_classes(k):
+    y = np.arange(30 * k) % k
+    names = [f"Papillary neoplasm of low malignant potential {x}" for x in range(k)]
+    scores = RNG.normal(size=(len(y), k)) + 2 * np.eye(k)[y]
+    return Predictions.from_arrays(np.array(names)[y], scores, labels=names)
+
+
+@pytest.mark.parametrize("k", [10, 25])
+def test_named_curves_stand_out_on_a_dark_ground(k):
+    with style.context("dark_background"):
+        display = plots.ROCDisplay.from_predictions(many_classes(k), ax=Figure().subplots())
+    light = {x: np.dot(to_rgb(y.get_color()), [0.3, 0.59, 0.11]) for x, y in display.lines_.items()}
+    others = [light[x] for x, y in display.lines_.items() if y.get_zorder() < 2]
+    assert len(others) == (15 if k == 25 else 0)
+    assert min(x for x in light.values() if x not in others) > max([0.3, *others])
+
+
+def test_a_legend_leaves_room_for_the_chart_of_a_small_figure():
+    figure = Figure(figsize=(3.6, 3.6), layout="constrained")
+    ax = figure.subplots()
+    plots.AccuracyDisplay.from_predictions(many_classes(10), ax=ax)
+    figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    assert ax.get_window_extent().width > 0.7 * figure.bbox.width
+    assert legend.x0 >= 0
+    assert legend.x1 <= figure.bbox.width
+    assert legend.y0 >= -1
+    texts = legend_texts(ax)
+    assert len({*texts}) == 12  # shortened names are still told apart
+    assert all(re.search(r"\N{HORIZONTAL ELLIPSIS}.* \d: mean 0\.\d{3}$", x) for x in texts[:10])
+
+
+@pytest.mark.parametrize("k", [4, 10])
+def test_names_of_pairs_fit_a_small_figure(k):
+    figure = Figure(figsize=(3.6, 3.6), layout="constrained")
+    display = plots.PairwiseAUCDisplay.from_predictions(many_classes(k), ax=figure.subplots())
+    figure.draw_without_rendering()
+    for label in (*display.ax_.get_yticklabels(), display.ax_.yaxis.label):
+        assert label.get_window_extent().x0 >= 0
+    cell = display.ax_.get_window_extent().width / k
+    assert len(display.texts_) == (12 if k == 4 else 0)  # values that would overlap are left out
+    assert all(x.get_window_extent().width < cell for x in display.texts_)
 
 
 def test_unknown_options_and_bad_input(ax):
