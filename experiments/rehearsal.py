@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import trust
 from _runner import Study
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from trust import LEVEL, sample, truths
@@ -126,7 +127,10 @@ smoothed version that is as nearly perfect.
 
 
 def main() -> None:
+    global N_SAMPLES, N_DIRECT
     options = arguments(__doc__, is_study=True)
+    if options.quick:
+        N_SAMPLES, N_DIRECT, trust.POPULATION = 4, 2, 6000
     [table] = run_studies({"rehearsal": study()}, options).values()
     text = page(table)
     if options.quick:

@@ -175,10 +175,7 @@ def row(key: tuple[str, str], found: list[ThresholdSelection]) -> list[str]:
         f"{mean(found, 'difference'):+.3f} ± {mean(found, 'standard_error'):.3f} "
         f"({printed['difference']:+.3f})"
     )
-    centre, spread = mean(found, "threshold_mean"), mean(found, "threshold_sd")
-    # Above all scores lies the optimum that calls nothing positive
-    threshold = f"{centre:.2f} ± {spread:.2f}" if np.isfinite(centre) else "above all in some folds"
-    return [*key, *cells, change, f"{threshold} ({printed['threshold']:.2f})"]
+    return [*key, *cells, change]
 
 
 def draw_changes(ax: Axes, results: dict[tuple[str, str], list[ThresholdSelection]]) -> None:
@@ -337,7 +334,7 @@ def page(titles: tuple[str, ...], n_repetitions: int, folds: int, picture: bool)
         for key in sorted(results, key=away["auc"].get)[-3:]
     )
     promoters = promoters_section(results["promoters", "tree"]) if "promoters" in titles else ""
-    header = ["data", "learner", "AUC", "CA default", "CA selected", "change", "threshold"]
+    header = ["data", "learner", "AUC", "CA default", "CA selected", "change"]
     sizes = ", ".join(f"{title} {len(load(title).y)}" for title in titles)
     tally_header = ["changes", "up", "down", "unchanged", "mean", "p of the sign test"]
     tallies = [["here", *signs(ours)], ["printed", *signs(list(printed))]]
@@ -353,8 +350,7 @@ in brackets.
 
 {markdown_table(header, [row(key, found) for key, found in results.items()])}
 
-The change is given with its standard error over observations, the threshold with its standard
-deviation over the outer folds.
+The change is given with its standard error over observations.
 
 {markdown_table(tally_header, tallies)}
 
@@ -373,8 +369,7 @@ a branch for each category, two for a number, chosen by gain ratio, pruned by th
 its error with m = 2 (`experiments/_pruned_tree.py`). Three things still differ. Orange handles
 missing values by weights, here they are a category of their own or the median; its naive Bayes
 smooths numbers by LOESS, scikit-learn's `CategoricalNB` has {N_BINS} quantile bins; and the folds
-are others. The paper does not state the positive class of all sets: a threshold
-near 1 minus the printed one is that of the other class. The rules of
+are others. The rules of
 shuttle-landing-control are written out as the cases they cover.
 
 {promoters}
