@@ -138,7 +138,7 @@ class Package:
         (path, name), (defined, imported) = place, self._module(place[0])
         for part in defined.get(name, ()):
             yield part.text
-            for used in sorted(part.names | {name.rpartition(".")[0]}):
+            for used in sorted((part.names | {name.rpartition(".")[0]}) - {""}):
                 there = (path, used) if used in defined else imported.get(used, ("", ""))
                 if there not in seen and there[0].startswith("dmfroc/"):
                     parts = self._module(there[0])[0].get(there[1], ())

@@ -343,39 +343,6 @@ def summary(cells: pd.DataFrame, n_samples: int) -> str:
     return markdown_table(["measure", *WITHIN_HEADER], rows)
 
 
-def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, ties: bool) -> float:
-    """Return the share of a cell's samples in which the estimate has a warning."""
-    sizes, generator = class_sizes(n_classes, n, skew), np.random.default_rng(2)
-    drawn = (draw(generator, sizes, strength, ties) for _ in range(SAMPLES_PER_BATCH))
-    return float(np.mean([bool(estimate(measure, sample).warnings) for sample in drawn]))
-
-
-def worst_cells(cells: pd.DataFrame) -> str:
-    """List the cells of the DMF-AUC and M that cover worst."""
-    chosen = cells[cells["measure"].isin(BOOTSTRAP_MEASURES)]
-    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:8]
-    rows = [
-        [
-            MEASURES[row.measure].title,
-            row.n_classes,
-            row.n,
-            row.smallest,
-            row.strength,
-            "heavy" if row.ties else "none",
-            percent(row.covered),
-            f"{row.bias:+.2f}",
-            f"{row.se_ratio:.2f}",
-            percent(
-                share_told(row.measure, row.n_classes, row.n, row.skew, row.strength, row.ties)
-            ),
-        ]
-        for row in chosen.loc[order].itertuples()
-    ]
-    header = ["measure", "K", "n", "smallest class", "classifier", "ties"]
-    header += ["coverage, %", "bias / sd", "mean SE / sd", "with a warning, %"]
-    return markdown_table(header, rows)
-
-
 def picture(cells: pd.DataFrame) -> Figure:
     """Draw the coverage of every cell against the size of its smallest class."""
     figure = Figure(figsize=(11, 3.8), layout="constrained")
@@ -521,11 +488,6 @@ Class sizes are fixed within a cell.
 
 The grey areas are the limits for a cell. The Monte Carlo error of a coverage,
 {monte_carlo_error(samples["grid"])} points, is not included.
-
-These cells of the DMF-AUC and M are farthest from 95 %. The last column is the share of
-{SAMPLES_PER_BATCH} samples with a warning that few observations determine the interval:
-
-{worst_cells(cells)}
 
 ## Hard cases
 

@@ -267,7 +267,7 @@ def studies() -> dict[str, Study]:
     few, ten = ([c for c in cells if (c["n_classes"] == 10) == is_ten] for is_ten in (False, True))
     skewed = grid(n_classes=[3], n=[300], skew=["skewed"], strength=strengths)
     pairs = grid(n_classes=[3, 2], n=[300], gap=[0.0, 0.15])
-    designs = grid(design=[*PAIR_DESIGNS, "drawn anew"])
+    designs, anew = grid(design=list(PAIR_DESIGNS)), grid(design=["drawn anew"])
     return {
         "chains": Study("posteriors", chains, few, replications=10, **common),
         "ten": Study("posteriors_ten", chains, ten, replications=10, **common),
@@ -276,7 +276,8 @@ def studies() -> dict[str, Study]:
             "posteriors_one_vs_rest", one_vs_rest, skewed, replications=10, **common
         ),
         "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
-        "differing": Study("hierarchical", fit_pairs, designs, replications=25, **common),
+        "differing": Study("hierarchical", fit_pairs, designs, replications=100, **common),
+        "anew": Study("hierarchical_anew", fit_pairs, anew, replications=12, **common),
     }
 
 
@@ -319,23 +320,20 @@ def agreement_table(table: pd.DataFrame) -> str:
                 strength,
                 len(part),
                 f"{moved.mean():+.2f}",
-                f"{moved.std():.2f}",
                 f"{ratio.mean():.2f}",
                 percent(part["posterior_covered"].mean()),
                 percent(part["approximation_covered"].mean()),
                 int((part["n_diverging"] > 0).sum()),
-                f"{part['ess'].median():.0f}",
             ]
         )
     header = [
         "classifier",
         "samples",
         "difference of means / sd",
-        "its sd",
         "ratio of sd",
         "chains cover, %",
     ]
-    header += ["approximation covers, %", "chains with a divergence", "median effective size"]
+    header += ["approximation covers, %", "chains with a divergence"]
     return markdown_table(header, rows)
 
 
@@ -404,14 +402,12 @@ def differing_table(table: pd.DataFrame) -> str:
     """Return a row for each design and structure of the model."""
     rows = []
     for (design, structure), part in table.groupby(["design", "structure"], sort=False):
-        error, in_sample = (
-            np.sqrt(part[name].mean()) for name in ("squared_error", "sample_squared_error")
-        )
+        error = np.sqrt(part["squared_error"].mean())
         rows.append(
             [
                 design,
                 structure.replace("_", " "),
-                f"{in_sample:.4f}",
+                len(part),
                 f"{error:.4f}",
                 with_error(part["covered"]),
                 f"{part['width'].mean() / (2 * ndtri(0.975) * error):.2f}",
@@ -422,8 +418,8 @@ def differing_table(table: pd.DataFrame) -> str:
     header = [
         "design",
         "model",
-        "error of A(i\\|j) in the sample",
-        "error of its posterior mean",
+        "samples",
+        "error of the posterior mean of A(i\\|j)",
         "its 95 % interval covers (%)",
         "width / 3.92 errors",
         "median predictive p",
@@ -484,10 +480,10 @@ good classifiers are to be told apart in 5 %, better ones as often as the jackkn
 {pairs_table(tables["pairs"])}
 """)
     if "differing" in tables:
-        n_samples = tables["differing"]["replication"].nunique()
+        differing = pd.concat([tables["differing"], tables["anew"]])
         sections.append(f"""## Pairs that differ by more than a factor
 
-Each design has {n_samples} samples of {PAIR_SAMPLE} observations of four classes, with
+Each sample has {PAIR_SAMPLE} observations of four classes, with
 {N_THRESHOLDS} thresholds, `likelihood="ordinal"` and `algorithm="laplace"`; nobody has compared
 these with Markov chains. In the last design each sample has a population of its own: the shift of
 each class is uniform from {SHIFTS[0]:g} to {SHIFTS[1]:g}, and the bias of one column is normal.
@@ -495,7 +491,7 @@ Errors are root mean squares over the 12 pairs and the samples. The predictive p
 often areas replicated from the posterior are, taken together, as far from their means as the
 observed ones are. It is small if a model cannot have such pairs.
 
-{differing_table(tables["differing"])}
+{differing_table(differing)}
 
 In the rank-one model a pair differs by one factor on the logit scale. If scores favour a class, or
 the scores of some classes are higher than those of others, the rates of its pairs are shifted,
@@ -507,12 +503,15 @@ the mean area of pairs that share observations, and single pairs get the same te
 
 
 def main() -> None:
-    global SAMPLES_PER_BATCH, CHAINS
-    options = arguments(__doc__, is_study=True)
+    global SAMPLES_PER_BATCH, CHAINS, N_DRAWS, N_POPULATION
+    options, skipped = arguments(__doc__, is_study=True), ()
     if options.quick:
         coverage.POPULATION = 6000
         SAMPLES_PER_BATCH, CHAINS = 2, CHAINS._replace(n_draws=20, n_warmup=10)
-    tables = run_studies(studies(), options)
+        N_DRAWS, N_POPULATION = 100, 4000
+        skipped = "ten", "one_vs_rest"  # which compile what others do, in other shapes
+    chosen = {name: study for name, study in studies().items() if name not in skipped}
+    tables = run_studies(chosen, options)
     text = page(tables)
     if options.quick:
         print(text)

@@ -40,7 +40,6 @@ TITLES = {
     "hand_till": "Hand-Till M",
     "one_vs_rest_auc": "One-vs-rest AUC",
 }
-SHOWN = ("dmf_auc", "paper", "hand_till")  # of the differences
 P_VALUES = [f"{name}_p" for name in COMPARED]
 SETTING = ["contrast", "gap"]
 SIGNIFICANCE = 0.05
@@ -235,27 +234,6 @@ def power_table(table: pd.DataFrame) -> str:
     return markdown_table(["difference", "gap", *TITLES.values()], rows)
 
 
-def effect_table(table: pd.DataFrame) -> str:
-    """Return the differences, and how often one measure alone rejects."""
-    rows = []
-    for (contrast, gap), part in table[table["gap"] > 0].groupby(SETTING, sort=False):
-        rejects = part[P_VALUES] < SIGNIFICANCE
-        against_m = []
-        for name in ("dmf_auc", "paper", "one_vs_rest_auc"):
-            mine, its, p_value = only_one(rejects[f"{name}_p"], rejects["hand_till_p"])
-            against_m.append(f"**{mine} : {its}**" if p_value < 0.01 else f"{mine} : {its}")
-        effects = [f"{part[name].mean():+.4f} ({part[name].std():.4f})" for name in SHOWN]
-        rows.append([contrast, f"{gap:g}", *effects, *against_m])
-    against_m = ["DMF-AUC", "the paper's", "one-vs-rest"]
-    header = [
-        "difference",
-        "gap",
-        *(TITLES[name] for name in SHOWN),
-        *(f"only {x} : only M" for x in against_m),
-    ]
-    return markdown_table(header, rows)
-
-
 def picture(table: pd.DataFrame) -> Figure:
     """Draw the rejection rates of all settings."""
     figure = Figure(figsize=(8.5, 6.4), layout="constrained")
@@ -337,19 +315,10 @@ more:
 With gap 0 the classifiers are equal, and {100 * SIGNIFICANCE:g} % rejections are due. Over all
 such settings there are: {false_alarms} (± {percent(error)}).
 
-## How large the differences are, and who sees them
-
-Mean difference, better minus worse, with its standard deviation over the test sets. Then in how
-many test sets one measure rejects and M does not, and the other way round; bold if McNemar's test
-finds that lopsided at the 1 % level.
-
-{effect_table(table)}
-
 One hard pair moves the DMF-AUC {hard:.2f} times as much as M, the paper's
 {hard_in_paper:.2f} times; one easy pair moves them {easy:.2f} and {easy_in_paper:.2f} times as
 much: the totals above depend on which differences are looked at. With equal class sizes the
-one-vs-rest mean *is* M. With others it weighs pairs by the sizes of their classes, which helps if
-the classifiers differ in a large pair and hurts if they do in a small one.
+one-vs-rest mean *is* M; with others it weighs pairs by the sizes of their classes.
 """
 
 

@@ -541,9 +541,9 @@ said to be readings, and are good to about .01.
 ## Simultaneous bands of ROC curves
 
 Each sample is of another population: its AUC is uniform between .55 and .99, and its shape is
-random. Nominal coverage is 95 %. The area between the ends is in parentheses. Their grid has one false positive rate for each
-negative case; ours beside it has 1,100, down to .0001. Source: `studroc_paper` by Delaney-Busch,
-results of 24 February 2026, 1,000 samples a cell.
+random. Nominal coverage is 95 %. The area between the ends is in parentheses. Their grid has one
+false positive rate for each negative case; ours beside it has 1,100, down to .0001. Source:
+`studroc_paper` by Delaney-Busch, results of 24 February 2026, 1,000 samples a cell.
 
 {bands_table(tables["bands"], tables["other_bands"])}
 
@@ -635,11 +635,12 @@ A difference of less than two Monte Carlo errors says nothing.
 
 * **Ahead**: bands of ROC curves, which cover 96 % or more with 4 to 15 % less area than the
   envelope. Calibration error of two classes without any error. Gates: 0 to 6 % false verdicts.
-* **Equal**: calibration error of two classes, elsewhere. Readers and paired tests, to all digits but
-  for n - 1. Sample sizes. The judge of two classes. The bound of the best of many models by the AUC.
+* **Equal**: calibration error of two classes, elsewhere. Readers and paired tests, to all digits
+  but for n - 1. Sample sizes. The judge of two classes. The bound of the best of many models by the
+  AUC.
 * **Behind**: the bound of the best by accuracy. Calibration error of ten classes, which covers 86
-  and 87 % if there is an error: most of its 400 bins have few rows or none. Intervals for a learner,
-  which are half as wide again as an exact one or wider.
+  and 87 % if there is an error: most of its 400 bins have few rows or none. Intervals for a
+  learner, which are half as wide again as an exact one or wider.
 """
 
 

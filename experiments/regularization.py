@@ -468,10 +468,9 @@ twenty classes or more, and {n_deciding} of those on which the rule turned in th
 populations of up to {POPULATION:,} observations.
 
 Without shrinkage, a pair of classes that is perfectly separated drives the centre of all pairs
-to AUC 1. `shrinkage` draws the pair effects towards one. Its strength is relative to the deviance
-of an average pair and does not fade as the sample grows: it is part of what the DMF-AUC *is*, so
-the truth is the AUC of the same definition in the population. The less of it, the closer the curve
-is to the paper's centre, and the further from Hand and Till's M where pairs differ.
+to AUC 1. `shrinkage` draws the pair effects towards one. It does not fade as the sample grows: it
+is part of what the DMF-AUC *is*. The less of it, the closer the curve is to the paper's centre, and
+the further from Hand and Till's M if pairs differ.
 
 ## The rule
 
@@ -523,8 +522,7 @@ columns have the same test sets.
 
 {power_table(tables["power"])}
 
-Which of them sees more depends on where the classifiers differ: the less shrinkage, the more an
-easy pair counts, and the less a hard one.
+The less shrinkage, the more an easy pair counts, and the less a hard one.
 """
 
 
