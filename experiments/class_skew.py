@@ -48,6 +48,7 @@ AREAS = {
     "paper_prevalence": dmf_auc(pair_weights="prevalence", **PAPER),
 }
 WEIGHTINGS = ("equal", "prevalence")
+WEIGHTED = (("paper_prevalence", "paper"), ("prevalence", "equal"))
 N = 10_000
 LEAST_CLASS = 10
 REPLICATIONS = 30
@@ -124,9 +125,9 @@ def class_skew(
 def matrices(
     generator: np.random.Generator, matrix: int, n_available: int, concentration: float, n: int
 ) -> dict:
-    """Return both areas of a test set from one of several matrices of coefficients."""
+    """Return areas of a test set from one of several matrices of coefficients."""
     predictions = sample(generator, n_available, concentration, n, matrix)
-    return {name: value_of(AREAS[name], predictions) for name in WEIGHTINGS}
+    return {name: value_of(AREAS[name], predictions) for pair in WEIGHTED for name in pair}
 
 
 def trained_skew(
@@ -164,7 +165,7 @@ def studies(
     settings = grid(n_available=available, concentration=[*concentrations, None], n=[n])
     extremes = [max(available), min(available)]
     of_matrices = grid(
-        matrix=range(MATRICES), n_available=extremes, concentration=concentrations, n=[n]
+        matrix=range(MATRICES), n_available=extremes, concentration=[min(concentrations)], n=[n]
     )
     of_training = grid(training=TRAININGS, concentration=[1], n=[n_test])
     return {
@@ -238,16 +239,15 @@ def root_mean_square(x: pd.Series) -> float:
     return float(np.sqrt((x**2).mean()))
 
 
-def ratios_of_matrices(table: pd.DataFrame) -> pd.DataFrame:
+def ratios_of_matrices(table: pd.DataFrame, weighted: str, unweighted: str) -> pd.DataFrame:
     """Return how much more the weighted area varies than the other: matrices by classifiers."""
-    deviation = table.groupby(["matrix", "n_available", "concentration"])[list(WEIGHTINGS)].std()
-    ratio = deviation["prevalence"] / deviation["equal"]
-    return ratio.groupby(["matrix", "n_available"]).mean().unstack()
+    deviation = table.groupby(["matrix", "n_available"])[[weighted, unweighted]].std()
+    return (deviation[weighted] / deviation[unweighted]).unstack()
 
 
 def claims(table: pd.DataFrame, of_matrices: pd.DataFrame) -> str:
     """Hold the paper's claims against the numbers."""
-    by_matrix = ratios_of_matrices(of_matrices)
+    by_matrix, by_default = (ratios_of_matrices(of_matrices, *pair) for pair in WEIGHTED)
     skewed = table[table["concentration"].notna()]
     by_setting = skewed.groupby(["n_available", "concentration"])
     deviation = by_setting[list(MEASURES)].std()
@@ -265,9 +265,8 @@ def claims(table: pd.DataFrame, of_matrices: pd.DataFrame) -> str:
     excess_of_paper = (deviation["paper"] / error_of_paper).max()
     excess_of_mu = (deviation["auc_mu"] / error_of_mu).max()
     against_m = deviation["ovr_weighted"] / deviation["hand_till"]
-    ratio_in_paper = deviation["paper_prevalence"] / deviation["paper"]
-    weighted_in_paper = ratio_in_paper.groupby("n_available").mean()
     best, worst = table["n_available"].max(), table["n_available"].min()
+    more_for_worst = by_matrix[worst] > by_matrix[best]
     return claims_table(
         [
             (
@@ -287,13 +286,13 @@ def claims(table: pd.DataFrame, of_matrices: pd.DataFrame) -> str:
             ),
             (
                 "The weighted curve varies more, most of all for low-quality classifiers",
-                f"sd of its AUC, over {len(by_matrix)} matrices of coefficients: "
-                f"{range_of(by_matrix[worst])} times that of the unweighted for the worst "
-                f"classifier and {range_of(by_matrix[best])} for the best; more for the worst with "
-                f"{int((by_matrix[worst] > by_matrix[best]).sum())} matrices (the paper's "
-                f"estimator, one matrix: {weighted_in_paper[worst]:.1f} and "
-                f"{weighted_in_paper[best]:.1f})",
-                bool(by_matrix.min().min() > 1 and (by_matrix[worst] > by_matrix[best]).all()),
+                f"sd of its AUC in the most skewed test sets of {len(by_matrix)} matrices of "
+                f"coefficients, by the paper's estimator: {range_of(by_matrix[worst])} times that "
+                f"of the unweighted for the worst classifier and {range_of(by_matrix[best])} for "
+                f"the best, for which it is above 1 with {(by_matrix[best] > 1).sum()}; more for "
+                f"the worst with {more_for_worst.sum()} matrices (by the default "
+                f"{range_of(by_default[worst])} and {range_of(by_default[best])})",
+                bool(by_matrix.median().min() > 1 and more_for_worst.mean() > 0.5),
             ),
             (
                 "AUC-mu is invariant to class skew",
@@ -405,9 +404,9 @@ from a multinomial logit model with K = {N_CLASSES}; classifiers know the first
 {", ".join(map(str, AVAILABLE))} of its {N_COVARIATES} covariates. Test sets of {n:,} observations
 have class frequencies from a symmetric Dirichlet distribution, but at least {LEAST_CLASS}
 observations of each class; there are {table["replication"].nunique()} test sets of each kind, from
-one matrix of coefficients. {MATRICES} matrices with {SETS_OF_MATRIX} test sets of each kind show
-how much that matters to the weighted curve; each of their ratios has a Monte Carlo error of some
-{100 / np.sqrt(4 * (SETS_OF_MATRIX - 1)):.0f} %.
+one matrix of coefficients. {MATRICES} other matrices with {SETS_OF_MATRIX} test sets each show how
+much that matters to the weighted curve; each of their ratios has a Monte Carlo error of some
+{100 / np.sqrt(SETS_OF_MATRIX - 1):.0f} %.
 
 {claims(table, tables["matrices"])}
 

@@ -34,7 +34,7 @@ POPULATION = 400_000
 GRID_SAMPLES = 200
 SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
-RANKED, RANKING_DRAWS, RANKED_SETS = 1000, 300, 8
+RANKED, RANKING_DRAWS, RANKED_SETS = 1000, 300, 5
 LIMITS, FEW_LIMITS = (0.935, 0.965), (0.91, 0.98)  # of coverage, from there on and below
 
 
@@ -536,10 +536,10 @@ kinks would show by a ratio far from one.
 
 
 def main() -> None:
-    global POPULATION, SAMPLES_PER_BATCH, RANKING_DRAWS, bayesian_roc
+    global POPULATION, SAMPLES_PER_BATCH, RANKED, RANKING_DRAWS, bayesian_roc
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        POPULATION, SAMPLES_PER_BATCH, RANKING_DRAWS = 6000, 2, 20
+        POPULATION, SAMPLES_PER_BATCH, RANKED, RANKING_DRAWS = 6000, 2, 100, 100
         bayesian_roc = functools.partial(
             bayesian_roc, algorithm="laplace"
         )  # compiling chains takes long

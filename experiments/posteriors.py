@@ -277,7 +277,7 @@ def studies() -> dict[str, Study]:
         ),
         "pairs": Study("posteriors_pairs", pair, pairs, replications=500, **common),
         "differing": Study("hierarchical", fit_pairs, designs, replications=100, **common),
-        "anew": Study("hierarchical_anew", fit_pairs, anew, replications=12, **common),
+        "anew": Study("hierarchical_anew", fit_pairs, anew, replications=30, **common),
     }
 
 
@@ -483,21 +483,21 @@ good classifiers are to be told apart in 5 %, better ones as often as the jackkn
         differing = pd.concat([tables["differing"], tables["anew"]])
         sections.append(f"""## Pairs that differ by more than a factor
 
-Each sample has {PAIR_SAMPLE} observations of four classes, with
-{N_THRESHOLDS} thresholds, `likelihood="ordinal"` and `algorithm="laplace"`; nobody has compared
-these with Markov chains. In the last design each sample has a population of its own: the shift of
-each class is uniform from {SHIFTS[0]:g} to {SHIFTS[1]:g}, and the bias of one column is normal.
-Errors are root mean squares over the 12 pairs and the samples. The predictive p-value says how
-often areas replicated from the posterior are, taken together, as far from their means as the
-observed ones are. It is small if a model cannot have such pairs.
+Each sample has {PAIR_SAMPLE} observations of four classes, with {N_THRESHOLDS} thresholds,
+`likelihood="ordinal"` and `algorithm="laplace"`; they were not compared with Markov chains. In the
+last design each sample has a population of its own: the shift of each class is uniform from
+{SHIFTS[0]:g} to {SHIFTS[1]:g}, and the bias of one column is normal. Errors are root mean squares
+over the 12 pairs and the samples. The predictive p-value says how often areas replicated from the
+posterior are, taken together, as far from their means as the observed ones are. It is small if a
+model cannot have such pairs.
 
 {differing_table(differing)}
 
 In the rank-one model a pair differs by one factor on the logit scale. If scores favour a class, or
 the scores of some classes are higher than those of others, the rates of its pairs are shifted,
 which a factor cannot describe; the [hierarchical model](../bayes.md) has a random shift of either
-rate. Where it covers nearly 100 % its intervals are too wide: the likelihood is tempered for
-the mean area of pairs that share observations, and single pairs get the same tempering.
+rate. Its coverage of 99.9 % in two designs comes from intervals that are 1.7 to 1.8 times as wide
+as the errors need. For populations drawn anew it covers too little.
 """)
     return "\n".join(sections)
 

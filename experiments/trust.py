@@ -417,8 +417,8 @@ def page(cells: pd.DataFrame) -> str:
     fails = failing(cells)
     untold, claiming = cells[fails & ~is_told], cells[~fails & ~is_told]
     far = cells[(cells["coverage"] < LOWEST) & cells["is_short"] & is_told]
-    sizes = "; ".join(
-        f"{name} ({', '.join(map(str, DESIGNS[name].sizes[:4]))}"
+    sizes = "\n".join(
+        f"* {name} ({', '.join(map(str, DESIGNS[name].sizes[:4]))}"
         f"{', ...' if len(DESIGNS[name].sizes) > 4 else ''})"
         for name in DESIGNS
         if name in set(cells["design"])
@@ -486,7 +486,7 @@ others. All cells are in `experiments/results/trust_cells.csv`.
 The score of an observation's own class exceeds the others by a shift, with normal noise. Class
 sizes are in brackets.
 
-{sizes}.
+{sizes}
 
 Do not pool the scores of several cross-validation folds: they come from several classifiers, and
 no interval here accounts for that. Name the folds by [`folds=`](../cross_validation.md)."""
