@@ -38,7 +38,8 @@ def _started(code: CodeType, _: int) -> object:
                 return None
             frame = frame.f_back
         name = code.co_qualname.split(".<")[0]  # functions inside it are part of it
-        ran.add((code.co_filename.removeprefix(prefix), name))
+        if not name.startswith("<"):
+            ran.add((code.co_filename.removeprefix(prefix), name))
     return sys.monitoring.DISABLE
 
 

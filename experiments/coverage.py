@@ -526,10 +526,10 @@ correlated scores.
 
 ## Standard errors of ranking measures
 
-{samples["errors"]} data sets of five classes of unlike sizes (three for the volumes) have
-{RANKED:,} observations and scores of two digits; the bootstrap has {RANKING_DRAWS} draws within the
-classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. A measure with
-kinks would show by a ratio far from one.
+{samples["errors"]} data sets have five classes of unlike sizes, or three for the volumes. They have
+{RANKED:,} observations, and scores of two digits. The bootstrap has {RANKING_DRAWS} draws within
+the classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. A measure
+with kinks would show by a ratio far from one.
 
 {errors_table(tables["errors"])}
 """

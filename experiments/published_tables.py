@@ -645,10 +645,10 @@ A difference of less than two Monte Carlo errors says nothing.
 
 
 def main() -> None:
-    global N_LARGE, N_OF_JUDGE
+    global N_LARGE, N_OF_JUDGE, N_FEATURES, N_ALPHAS
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        N_LARGE, N_OF_JUDGE = 2000, 20
+        N_LARGE, N_OF_JUDGE, N_FEATURES, N_ALPHAS = 2000, 20, 100, 30
     text = page(run_studies(studies(), options))
     if options.quick:
         print(text)
