@@ -214,9 +214,9 @@ def paired(generator: np.random.Generator, n_classes: int, n: int, gap: float) -
     }
     row = {}
     for measure in BOOTSTRAP_MEASURES:
-        [difference] = compare(y, scores, measure=measure).differences
+        [difference] = compare(y, scores, measures=measure).differences
         samples = {name: Predictions.from_arrays(y, s) for name, s in scores.items()}
-        [unpaired] = compare(samples, measure=measure, paired=False).differences
+        [unpaired] = compare(samples, measures=measure, paired=False).differences
         row[f"{measure}_rejects"] = difference.p_value < 0.05
         row[f"{measure}_rejects_unpaired"] = unpaired.p_value < 0.05
     return row

@@ -147,7 +147,7 @@ def models(generator: np.random.Generator, n_models: int, design: str) -> dict:
         + shift * y
         for place, shift in enumerate(shifts)
     }
-    found = compare(y, scores, measure="hand_till", simultaneous=True)
+    found = compare(y, scores, measures="hand_till", simultaneous=True)
     winner = found.winner
     truth = area[int(winner.name)]
     low, high = found.estimates[winner.name].interval
@@ -172,7 +172,7 @@ def subgroups(generator: np.random.Generator, strength: float) -> dict:
     by = np.repeat(["a", "b", "c"], sizes)
     y = np.concatenate([np.arange(size) % 3 for size in sizes])
     scores = generator.normal(size=(len(y), 3)) + strength * np.eye(3)[y]
-    found = compare_subgroups(y, scores, by, measure="hand_till")
+    found = compare_subgroups(y, scores, by, measures="hand_till")
     return {
         "omnibus": found.omnibus.p_value < 1 - LEVEL,
         "covered": all(d.interval[0] <= 0 <= d.interval[1] for d in found.differences),
@@ -195,10 +195,10 @@ def runs(generator: np.random.Generator, n_runs: int) -> dict:
         ]
 
     scores = {"A": scores_of_runs(), "B": scores_of_runs()}
-    [single] = compare(y, {k: v[0] for k, v in scores.items()}, measure="hand_till").differences
+    [single] = compare(y, {k: v[0] for k, v in scores.items()}, measures="hand_till").differences
     row = {"single": single.p_value < 1 - LEVEL}
     for crossed in (True, False):
-        found = compare_runs(y, scores, measure="hand_till", crossed=crossed)
+        found = compare_runs(y, scores, measures="hand_till", crossed=crossed)
         kind = "crossed" if crossed else "nested"
         row[f"{kind}_random"] = found.random_runs.p_value < 1 - LEVEL
         row[f"{kind}_fixed"] = found.fixed_runs.p_value < 1 - LEVEL
@@ -232,7 +232,7 @@ def planned(generator: np.random.Generator, measure: str) -> dict:
     """Draw samples of the planned sizes."""
     of_width, of_power = plans(measure)
     low, high = estimate(measure, paired(generator, of_width.n, 0.3)["a"]).interval
-    [difference] = compare(paired(generator, of_power.n, 0.3), measure=measure).differences
+    [difference] = compare(paired(generator, of_power.n, 0.3), measures=measure).differences
     return {"half_width": (high - low) / 2, "rejects": difference.p_value < 1 - LEVEL}
 
 

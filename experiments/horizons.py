@@ -139,7 +139,7 @@ def timings(generator: np.random.Generator) -> list[list[str]]:
             compare(
                 rows["kind"],
                 scores,
-                measure=name,
+                measures=name,
                 follow_up=dmfroc.FollowUp(rows["time"], [0.1, 0.2, 0.3, 0.4, 0.5], censored=0),
             )
             seconds.append(time.perf_counter() - start)

@@ -185,9 +185,9 @@ def pair(generator: np.random.Generator, n_classes: int, n: int, gap: float) -> 
     for measure in PAIRED_MEASURES:
         with drawing(BY_APPROXIMATION):
             [posterior] = compare(
-                samples, measure=measure, method="bayes", random_state=seed
+                samples, measures=measure, method="bayes", random_state=seed
             ).differences
-            [jackknife] = compare(samples, measure=measure, stratify=True).differences
+            [jackknife] = compare(samples, measures=measure, stratify=True).differences
         rows.append(
             {
                 "measure": measure,

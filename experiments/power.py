@@ -124,7 +124,7 @@ def power(generator: np.random.Generator, contrast: str, gap: float) -> dict:
     pair = draw(generator, contrast, gap)
     row = {}
     for name, measure in COMPARED.items():
-        [difference] = compare(pair, measure=measure, random_state=0).differences
+        [difference] = compare(pair, measures=measure, random_state=0).differences
         row[name], row[f"{name}_p"] = difference.value, difference.p_value
     return row
 
@@ -136,7 +136,7 @@ def power_paper(generator: np.random.Generator, contrast: str, gap: float) -> di
         warnings.filterwarnings("ignore", "the paper's bootstrap takes cumulative counts")
         [difference] = compare(
             pair,
-            measure="dmf_auc",
+            measures="dmf_auc",
             method=dmfroc.papers.PaperBootstrap(PAPER_DRAWS),
             paired=False,  # each has draws of its own,
             random_state=int(generator.integers(2**31)),

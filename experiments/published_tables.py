@@ -159,7 +159,7 @@ def winner(generator: np.random.Generator, measure: str, n: int) -> dict:
     candidates = {f"{c}": scores[test, c] for c in chosen}
     labels = {name: (s > 0).astype(int) for name, s in candidates.items()}
     given = {"y_pred": labels} if measure == "accuracy" else {"y_score": candidates}
-    found = compare(y[test], measure=measure, simultaneous=True, **given).winner
+    found = compare(y[test], measures=measure, simultaneous=True, **given).winner
     path = paths[:, int(found.name)]
     rows = generator.normal(size=(N_LARGE, 2))
     size, common = np.linalg.norm(path), path[:N_ACTIVE].sum() / np.sqrt(N_ACTIVE)
@@ -386,10 +386,10 @@ def readers_table() -> str:
     if folder is None:
         return NO_DATA
     y, scores = readings(Path(folder) / "van_dyke.csv")
-    left = compare_runs(y, scores, measure="hand_till", covariances="leave_one_out")
-    own = compare_runs(y, scores, measure="hand_till")
-    delong = compare_runs(y, scores, measure="hand_till", covariances="delong")
-    unbiased = compare_runs(y, scores, measure="hand_till", covariances="unbiased")
+    left = compare_runs(y, scores, measures="hand_till", covariances="leave_one_out")
+    own = compare_runs(y, scores, measures="hand_till")
+    delong = compare_runs(y, scores, measures="hand_till", covariances="delong")
+    unbiased = compare_runs(y, scores, measures="hand_till", covariances="unbiased")
     squares, n = left.mean_squares, len(y)
     rest = squares["classifiers:runs"]
     of_all = (1 - 1 / (2 * n)) / (1 - 1 / n)  # if one of the cases of both tests is left out
@@ -413,7 +413,7 @@ def readers_table() -> str:
     )  # fmt: skip
     for study, file in (("Franken", "franken.csv"), ("Kundel", "kundel.csv")):
         y, scores = readings(Path(folder) / file)
-        test = compare_runs(y, scores, measure="hand_till", covariances="delong").random_runs
+        test = compare_runs(y, scores, measures="hand_till", covariances="delong").random_runs
         df = test.degrees_of_freedom[1]
         rows.append(
             [study, "DeLong", f"F {test.statistic:.6f}, df {df:.5f}, p {test.p_value:.8f}", ""]
@@ -449,7 +449,7 @@ def pairs_table() -> str:
          ".577 (.441 to .755)"),
     ):  # fmt: skip
         tests = {"2": second, "1": first} if turned else {"1": first, "2": second}
-        [found] = compare(y, y_pred=tests, measure=measure, scale="ratio").differences
+        [found] = compare(y, y_pred=tests, measures=measure, scale="ratio").differences
         low, high = found.interval
         ours = f"{found.value:.7f} ({low:.7f} to {high:.7f}), SE {found.standard_error:.7f}"
         rows.append([title, ours, printed])

@@ -151,12 +151,12 @@ def left_end(generator: np.random.Generator, name: str) -> list[dict]:
 def split(generator: np.random.Generator, name: str, penalty: str) -> dict:
     """Rank the classifiers after one random split."""
     found = predictions_of(name, int(generator.integers(1 << 31)), penalty)
-    areas, in_paper = compare(found), compare(found, measure=PAPER)
+    areas, in_paper = compare(found), compare(found, measures=PAPER)
     printed, _ = PRINTED[name]
     return {
         "order": observed_order(areas),
         "order_by_paper": observed_order(in_paper),
-        "order_by_m": observed_order(compare(found, measure="hand_till")),
+        "order_by_m": observed_order(compare(found, measures="hand_till")),
         "probability_of_printed": probability_of(printed, areas),
         "probability_by_paper": probability_of(printed, in_paper),
         "largest_probability": max(areas.order_probabilities.values()),
@@ -322,7 +322,7 @@ nearest neighbours have like areas, but not like curves:
 def by_paper(name: str) -> Comparison:
     """Compare the classifiers of one split by the paper's estimator and its bootstrap."""
     found = predictions_of(name, SEED)
-    return compare(found, measure=PAPER, method=dmfroc.papers.PaperBootstrap(N_DRAWS))
+    return compare(found, measures=PAPER, method=dmfroc.papers.PaperBootstrap(N_DRAWS))
 
 
 @lru_cache
@@ -338,7 +338,7 @@ def width_rows(names: tuple[str, ...]) -> list[list[str]]:
     for name in names:
         ours = by_all_methods(name)
         found = predictions_of(name, SEED)
-        papers = compare(found, measure=PAPER, method=dmfroc.Bootstrap(N_DRAWS))
+        papers = compare(found, measures=PAPER, method=dmfroc.Bootstrap(N_DRAWS))
         pairs = ((ours["paper_bootstrap"], ours["bootstrap"]), (by_paper(name), papers))
         shares = [
             np.mean([a.estimates[x].standard_error / b.estimates[x].standard_error for x in found])
@@ -535,7 +535,7 @@ def page(names: tuple[str, ...], tables: dict[str, pd.DataFrame]) -> str:
         found = predictions_of(name, SEED)
         by_method = by_all_methods(name)
         in_paper = by_paper(name)
-        values += value_rows(name, by_method, in_paper, compare(found, measure="hand_till"))
+        values += value_rows(name, by_method, in_paper, compare(found, measures="hand_till"))
         orders += order_rows(name, [*by_method.values(), in_paper])
     value_header = ["data", "classifier", "DMF-AUC", "jackknife"]
     value_header += ["the paper's DMF-AUC", "M"]

@@ -195,7 +195,7 @@ def decisions(generator: np.random.Generator, contrast: str, gap: float) -> dict
     pair = power.draw(generator, contrast, gap)
     measures = {f"{s:g}": m for s, m in MEASURES.items()} | {"M": "hand_till"}
     return {
-        name: compare(pair, measure=measure).differences[0].p_value
+        name: compare(pair, measures=measure).differences[0].p_value
         for name, measure in measures.items()
     }
 

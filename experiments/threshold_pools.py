@@ -165,7 +165,7 @@ def example() -> list[list[str]]:
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = compare(y, named, measure=measure)
+            found = compare(y, named, measures=measure)
         [difference] = found.differences
         values = [f"{estimate(measure, y, s).value:.3f}" for s in named.values()]
         rows.append([title, *values, f"{difference.value:+.3f}", f"{difference.p_value:.2g}"])

@@ -249,7 +249,7 @@ def margins(generator: np.random.Generator, name: str) -> list[Row]:
         found = dmfroc.compare(
             y,
             {"new": spoilt, "old": scores[1]},
-            measure=measure,
+            measures=measure,
             test=dmfroc.NonInferiority(abs(lost)),
         )
         rows.append(_tested(measure, found.differences[0].p_value, bool(found.warnings)))
@@ -277,7 +277,7 @@ def subgroups(generator: np.random.Generator, name: str) -> list[Row]:
     rows = []
     for measure in CHEAP:
         try:
-            found = dmfroc.compare_subgroups(y, scores[0], by=by, measure=measure)
+            found = dmfroc.compare_subgroups(y, scores[0], by=by, measures=measure)
         except ValueError as error:
             rows.append({"measure": measure, "refused": str(error)[:60]})
             continue
@@ -292,7 +292,7 @@ def runs(generator: np.random.Generator, name: str) -> list[Row]:
     return [
         _tested(measure, found.random_runs.differences[0].p_value, bool(found.warnings))
         for measure in CHEAP
-        for found in [dmfroc.compare_runs(y, named, measure=measure)]
+        for found in [dmfroc.compare_runs(y, named, measures=measure)]
     ]
 
 
