@@ -8,7 +8,7 @@ PYTHON_CANDIDATES := $(PYTHON) python3.12 python3.13 python3.14 python3 python
 PYTEST_ARGS ?= -n auto --dist loadfile --no-loadscope-reorder
 PAGES := $(wildcard *.md docs/*.md docs/*/*.md)
 
-.PHONY: demo test test-fast doctest seen fuzz mutants lint docs bench experiments validate release clean
+.PHONY: demo test test-fast doctest seen fuzz mutants lint docs bench studies validate release clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.installed
@@ -61,9 +61,12 @@ docs: $(VENV)/.installed-docs
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 
-experiments: $(VENV)/.installed
-	for study in $(filter-out experiments/_%,$(wildcard experiments/*.py)); do \
+# All pages of docs/experiments, and how long each took; what is stored is not computed again.
+studies: $(VENV)/.installed
+	@for study in $(filter-out experiments/_%,$(wildcard experiments/*.py)); do \
+		start=$$(date +%s); \
 		$(BIN)/python $$study || exit; \
+		echo "$$study took $$(($$(date +%s) - start)) seconds"; \
 	done
 
 # What guarantees name: tests, golden values, and a short study of coverage; half an hour.

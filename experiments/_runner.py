@@ -76,7 +76,7 @@ class Study:
     def run(self, n_workers: int | None = None) -> pd.DataFrame:
         """Compute what is missing, store it, and return the rows by setting and replication."""
         settings = [json.loads(_text(setting)) for setting in self.settings]
-        tables = self._stored()
+        tables = self.stored()
         finished = {(text, r) for text, table in tables.items() for r in table["replication"]}
         cells = itertools.product(settings, range(self.replications))
         missing = [(s, r) for s, r in cells if (_text(s), r) not in finished]
@@ -88,7 +88,7 @@ class Study:
                 table = pd.concat([part for part in parts if part is not None and len(part)])
                 tables[_text(setting)] = table.sort_values("replication", kind="stable")
             self._store(tables)
-            tables = self._stored()
+            tables = self.stored()
         table = pd.concat([tables[_text(setting)] for setting in settings])
         return table[table["replication"] < self.replications].reset_index(drop=True)
 
@@ -96,7 +96,7 @@ class Study:
     def _code(self) -> str:
         return ast.unparse(ast.parse(inspect.getsource(self.function)))  # without comments
 
-    def _stored(self) -> dict[str, pd.DataFrame]:
+    def stored(self) -> dict[str, pd.DataFrame]:
         """Return the stored results by setting."""
         past = provenance_of(self.path)
         if not past or (past["seed"], past["code"]) != (self.seed, self._code):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _code import stamp, stamps
+from _code import now, ran, record, stamp, stamps
 from _runner import Study, provenance_of
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -36,10 +36,12 @@ def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace
     if is_study:
         parser.add_argument("--workers", type=int, help="worker processes; default: one per core")
         parser.add_argument("--replications", type=int, help="at most so many of each setting")
+    record()
     return parser.parse_args()
 
 
-_stored: list[bool] = []  # of each study that was run, whether all of it had been stored before
+_before: list[bool] = []  # of each study that was run, whether some of it had been stored before
+_computed: list[bool] = []  # and whether any of it was computed now
 
 
 def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
@@ -47,9 +49,13 @@ def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
     if options.replications is not None:
         study = replace(study, replications=min(options.replications, study.replications))
     if not options.quick:
-        before = provenance_of(study.path)
+        before, is_begun = provenance_of(study.path), bool(study.stored())
         table = study.run(options.workers)
-        _stored.append(before == provenance_of(study.path))
+        _before.append(is_begun)
+        _computed.append(before != provenance_of(study.path))
+        if _computed[-1]:  # by workers, whose functions are not recorded
+            for setting in study.settings:
+                study.function(study.generator(setting, 0), **setting)
         return table
     with tempfile.TemporaryDirectory() as folder:
         return replace(study, replications=2, directory=folder).run(n_workers=1)
@@ -127,6 +133,6 @@ def write_text(path: Path, text: str) -> None:
 def write_page(name: str, text: str) -> None:
     """Write a page of docs/experiments, with a stamp of the code if that computed its numbers."""
     write_text(DOCS / "experiments" / f"{name}.md", text)
-    if name not in stamps() or not (_stored and all(_stored)):
-        stamp(name)
+    if any(_computed) or not _before or name not in stamps():
+        stamp(name, ran, now(), older=stamps().get(name, {}) if any(_before) else {})
     print(f"wrote docs/experiments/{name}.md")

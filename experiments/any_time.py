@@ -8,8 +8,13 @@ import numpy as np
 from _study import arguments, markdown_table, write_page
 from scipy.special import ndtri
 
-from dmfroc import compare, estimate
-from dmfroc.applications.streams import current_of_facts, error_at_one_time, limits_of_share
+from dmfroc import estimate
+from dmfroc.applications.streams import (
+    compare_streams,
+    current_of_facts,
+    error_at_one_time,
+    limits_of_share,
+)
 from dmfroc.counted import Accumulator
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.units import sample_of
@@ -95,7 +100,7 @@ def stopped_comparisons(generator: np.random.Generator, n_streams: int) -> str:
             for accumulator in both.values():
                 right = (generator.random(50) < BASELINE).astype(int)
                 accumulator.update(np.ones(50, int), right, y_pred=right)
-            if compare(both, measures="accuracy").differences[0].p_value < 0.05:
+            if compare_streams(both, measure="accuracy").differences[0].p_value < 0.05:
                 wrong += 1
                 break
     return f"{100 * wrong / n_streams:.1f}"
@@ -141,7 +146,7 @@ the stream away.
 
 {markdown_table(of_areas, areas(generator))}
 
-Two streams of the same accuracy, compared every 50 rows by `compare`: in
+Two streams of the same accuracy, compared every 50 rows by `compare_streams`: in
 {stopped_comparisons(generator, n_pairs)} % of {n_pairs:,} pairs the p-value is ever below .05.
 
 How much wider limits at all times are than a 95 % interval at one time:

@@ -18,6 +18,7 @@ from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
 LEVEL = 0.95
 POPULATION = 400_000
 REPLICATIONS = 200
+SHOWN = [0.005, 0.02, 0.06, 0.3, 0.9, 0.99]  # in tables
 FPR = (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.1, 0.3, 0.6, 0.9, 0.96, 0.99)
 NEXT_TO_ORIGIN = [rate for rate in FPR if rate <= 0.06]
 
@@ -116,18 +117,9 @@ def coverage_table(table: pd.DataFrame) -> str:
     """Return for each design and rate how often the truth is inside the band."""
     rows = []
     for name, part in table.groupby("design", sort=False):
-        misses = part.groupby("fpr")[["is_below", "is_above"]].mean().sum(axis=1)
+        misses = part.groupby("fpr")[["is_below", "is_above"]].mean().sum(axis=1)[SHOWN]
         rows.append([name, *(f"{100 - 100 * x:.1f}" for x in misses)])
-    return markdown_table(["design", *(f"{rate:g}" for rate in FPR)], rows)
-
-
-def width_table(table: pd.DataFrame) -> str:
-    widths = table.groupby(["design", "fpr"], sort=False)["width"].mean().unstack()
-    rows = [
-        [name, ", ".join(map(str, DESIGNS[name].sizes)), *(f"{x:.2f}" for x in widths.loc[name])]
-        for name in widths.index
-    ]
-    return markdown_table(["design", "class sizes", *(f"{rate:g}" for rate in FPR)], rows)
+    return markdown_table(["design", *(f"{rate:g}" for rate in SHOWN)], rows)
 
 
 def summary(table: pd.DataFrame) -> str:
@@ -191,10 +183,6 @@ above the largest one it is flat. So the band does not assume that the curve is 
 Coverage in percent, by false positive rate:
 
 {coverage_table(table)}
-
-Mean width of the band:
-
-{width_table(table)}
 
 How often the band holds the whole curve, from false positive rates of {FPR[0]:g} to {FPR[-1]:g}:
 the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which is meant to do so.

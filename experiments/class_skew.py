@@ -1,4 +1,4 @@
-"""Whether class skew moves the measures: Wang and Carvalho (2024), section 5.2."""
+"""Whether class skew moves the measures: Wang and Carvalho (2024), section 5.2, and beyond."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from _study import (
     claims_table,
     markdown_table,
     roc_axes,
+    run_studies,
     run_study,
     write_figure,
     write_page,
 )
 from matplotlib.figure import Figure
 from scipy.special import softmax
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from dmfroc import Predictions, estimate, multiclass_roc
+from dmfroc import Measure, Predictions, estimate, multiclass_roc
+from dmfroc.measures import MEASURES as ALL_MEASURES
 from dmfroc.measures import dmf_auc
-from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier, simulate_predictions
+from dmfroc.measures.measure import value_of
+from dmfroc.simulation import (
+    MultinomialPopulation,
+    MultinomialSample,
+    SimulatedClassifier,
+    simulate_predictions,
+)
 
 N_CLASSES = 5
 N_COVARIATES = 10
@@ -39,9 +48,27 @@ AREAS = {
     "paper_prevalence": dmf_auc(pair_weights="prevalence", **PAPER),
 }
 WEIGHTINGS = ("equal", "prevalence")
+WEIGHTED = (("paper_prevalence", "paper"), ("prevalence", "equal"))
 N = 10_000
 LEAST_CLASS = 10
 REPLICATIONS = 30
+MATRICES, SETS_OF_MATRIX = 12, 20
+TRAININGS = ("balanced", "skewed")
+CHOSEN: dict[str, Measure] = {
+    "DMF-AUC": dmf_auc(),
+    "DMF-AUC, no shrinkage": dmf_auc(shrinkage=0),
+    "DMF-AUC, pooled thresholds": dmf_auc(threshold_pool="pooled"),
+    "DMF-AUC, the paper's (neither)": dmf_auc(shrinkage=0, threshold_pool="pooled"),
+    "Hand-Till M": ALL_MEASURES["hand_till"],
+    "Informedness": ALL_MEASURES["informedness"],
+    "Informedness, macro": ALL_MEASURES["informedness_macro"],
+    "MCC (Gorodkin's R_K)": ALL_MEASURES["gorodkin_correlation"],
+    "Cohen's kappa": ALL_MEASURES["cohen_kappa"],
+    "Balanced accuracy": ALL_MEASURES["balanced_accuracy"],
+    "Macro F1": ALL_MEASURES["macro_f1"],
+}
+NOT_SHOWN = ("DMF-AUC, no shrinkage", "DMF-AUC, pooled thresholds", "no_shrinkage")
+TRAINED_COVARIATES, N_TRAIN, N_TEST, LEAST_TRAINED = 6, 1000, 2000, 20
 N_SKEWS = 10_000
 MEASURES = {
     "equal": "DMF-AUC, equal weights",
@@ -57,10 +84,14 @@ MEASURES = {
 
 
 def sample(
-    generator: np.random.Generator, n_available: int, concentration: float | None, n: int
+    generator: np.random.Generator,
+    n_available: int,
+    concentration: float | None,
+    n: int,
+    matrix: int = 0,
 ) -> Predictions:
     """Draw a test set: balanced, or skewed by a Dirichlet distribution."""
-    population = MultinomialPopulation.random(N_CLASSES, N_COVARIATES)
+    population = MultinomialPopulation.random(N_CLASSES, N_COVARIATES, random_state=matrix)
     sizes = {"prevalence": "balanced"} if concentration is None else {"skew": concentration}
     return simulate_predictions(
         population,
@@ -91,15 +122,59 @@ def class_skew(
     return row
 
 
-def study(
+def matrices(
+    generator: np.random.Generator, matrix: int, n_available: int, concentration: float, n: int
+) -> dict:
+    """Return areas of a test set from one of several matrices of coefficients."""
+    predictions = sample(generator, n_available, concentration, n, matrix)
+    return {name: value_of(AREAS[name], predictions) for pair in WEIGHTED for name in pair}
+
+
+def trained_skew(
+    generator: np.random.Generator, training: str, concentration: float, n: int
+) -> list[dict]:
+    """Train one classifier, and evaluate it on a balanced and on a skewed test set."""
+    seed = int(generator.integers(2**31))
+    population = MultinomialPopulation.random(N_CLASSES, TRAINED_COVARIATES, random_state=seed)
+    sizes = {"prevalence": "balanced"} if training == "balanced" else {"skew": 1.0}
+
+    def draw(size: int, **sizes: object) -> MultinomialSample:
+        return population.sample(
+            size, min_class_size=LEAST_TRAINED, random_state=generator, **sizes
+        )
+
+    train = draw(N_TRAIN, **sizes)
+    model = LogisticRegression(max_iter=2000).fit(train.covariates, train.classes)
+    values = []
+    for test in (draw(n, prevalence="balanced"), draw(n, skew=concentration)):
+        predictions = Predictions.from_arrays(test.classes, model.predict_proba(test.covariates))
+        values.append([value_of(measure, predictions) for measure in CHOSEN.values()])
+    return [
+        {"measure": name, "balanced": balanced, "skewed": skewed}
+        for name, balanced, skewed in zip(CHOSEN, *values, strict=True)
+    ]
+
+
+def studies(
     n: int,
+    n_test: int,
     available: Sequence[int] = AVAILABLE,
     concentrations: Sequence[int] = CONCENTRATIONS,
-) -> Study:
+) -> dict[str, Study]:
+    common = {"seed": 1, "directory": RESULTS}
     settings = grid(n_available=available, concentration=[*concentrations, None], n=[n])
-    return Study(
-        "class_skew", class_skew, settings, replications=REPLICATIONS, seed=1, directory=RESULTS
+    extremes = [max(available), min(available)]
+    of_matrices = grid(
+        matrix=range(MATRICES), n_available=extremes, concentration=[min(concentrations)], n=[n]
     )
+    of_training = grid(training=TRAININGS, concentration=[1], n=[n_test])
+    return {
+        "known": Study("class_skew", class_skew, settings, replications=REPLICATIONS, **common),
+        "matrices": Study(
+            "class_skew_matrices", matrices, of_matrices, replications=SETS_OF_MATRIX, **common
+        ),
+        "trained": Study("trained_skew", trained_skew, of_training, replications=100, **common),
+    }
 
 
 def tail_picture() -> Figure:
@@ -128,7 +203,7 @@ def curve_picture(n: int) -> Figure:
         for p, color in zip(AVAILABLE, ("#0072B2", "#D55E00", "#009E73"), strict=True):
             setting = {"n_available": p, "concentration": concentration, "n": n}
             for replication in range(REPLICATIONS):
-                generator = study(n).generator(setting, replication)
+                generator = studies(n, N_TEST)["known"].generator(setting, replication)
                 predictions = sample(generator, **setting)
                 for ax, weighting in zip(column, WEIGHTINGS, strict=True):
                     curve = multiclass_roc(predictions, pair_weights=weighting, **PAPER)
@@ -155,12 +230,24 @@ def population_medians() -> list[float]:
     return found
 
 
+def range_of(x: pd.Series) -> str:
+    """Return the least, the median and the largest."""
+    return f"{x.min():.1f} to {x.max():.1f} (median {x.median():.1f})"
+
+
 def root_mean_square(x: pd.Series) -> float:
     return float(np.sqrt((x**2).mean()))
 
 
-def claims(table: pd.DataFrame) -> str:
+def ratios_of_matrices(table: pd.DataFrame, weighted: str, unweighted: str) -> pd.DataFrame:
+    """Return how much more the weighted area varies than the other: matrices by classifiers."""
+    deviation = table.groupby(["matrix", "n_available"])[[weighted, unweighted]].std()
+    return (deviation[weighted] / deviation[unweighted]).unstack()
+
+
+def claims(table: pd.DataFrame, of_matrices: pd.DataFrame) -> str:
     """Hold the paper's claims against the numbers."""
+    by_matrix, by_default = (ratios_of_matrices(of_matrices, *pair) for pair in WEIGHTED)
     skewed = table[table["concentration"].notna()]
     by_setting = skewed.groupby(["n_available", "concentration"])
     deviation = by_setting[list(MEASURES)].std()
@@ -178,12 +265,8 @@ def claims(table: pd.DataFrame) -> str:
     excess_of_paper = (deviation["paper"] / error_of_paper).max()
     excess_of_mu = (deviation["auc_mu"] / error_of_mu).max()
     against_m = deviation["ovr_weighted"] / deviation["hand_till"]
-    weighted, weighted_in_paper = (
-        (deviation[a] / deviation[b]).groupby("n_available").mean()
-        for a, b in (("prevalence", "equal"), ("paper_prevalence", "paper"))
-    )
     best, worst = table["n_available"].max(), table["n_available"].min()
-    weighted_deviation = deviation["prevalence"].groupby("n_available").mean()
+    more_for_worst = by_matrix[worst] > by_matrix[best]
     return claims_table(
         [
             (
@@ -203,10 +286,13 @@ def claims(table: pd.DataFrame) -> str:
             ),
             (
                 "The weighted curve varies more, most of all for low-quality classifiers",
-                f"sd of its AUC {weighted[worst]:.1f} times that of the unweighted for the worst "
-                f"classifier and {weighted[best]:.1f} times for the best (the paper's estimator: "
-                f"{weighted_in_paper[worst]:.1f} and {weighted_in_paper[best]:.1f})",
-                bool(weighted.min() > 1 and weighted_deviation[worst] > weighted_deviation[best]),
+                f"sd of its AUC in the most skewed test sets of {len(by_matrix)} matrices of "
+                f"coefficients, by the paper's estimator: {range_of(by_matrix[worst])} times that "
+                f"of the unweighted for the worst classifier and {range_of(by_matrix[best])} for "
+                f"the best, for which it is above 1 with {(by_matrix[best] > 1).sum()}; more for "
+                f"the worst with {more_for_worst.sum()} matrices (by the default "
+                f"{range_of(by_default[worst])} and {range_of(by_default[best])})",
+                bool(by_matrix.median().min() > 1 and more_for_worst.mean() > 0.5),
             ),
             (
                 "AUC-mu is invariant to class skew",
@@ -227,10 +313,10 @@ def claims(table: pd.DataFrame) -> str:
 def deviation_table(table: pd.DataFrame) -> str:
     """Return the standard deviations over the test sets, by classifier and concentration."""
     rows = []
-    concentrations = [None, *sorted(table["concentration"].dropna().unique())[::-1]]
-    for p in sorted(table["n_available"].unique())[::-1]:
-        for name, title in MEASURES.items():
-            row = [str(p), title]
+    concentrations = [None, *sorted(table["concentration"].dropna().unique())[:1]]
+    for p in (table["n_available"].max(), table["n_available"].min()):
+        for name in [x for x in MEASURES if x not in NOT_SHOWN]:
+            row = [str(p), MEASURES[name]]
             for concentration in concentrations:
                 wanted = table["concentration"].isna()
                 if concentration is not None:
@@ -247,18 +333,82 @@ def deviation_table(table: pd.DataFrame) -> str:
     return markdown_table(["covariates", "measure", *titles], rows)
 
 
-def page(table: pd.DataFrame, n: int) -> str:
-    """Report the study."""
+def drifts(table: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and spread of what a skewed test set changes, by measure and setting."""
+    change = (table["skewed"] - table["balanced"]).rename("change")
+    keys = [table[name] for name in ("measure", "training")]
+    return change.groupby(keys).agg(["mean", "std"])
+
+
+def claims_of_trained(table: pd.DataFrame) -> str:
+    """Hold the paper's claims against classifiers whose training data were skewed."""
+    found = drifts(table).xs("skewed", level="training")
+    spread, mean = found["std"], found["mean"].abs()
+    paper, of_m, mcc = "DMF-AUC, the paper's (neither)", "Hand-Till M", "MCC (Gorodkin's R_K)"
+
+    of_setting = table[table["training"] == "skewed"]
+    changes = of_setting.assign(change=of_setting["skewed"] - of_setting["balanced"]).pivot(
+        index="replication", columns="measure", values="change"
+    )
+    pooling = changes["DMF-AUC, pooled thresholds"] - changes["DMF-AUC"]
+    z = pooling.mean() / pooling.std() * np.sqrt(len(pooling))
+
+    def told(name: str) -> str:
+        return f"{name} {found['mean'][name]:+.3f} ± {spread[name]:.3f}"
+
+    return claims_table(
+        [
+            (
+                "The DMF-AUC does not depend on the class frequencies of the test set (ours, with "
+                "balanced pools)",
+                f"{told('DMF-AUC')}, where M moves by {told(of_m).removeprefix(of_m).strip()}",
+                bool(mean["DMF-AUC"] < 0.01 and spread["DMF-AUC"] < 1.5 * spread[of_m]),
+            ),
+            (
+                "Nor does that of the paper (pooled thresholds, no shrinkage)",
+                f"{told(paper)}; beside balanced pools {pooling.mean():+.4f} on average (paired "
+                f"z = {z:.1f}), by up to {pooling.abs().max():.4f}",
+                abs(z) < 3,
+            ),
+            (
+                "MCC deteriorates seriously under imbalance (section 1.1)",
+                f"{told(mcc)}; macro informedness {told('Informedness, macro').split(' ', 2)[2]}, "
+                f"kappa {told('Cohen' + chr(39) + 's kappa').split(' ', 2)[2]}",
+                bool(found["mean"][mcc] < -0.02 or spread[mcc] > 3 * spread["Informedness, macro"]),
+            ),
+        ]
+    )
+
+
+def trained_table(table: pd.DataFrame) -> str:
+    """Return by how much measures change from the balanced to the most skewed test set."""
+    found, rows = drifts(table), []
+    for training in TRAININGS:
+        for name in [x for x in CHOSEN if x not in NOT_SHOWN]:
+            group = table[(table["measure"] == name) & (table["training"] == training)]
+            change = found.loc[(name, training)]
+            error = change["std"] / np.sqrt(group["replication"].nunique())
+            cells = [f"{change['mean']:+.4f} ± {error:.4f}", f"{change['std']:.4f}"]
+            rows.append([training, name, f"{group['balanced'].mean():.3f}", *cells])
+    header = ["training data", "measure", "mean, balanced test set", "mean change", "its sd"]
+    return markdown_table(header, rows)
+
+
+def page(tables: dict[str, pd.DataFrame], n: int) -> str:
+    """Report the studies."""
+    table, trained = tables["known"], tables["trained"]
     return f"""# Class skew
 
-Made by `experiments/class_skew.py`, after section 5.2 of Wang and Carvalho (2024). A multinomial
-logit model with K = {N_CLASSES} and labels drawn from its probabilities; classifiers that know the
-first {", ".join(map(str, AVAILABLE))} of {N_COVARIATES} covariates. Test sets of {n:,} observations
+Made by `experiments/class_skew.py`, after section 5.2 of Wang and Carvalho (2024). Labels are drawn
+from a multinomial logit model with K = {N_CLASSES}; classifiers know the first
+{", ".join(map(str, AVAILABLE))} of its {N_COVARIATES} covariates. Test sets of {n:,} observations
 have class frequencies from a symmetric Dirichlet distribution, but at least {LEAST_CLASS}
-observations of each class; {table["replication"].nunique()} test sets of each kind. No observation
-is drawn twice.
+observations of each class; there are {table["replication"].nunique()} test sets of each kind, from
+one matrix of coefficients. {MATRICES} other matrices with {SETS_OF_MATRIX} test sets each show how
+much that matters to the weighted curve; each of their ratios has a Monte Carlo error of some
+{100 / np.sqrt(SETS_OF_MATRIX - 1):.0f} %.
 
-{claims(table)}
+{claims(table, tables["matrices"])}
 
 How skewed the classes are, from {N_SKEWS:,} draws for each line (the paper's figure 4):
 
@@ -269,26 +419,42 @@ The curves of all test sets by the paper's estimator (its figure 5):
 ![ROC curves under class skew](../images/class_skew.png)
 
 Mean ± standard deviation over the test sets; in brackets the root mean square of the jackknife's
-standard errors, which is what sampling alone explains. A measure that class skew does not move has
-the same mean in each column, and a standard deviation equal to that number. (The rarer a class,
-the larger both.)
+standard errors, which is what sampling alone explains. If class skew does not move a measure, its
+means are equal, and its standard deviation is that number.
 
 {deviation_table(table)}
 
 *The paper's* DMF-AUC has `shrinkage=0` and `threshold_pool="pooled"`; with prevalence weights it is
-that of `preset="paper"`. One-vs-rest areas are
-scikit-learn's. These classifiers know the true probabilities; for such as are trained on imbalanced
-data see [Class skew and trained classifiers](trained_skew.md).
+that of `preset="paper"`. One-vs-rest areas are scikit-learn's.
+
+## Trained classifiers
+
+The classifiers above know the true probabilities. These are logistic regressions on {N_TRAIN:,}
+observations with {TRAINED_COVARIATES} covariates, whose classes are balanced or as frequent as a
+Dirichlet(1) distribution says. Each has coefficients of its own, and two
+test sets of {trained["n"].iloc[0]:,} observations, a balanced and a skewed one, with at least
+{LEAST_TRAINED} of each class, in {trained["replication"].nunique()} replications. The scores of a
+classifier that saw one class rarely are too low in its column.
+
+With the most skewed test sets, and classifiers trained on skewed data:
+
+{claims_of_trained(trained)}
+
+Change from the balanced to the most skewed test set, with the Monte Carlo error of its mean; the sd
+of the change of M is what sampling alone explains, for areas:
+
+{trained_table(trained)}
 """
 
 
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        small = study(300, available=(10, 2), concentrations=(10, 1))
-        print(page(run_study(small, options), 300))
+        MATRICES = 1
+        small = studies(300, 400, available=(10, 2), concentrations=(10, 1))
+        print(page({name: run_study(study, options) for name, study in small.items()}, 300))
     else:
-        text = page(run_study(study(N), options), N)
+        text = page(run_studies(studies(N, N_TEST), options), N)
         write_figure("skew_ratio", tail_picture())
         write_figure("class_skew", curve_picture(N))
         write_page("class_skew", text)

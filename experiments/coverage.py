@@ -20,7 +20,7 @@ from _study import (
 )
 from matplotlib.figure import Figure
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Bootstrap, Predictions, compare, estimate
 from dmfroc.analyses.evidence import METHODS
 from dmfroc.bayes import bayesian_roc
 from dmfroc.inference import replicates
@@ -34,6 +34,7 @@ POPULATION = 400_000
 GRID_SAMPLES = 200
 SAMPLES_PER_BATCH = 50  # of the grid, whose single samples would be a large file
 ENOUGH = 20  # observations of the rarest class, from which on all must be well
+RANKED, RANKING_DRAWS, RANKED_SETS = 1000, 300, 5
 LIMITS, FEW_LIMITS = (0.935, 0.965), (0.91, 0.98)  # of coverage, from there on and below
 
 
@@ -221,6 +222,25 @@ def paired(generator: np.random.Generator, n_classes: int, n: int, gap: float) -
     return row
 
 
+def standard_errors(generator: np.random.Generator, n_classes: int) -> list[dict]:
+    """Return both standard errors of the ranking measures in one data set with rounded scores."""
+    shares = 0.8 ** np.arange(n_classes)
+    y = generator.choice(n_classes, size=RANKED, p=shares / shares.sum())
+    scores = generator.normal(size=(RANKED, n_classes)) + 1.2 * np.eye(n_classes)[y]
+    predictions = Predictions.from_arrays(y, np.round(scores, 2))
+    rows = []
+    for measure in MEASURES.values():
+        if measure.family != "ranking" or ("vus" in measure.name) != (n_classes == 3):
+            continue
+        if measure.applies_to(predictions):
+            by_jackknife, by_bootstrap = (
+                estimate(measure, predictions, method=method).standard_error
+                for method in ("jackknife", Bootstrap(RANKING_DRAWS))
+            )
+            rows.append({"measure": measure.name, "ratio": by_jackknife / by_bootstrap})
+    return rows
+
+
 def studies() -> dict[str, Study]:
     common = {"seed": 1, "directory": RESULTS}
     both = ["balanced", "skewed"]
@@ -239,6 +259,13 @@ def studies() -> dict[str, Study]:
         ),
         "paired": Study("coverage_paired", paired, comparisons, replications=200, **common),
         "bootstrap": Study("coverage_bootstrap", resampled, few, replications=200, **common),
+        "errors": Study(
+            "ranking_errors",
+            standard_errors,
+            grid(n_classes=[5, 3]),
+            replications=RANKED_SETS,
+            **common,
+        ),
         "bayes": Study("coverage_bayes", posterior, fewest, replications=200, **common),
     }
 
@@ -277,7 +304,6 @@ WITHIN_HEADER = [
     "cells",
     "coverage: least / median / most",
     "limits",
-    "within",
     "within, plus Monte Carlo error",
 ]
 
@@ -301,7 +327,6 @@ def rows_within(
                 len(part),
                 " / ".join(map(percent, (part.min(), np.median(part), part.max()))),
                 f"{percent(low)} to {percent(high)}",
-                ((low <= part) & (part <= high)).sum(),
                 ((low - error <= part) & (part <= high + error)).sum(),
             ]
         )
@@ -316,39 +341,6 @@ def summary(cells: pd.DataFrame, n_samples: int) -> str:
         smallest, covered = part["smallest"].to_numpy(), part["covered"].to_numpy()
         rows += rows_within([MEASURES[name].title], smallest, covered, n_samples)
     return markdown_table(["measure", *WITHIN_HEADER], rows)
-
-
-def share_told(measure: str, n_classes: int, n: int, skew: str, strength: str, ties: bool) -> float:
-    """Return the share of a cell's samples in which the estimate has a warning."""
-    sizes, generator = class_sizes(n_classes, n, skew), np.random.default_rng(2)
-    drawn = (draw(generator, sizes, strength, ties) for _ in range(SAMPLES_PER_BATCH))
-    return float(np.mean([bool(estimate(measure, sample).warnings) for sample in drawn]))
-
-
-def worst_cells(cells: pd.DataFrame) -> str:
-    """List the cells of the DMF-AUC and M that cover worst."""
-    chosen = cells[cells["measure"].isin(BOOTSTRAP_MEASURES)]
-    order = (chosen["covered"] - LEVEL).abs().sort_values(ascending=False).index[:8]
-    rows = [
-        [
-            MEASURES[row.measure].title,
-            row.n_classes,
-            row.n,
-            row.smallest,
-            row.strength,
-            "heavy" if row.ties else "none",
-            percent(row.covered),
-            f"{row.bias:+.2f}",
-            f"{row.se_ratio:.2f}",
-            percent(
-                share_told(row.measure, row.n_classes, row.n, row.skew, row.strength, row.ties)
-            ),
-        ]
-        for row in chosen.loc[order].itertuples()
-    ]
-    header = ["measure", "K", "n", "smallest class", "classifier", "ties"]
-    header += ["coverage, %", "bias / sd", "mean SE / sd", "with a warning, %"]
-    return markdown_table(header, rows)
 
 
 def picture(cells: pd.DataFrame) -> Figure:
@@ -390,14 +382,12 @@ def designs_table(table: pd.DataFrame) -> str:
                 MEASURES[measure].title,
                 f"{part['truth'].iloc[0]:.4f}",
                 f"{(part['value'] - part['truth']).mean():+.4f}",
-                f"{part['value'].std():.4f}",
-                f"{part['se'].mean():.4f}",
+                f"{part['se'].mean() / part['value'].std():.2f}",
                 percent(part["covered"].mean()),
-                f"{part['width'].mean():.4f}",
                 f"{part['width'].mean() / (high - low):.2f}",
             ]
         )
-    header = ["design", "n", "measure", "truth", "bias", "sd", "mean SE", "coverage, %", "width"]
+    header = ["design", "n", "measure", "truth", "bias", "mean SE / sd", "coverage, %"]
     return markdown_table([*header, "width / sampling range"], rows)
 
 
@@ -447,6 +437,16 @@ def paired_table(table: pd.DataFrame) -> str:
     return markdown_table([*header, "as if samples were independent, %"], rows)
 
 
+def errors_table(table: pd.DataFrame) -> str:
+    """Return the mean ratio of the standard errors over the data sets, with its own error."""
+    ratio = table.groupby("measure", sort=False)["ratio"].agg(["mean", "sem", "min", "max"])
+    rows = [
+        [f"`{x.Index}`", f"{x.mean:.3f} ± {x.sem:.3f}", f"{x.min:.2f} to {x.max:.2f}"]
+        for x in ratio.itertuples()
+    ]
+    return markdown_table(["measure", "jackknife's / bootstrap's", "least to most"], rows)
+
+
 def page(tables: dict[str, pd.DataFrame], cells: pd.DataFrame, samples: dict[str, int]) -> str:
     return f"""# Coverage of the intervals
 
@@ -459,15 +459,14 @@ those of classifiers that hardly err.
 
 ## Which method when
 
-* **Jackknife, the default: use this.** It costs one evaluation, and accounts for rare classes and
-  near-perfect classifiers. In small samples of near-perfect classifiers it covers up to 100 %, and
-  down to 90 % with classes of ten or fewer. A warning says so.
-* **Bootstrap and Bayesian bootstrap: use them if you need draws.** They cost one evaluation per
-  draw. With fewer than ten cases of a class they are too short, and they warn. The default
-  interval, BCa, corrects the skewness of near-perfect classifiers; plain percentiles do not.
+* **Jackknife, the default: use this.** It costs one evaluation. In small samples of near-perfect
+  classifiers it covers up to 100 %, and down to 90 % with classes of ten or fewer; a warning says
+  so.
+* **Bootstraps: use them if you need draws.** With fewer than ten cases of a class they are too
+  short, and they warn. BCa, the default, corrects the skewness of near-perfect classifiers; plain
+  percentiles do not.
 * **Bayesian model: use it if you want the posterior of the curve.** Its intervals of near-perfect
-  classifiers are shorter than the jackknife's and cover 90 to 94 %. The model assumes a common
-  shape of the curves, and its prior draws such areas down a little.
+  classifiers are shorter than the jackknife's and cover 90 to 94 %.
 * **The paper's bootstrap: do not use it**, except to reproduce the paper. It treats the cells of
   the rate matrices as independent.
 
@@ -490,20 +489,12 @@ Class sizes are fixed within a cell.
 The grey areas are the limits for a cell. The Monte Carlo error of a coverage,
 {monte_carlo_error(samples["grid"])} points, is not included.
 
-These cells of the DMF-AUC and M are farthest from 95 %. The last column is the share of
-{SAMPLES_PER_BATCH} samples with a warning that few observations determine the interval:
-
-{worst_cells(cells)}
-
 ## Hard cases
 
 There are {samples["designs"]} samples of each design. A to D have random class sizes. In D
 the rarest class has about three cases, and the interval depends on the variance of the other
-classes. Informedness is estimated for given class sizes. The columns are:
-
-* **sd**: standard deviation of the values over the samples
-* **mean SE**: mean of the jackknife's standard errors
-* **sampling range**: the middle 95 % of the values
+classes. Informedness is estimated for given class sizes. *SE* is the jackknife's standard error,
+*sd* the standard deviation of the values over the samples, *sampling range* their middle 95 %.
 
 {designs_table(tables["designs"])}
 
@@ -532,14 +523,23 @@ There are {samples["paired"]} pairs of classifiers on the same 300 observations,
 correlated scores.
 
 {paired_table(tables["paired"])}
+
+## Standard errors of ranking measures
+
+{samples["errors"]} data sets have five classes of unlike sizes, or three for the volumes. They have
+{RANKED:,} observations, and scores of two digits. The bootstrap has {RANKING_DRAWS} draws within
+the classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. A measure
+with kinks would show by a ratio far from one.
+
+{errors_table(tables["errors"])}
 """
 
 
 def main() -> None:
-    global POPULATION, SAMPLES_PER_BATCH, bayesian_roc
+    global POPULATION, SAMPLES_PER_BATCH, RANKED, RANKING_DRAWS, bayesian_roc
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        POPULATION, SAMPLES_PER_BATCH = 6000, 2
+        POPULATION, SAMPLES_PER_BATCH, RANKED, RANKING_DRAWS = 6000, 2, 100, 100
         bayesian_roc = functools.partial(
             bayesian_roc, algorithm="laplace"
         )  # compiling chains takes long

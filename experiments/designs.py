@@ -17,9 +17,16 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import dmfroc
-from dmfroc import Predictions, compare, compare_runs, compare_subgroups, estimate
+from dmfroc import (
+    Predictions,
+    compare,
+    compare_runs,
+    compare_subgroups,
+    dmf_auc_score,
+    estimate,
+)
 from dmfroc.applications import nested_cross_validation, plan
-from dmfroc.measures import MEASURES
+from dmfroc.measures import MEASURES, dmf_auc
 
 MEASURES_OF_DESIGNS = ("hand_till", "dmf_auc", "informedness")
 LEARNERS = {
@@ -31,6 +38,9 @@ CORRELATION = 0.7
 STANDARD_ERROR = 0.018  # of the difference of two models' areas: the mean over 100 samples
 LEVEL = 0.95
 FRESH_OF_CLASS = 1 << 11
+MANY, N_PAIRS, N_THRESHOLDS = 30, (60, 200, 435), 19  # classes, and the last are all pairs
+POPULATION_OF_PAIRS = 200_000
+PILOT = 300_000
 TRAINING_SETS = 200  # behind the performance of a learner
 
 
@@ -212,7 +222,7 @@ def plans(measure: str) -> tuple:
 
     Of a pilot of 6,000 the difference in informedness was a tenth too large, and so the power.
     """
-    pilots = paired(np.random.default_rng(1), 300_000, 0.3)
+    pilots = paired(np.random.default_rng(1), PILOT, 0.3)
     first = plan(pilots["a"], measure=measure, half_width=0.03)
     gap = estimate(measure, pilots["a"]).value - estimate(measure, pilots["b"]).value
     return first, plan(pilots, measure=measure, difference=gap, power=0.8)
@@ -224,6 +234,43 @@ def planned(generator: np.random.Generator, measure: str) -> dict:
     low, high = estimate(measure, paired(generator, of_width.n, 0.3)["a"]).interval
     [difference] = compare(paired(generator, of_power.n, 0.3), measures=measure).differences
     return {"half_width": (high - low) / 2, "rejects": difference.p_value < 1 - LEVEL}
+
+
+def many_classes(generator: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores of classes some of which are told apart well, and others hardly."""
+    y = np.arange(n) % MANY
+    scores = generator.normal(size=(n, MANY))
+    scores[np.arange(n), y] += np.linspace(0.2, 3, MANY)[y]
+    return y, scores
+
+
+@functools.cache
+def area_of_all_pairs() -> float:
+    """Return the area of all pairs in a sample so large that its error does not matter."""
+    return dmf_auc_score(
+        *many_classes(np.random.default_rng(0), POPULATION_OF_PAIRS), n_thresholds=N_THRESHOLDS
+    )
+
+
+def sampled_pairs(generator: np.random.Generator, size: int) -> list[dict]:
+    """Return values, errors and intervals from samples of the pairs and from all of them."""
+    sample = many_classes(generator, size * MANY)
+    seed = int(generator.integers(2**31))
+    rows = []
+    for n_pairs in N_PAIRS:
+        measure = dmf_auc(n_thresholds=N_THRESHOLDS, n_pairs=n_pairs, random_state=seed)
+        found = estimate(measure, *sample)
+        low, high = found.interval
+        rows.append(
+            {
+                "n_pairs": n_pairs,
+                "value": found.value,
+                "standard_error": found.standard_error,
+                "low": low,
+                "high": high,
+            }
+        )
+    return rows
 
 
 def studies() -> dict[str, Study]:
@@ -241,6 +288,9 @@ def studies() -> dict[str, Study]:
             "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=200, **common
         ),
         "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=200, **common),
+        "pairs": Study(
+            "sampled_pairs", sampled_pairs, grid(size=[20, 100]), replications=100, **common
+        ),
         "plans": Study(
             "designs_plans",
             planned,
@@ -271,9 +321,7 @@ def folds_table(table: pd.DataFrame) -> str:
             MEASURES[name].title,
             with_error(part[f"{name}_covered"]),
             f"{part[f'{name}_error'].mean() / part[f'{name}_error'].std():+.2f}",
-            f"{part[f'{name}_se'].mean() / part[f'{name}_error'].std():.2f}",
             with_error(part[f"{name}_pooled_covered"]),
-            f"{part[f'{name}_pooled_error'].mean() / part[f'{name}_pooled_error'].std():+.2f}",
         ]
         for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
         for name in MEASURES_OF_DESIGNS
@@ -282,9 +330,9 @@ def folds_table(table: pd.DataFrame) -> str:
         of_folds, pooled = (
             with_error(table[f"{name}_{kind}"]) for kind in ("covered", "pooled_covered")
         )
-        rows.append(["**all**", "", "", MEASURES[name].title, of_folds, "", "", pooled, ""])
-    header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd", "mean SE / sd"]
-    return markdown_table([*header, "pooled scores cover, %", "pooled bias / sd"], rows)
+        rows.append(["**all**", "", "", MEASURES[name].title, of_folds, "", pooled])
+    header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd"]
+    return markdown_table([*header, "pooled scores cover, %"], rows)
 
 
 def algorithm_table(table: pd.DataFrame) -> str:
@@ -370,6 +418,19 @@ def plans_table(table: pd.DataFrame) -> str:
     return markdown_table([*header, "planned n", "predicted power, %", "power, %"], rows)
 
 
+def pairs_table(table: pd.DataFrame) -> str:
+    rows, true = [], area_of_all_pairs()
+    for (size, n_pairs), part in table.groupby(["size", "n_pairs"]):
+        error = part["value"] - true
+        ratio = np.sqrt((part["standard_error"] ** 2).mean()) / error.std()
+        covers = (part["low"] <= true) & (true <= part["high"])
+        numbers = f"{error.mean():+.4f}", f"{error.std():.4f}", f"{ratio:.2f}"
+        rows.append([size, "all" if n_pairs == max(N_PAIRS) else n_pairs, *numbers])
+        rows[-1].append(with_error(covers))
+    header = ["observations of a class", "pairs", "bias", "sd", "SE / sd", "coverage, %"]
+    return markdown_table(header, rows)
+
+
 def page(tables: dict[str, pd.DataFrame]) -> str:
     return f"""# Designs beyond one test set
 
@@ -403,9 +464,7 @@ them so often.
 {models_table(tables["models"])}
 
 Equal models are the hardest case for the best set: there it holds a best one as often as it says,
-and else more often. With a single better one each of the others has to be told from that one, while
-any may be the best: of 50 others Dunnett's one-sided limit is 2.9 standard errors, which a
-difference of four exceeds in 87 % of samples.
+and else more often.
 
 ## Subgroups
 
@@ -423,18 +482,30 @@ the sampling of 300 cases.
 
 ## How many cases
 
-Planned from a pilot of 300,000 cases, then simulated at the planned number of cases
+Planned from a pilot of {PILOT:,} cases, then simulated at the planned number of cases
 ({tables["plans"]["replication"].nunique()} samples of each).
 
 {plans_table(tables["plans"])}
+
+## Samples of the pairs of classes
+
+{MANY} classes have {max(N_PAIRS)} pairs; `n_pairs=` draws some of them at random. Scores are normal
+and raised in the column of the true class, by 0.2 for the first class to 3 for the last, so that
+pairs differ. The area of all pairs is {area_of_all_pairs():.4f} in {POPULATION_OF_PAIRS:,}
+observations; {tables["pairs"]["replication"].nunique()} samples of each size.
+
+{pairs_table(tables["pairs"])}
+
+The standard error adds the error from the draw of the pairs to that from the observations. A pair
+of small classes differs from others also by chance, which then counts twice.
 """
 
 
 def main() -> None:
-    global FRESH_OF_CLASS, TRAINING_SETS
+    global FRESH_OF_CLASS, TRAINING_SETS, PILOT, POPULATION_OF_PAIRS
     options = arguments(__doc__, is_study=True)
     if options.quick:
-        FRESH_OF_CLASS, TRAINING_SETS = 256, 3
+        FRESH_OF_CLASS, TRAINING_SETS, PILOT, POPULATION_OF_PAIRS = 256, 3, 20_000, 3000
     tables = run_studies(studies(), options)
     text = page(tables)
     if options.quick:

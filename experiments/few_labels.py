@@ -123,8 +123,8 @@ def page(generator: np.random.Generator) -> str:
 
 Made by `experiments/few_labels.py`. Nominal coverage is 95 %.
 
-Three classes of shares .5, .3 and .2; {N_ROWS:,} rows of which {N_VERIFIED} are verified; a judge
-that is right in so many rows and else wrong at random. {N_SAMPLES:,} samples each.
+Three classes of shares .5, .3 and .2; {N_ROWS:,} rows, {N_VERIFIED} verified ones among them; a
+judge that is right in so many rows and wrong at random in the others. {N_SAMPLES:,} samples each.
 
 {markdown_table(header, rows)}
 

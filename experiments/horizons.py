@@ -122,8 +122,7 @@ def left_out(generator: np.random.Generator) -> list[list[str]]:
         table.append(
             [measure.title, f"{np.corrcoef(facts.influences.influences, changes)[0, 1]:.5f}",
              f"{np.corrcoef(through, changes - fixed)[0, 1]:.5f}",
-             f"{facts.moments.standard_error:.5f}", f"{error:.5f}",
-             f"{np.sqrt((plain.influences**2).sum()):.5f}"]
+             f"{facts.moments.standard_error:.5f}", f"{error:.5f}"]
         )  # fmt: skip
     return table
 
@@ -160,7 +159,7 @@ def page() -> str:
     others += [[how, "yes", *coverage(generator, 1000, RATES[50], 0.8, how)]
                for how in ("horizon", "strata")]  # fmt: skip
     of_left_out = ["measure", "correlation", "of the part through G", "standard error",
-                   "leaving one out", "weights fixed"]  # fmt: skip
+                   "leaving one out"]  # fmt: skip
     return f"""# Outcomes at a horizon
 
 Made by `experiments/horizons.py`. Nominal coverage is 95 %; {N_SAMPLES} samples each, so that a

@@ -19,7 +19,7 @@ from dmfroc.measures import get_measure
 
 LEVEL, Z = 0.95, 1.96
 POOL = 100_000  # observations of a population; its values are computed from all of them
-N_WORST = 20  # cells in a table
+N_WORST = 8  # cells in a table
 N_SAMPLES = 200
 MEASURES = (
     "hand_till",
@@ -273,23 +273,20 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
 def summary(cells: pd.DataFrame) -> str:
     """Return coverage and length by measure and kind of population."""
     rows = []
-    for (measure, role), of in cells.groupby(["measure", "role"], sort=False):
+    for (measure, role), of in cells[cells["role"] != "ordinary"].groupby(["measure", "role"]):
         rows.append(
             [
                 f"`{measure}`",
                 role,
-                len(of),
                 f"{of['coverage'].min():.1f} / {of['coverage'].median():.1f}",
                 f"{of['length'].mean():.2f}",
                 f"{of['peer'].min():.1f} / {of['peer'].median():.1f}",
-                f"{of['peer_length'].mean():.2f}",
-                f"{of['told'].mean():.0f}",
             ]
         )
     order = {name: place for place, name in enumerate(MEASURES)}
     rows.sort(key=lambda row: (order[row[0].strip("`")], row[1]))
-    header = ["measure", "populations", "number", "coverage, least / median", "length"]
-    return markdown_table([*header, "peer's coverage", "peer's length", "with a warning, %"], rows)
+    header = ["measure", "populations", "coverage, least / median", "length", "peer's coverage"]
+    return markdown_table(header, rows)
 
 
 def worst(cells: pd.DataFrame) -> str:
@@ -325,9 +322,10 @@ has none, no interval that covers can be that short: about 1.5 to 1.9 is the lea
 ([why](../uncertainty.md)).
 
 The populations are smooth (normal or skewed logits, models fitted to the digits data and
-resampled), noisy (wrong labels, heavy tails, ties, inverted observations), ordinary (values below
-.97), or have a rare class. Peers are the logit interval of areas (DeLong), Wilson's of
-accuracies, and Wald's of all others. All cells are in `experiments/results/near_perfect.csv`.
+resampled), noisy (wrong labels, heavy tails, ties, inverted observations), have a rare class, or
+are ordinary (values below .97), which only the file of results has. Peers are the logit interval of
+areas (DeLong), Wilson's of accuracies, and Wald's of all others. All cells are in
+`experiments/results/near_perfect.csv`.
 
 ## The worst cells
 

@@ -140,7 +140,9 @@ rejects if four observations decide for one classifier and none for the other.
 
 
 def main() -> None:
+    global SAMPLES_PER_BATCH
     options = arguments(__doc__, is_study=True)
+    SAMPLES_PER_BATCH = 3 if options.quick else SAMPLES_PER_BATCH
     text = page(run_study(study(), options))
     print(text) if options.quick else write_page("paired_tests", text)
 

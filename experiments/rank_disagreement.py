@@ -408,7 +408,7 @@ tasks, white-clover and ada-agnostic, are not among the data of this project.
 ![Areas in two tasks, and the curves of two models](../images/rank_disagreement_tasks.png)
 
 The paper's models are runs that users of OpenML uploaded, on 426 data sets; ours are the same
-thirty in every task, on few data sets, some of which make ten tasks that are much alike. How often
+thirty in every task, on few data sets, and some sets make ten tasks that are much alike. How often
 the first places differ depends on how close the best models are to each other.
 """
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import trust
 from _runner import Study
 from _study import RESULTS, arguments, markdown_table, run_studies, write_page
 from trust import LEVEL, sample, truths
@@ -126,8 +128,12 @@ smoothed version that is as nearly perfect.
 
 
 def main() -> None:
+    global N_SAMPLES, N_DIRECT
     options = arguments(__doc__, is_study=True)
-    [table] = run_studies({"rehearsal": study()}, options).values()
+    if options.quick:
+        N_SAMPLES, N_DIRECT, trust.POPULATION = 4, 2, 6000
+    settings = study().settings[options.quick :]  # the first one is a bootstrap, which takes long
+    [table] = run_studies({"rehearsal": replace(study(), settings=settings)}, options).values()
     text = page(table)
     if options.quick:
         print(text)

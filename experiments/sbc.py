@@ -1,12 +1,14 @@
-"""Simulation-based calibration: whether the samplers draw from the posterior they claim to.
+"""Simulation-based calibration: whether samplers draw from the posterior that they claim to.
 
 Parameters drawn from the prior, data drawn given them, and posterior draws given the data: then
 the rank of each true value among its draws is uniform (Talts et al. 2018). The data come from the
-model itself, with independent columns and an untempered likelihood.
+model itself, with independent columns and an untempered likelihood. Then the default posterior, of
+scores of observations.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,11 +17,21 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 from _runner import Study, grid
-from _study import RESULTS, arguments, markdown_table, run_study, write_figure, write_page
+from _study import (
+    RESULTS,
+    arguments,
+    markdown_table,
+    run_studies,
+    simulate,
+    write_figure,
+    write_page,
+)
 from matplotlib.figure import Figure
 from scipy.special import expit
 from scipy.stats import binom, chisquare
 
+from dmfroc import Predictions, dmf_auc_score
+from dmfroc.bayes import bayesian_roc
 from dmfroc.bayes.models import (
     Likelihood,
     Priors,
@@ -48,6 +60,9 @@ MODELS: dict[str, tuple[Structure, Likelihood]] = {
     "ordinal": ("rank_one", "ordinal"),
     "hierarchical": ("hierarchical", "ordinal"),
 }
+CLASSES, CASES, POPULATION, LEVEL = (2, 3, 5), 40, 30_000, 0.95
+SPREAD = 1.5  # of the distances of the classes from all others
+N_TENTHS = 10
 QUANTITIES = ("auc", "spread", "first pair's effect", "first pair's first TPR logit")
 
 
@@ -108,8 +123,62 @@ def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:
     return dict(zip(QUANTITIES, found.tolist(), strict=True))
 
 
-def study(models: list[str]) -> Study:
-    return Study("sbc", ranks, grid(model=models), replications=500, seed=1, directory=RESULTS)
+def posterior_of_a_sample(generator: np.random.Generator, n_classes: int) -> list[dict]:
+    """Draw a population and a sample of it; return where its area is among the draws."""
+    means = np.diag(np.abs(generator.normal(0, SPREAD, n_classes)))
+    population = simulate(generator, POPULATION, means)
+    true = dmf_auc_score(Predictions.from_arrays(*population, labels=range(n_classes)))
+    y, scores = simulate(generator, CASES * n_classes, means)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = bayesian_roc(y, scores, algorithm="laplace", n_draws=250, level=LEVEL)
+    drawn = found.posterior["posterior"]["auc"].to_numpy()
+    low, high = found.interval
+    return [
+        {
+            "rank": float((drawn < true).mean()),
+            "covers": low <= true <= high,
+            "error": found.value - true,
+            "deviation": float(drawn.std()),
+        }
+    ]
+
+
+def real_scores_table(table: pd.DataFrame) -> str:
+    """Return how ranks and intervals of the default posterior turned out."""
+    found = []
+    for n_classes, x in table.groupby("n_classes"):
+        counts = np.histogram(x["rank"], bins=N_TENTHS, range=(0, 1))[0]
+        found.append(
+            [
+                n_classes,
+                len(x),
+                f"{100 * x['covers'].mean():.1f}",
+                f"{x['error'].mean():+.4f}",
+                f"{x['error'].std():.4f}",
+                f"{x['deviation'].mean():.4f}",
+                " ".join(map(str, counts)),
+                f"{chisquare(counts).pvalue:.3f}",
+            ]
+        )
+    header = ["classes", "data sets", f"coverage of {100 * LEVEL:g} %", "mean error"]
+    header += ["its standard deviation", "mean posterior deviation", "ranks in tenths", "p"]
+    return markdown_table(header, found)
+
+
+def studies(models: list[str]) -> dict[str, Study]:
+    settings, of_classes = grid(model=models), grid(n_classes=list(CLASSES))
+    return {
+        "sbc": Study("sbc", ranks, settings, replications=500, seed=1, directory=RESULTS),
+        "scores": Study(
+            "posterior_calibration",
+            posterior_of_a_sample,
+            of_classes,
+            replications=200,
+            seed=8,
+            directory=RESULTS,
+        ),
+    }
 
 
 def report(table: pd.DataFrame) -> tuple[str, Figure]:
@@ -136,33 +205,48 @@ def report(table: pd.DataFrame) -> tuple[str, Figure]:
     return markdown_table(header, rows), figure
 
 
-def page(n_replications: int, table: str) -> str:
+def page(n_replications: int, table: str, of_scores: str) -> str:
     """Report the study."""
-    return f"""# Calibration of the samplers
+    return f"""# Calibration of posteriors
 
-Made by `experiments/sbc.py`: {n_replications} data sets for each model, drawn from it with
-parameters drawn from its default prior ({N_PAIRS} pairs, {N_THRESHOLDS} thresholds, {CLASS_SIZE}
-observations per class, no tempering). If the sampler is right, the rank of a true value among
-{N_RANKS - 1} posterior draws (every {THINNING}th of {N_DRAWS}) is uniform; *p* is that of a
+Made by `experiments/sbc.py`.
+
+## The samplers
+
+Each model has {n_replications} data sets, drawn with parameters from its default prior ({N_PAIRS}
+pairs, {N_THRESHOLDS} thresholds, {CLASS_SIZE} observations per class, no tempering). If the sampler
+is right, the rank of a true value among {N_RANKS - 1} posterior draws is uniform; *p* is that of a
 chi-square test over {N_BINS} bins.
 
 ![Histograms of ranks](../images/sbc.png)
 
 {table}
 
-The binomial and the ordinal model are of rank one. Of the hierarchical one the spread is that of
-the shifts of the false positive rate. This says that the draws are from the posterior of the
-model, not that the model holds for real scores, whose columns share their observations: see
-[tempering](../bayes.md).
+The binomial and the ordinal model are of rank one. The spread of the hierarchical model is that of
+the shifts of the false positive rate. The draws are from the posterior of the model; whether the
+model holds for real scores is another question, which comes next.
+
+## The default posterior of scores
+
+Each data set has {CASES} cases of each class, from a population of its own: logits are normal, and
+those of class k are larger in its column by the absolute value of a normal number with standard
+deviation {SPREAD:g}. The true area is that of {POPULATION:,} observations. The posterior is that of
+`bayesian_roc(y, scores, algorithm="laplace")`: thresholds of one column, binomial cells, tempered.
+*Ranks in tenths* counts the data sets by the share of draws below the true area; *p* is that of a
+chi-square test of uniformity. The populations are not drawn from the prior of the model, which has
+no distribution of scores, so these ranks need only be about uniform.
+
+{of_scores}
 """
 
 
 if __name__ == "__main__":
     options = arguments(__doc__, is_study=True)
-    found = run_study(study(["ordinal"] if options.quick else list(MODELS)), options)
-    table, figure = report(found)
+    found = run_studies(studies(["ordinal"] if options.quick else list(MODELS)), options)
+    table, figure = report(found["sbc"])
+    of_scores = real_scores_table(found["scores"])
     if options.quick:
-        print(table)
+        print(table, of_scores, sep="\n\n")
     else:
         write_figure("sbc", figure)
-        write_page("sbc", page(found["replication"].nunique(), table))
+        write_page("sbc", page(found["sbc"]["replication"].nunique(), table, of_scores))

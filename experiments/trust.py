@@ -45,6 +45,7 @@ LEAST, MOST, CHANCE = 0.92, 0.975, 0.025  # what counts as holding, but for Mont
 MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
 LOWEST = 0.85  # which no cell may miss, with a warning or without
 LONGEST = 1.25  # oracles, of an interval that counts as short
+N_SHOWN = 8  # cells in a table
 OFTEN = 0.9  # the share of estimates with a warning
 
 
@@ -338,18 +339,16 @@ def peers_table(cells: pd.DataFrame) -> str:
             f"{100 * of['coverage'].min():.0f} / {100 * of['coverage'].median():.0f}",
             f"{of['length'].median():.2f}",
             f"{100 * of['peer'].min():.0f} / {100 * of['peer'].median():.0f}",
-            f"{of['peer_length'].median():.2f}",
-            int(of["is_long"].sum()),
         ]
         for name in MEASURES
         if len(of := cells[cells["measure"] == name])
     ]
     header = ["measure", "designs", "coverage, least / median", "median length"]
-    return markdown_table([*header, "peer's coverage", "peer's length", "long in designs"], rows)
+    return markdown_table([*header, "peer's coverage"], rows)
 
 
 def table_of_cells(cells: pd.DataFrame) -> str:
-    """Return all numbers of some cells, those that cover least first."""
+    """Return all numbers of the cells that cover least."""
     rows = [
         [
             f"`{row.measure}`",
@@ -361,7 +360,7 @@ def table_of_cells(cells: pd.DataFrame) -> str:
             f"{row.bias_over_sd:+.2f}",
             f"{100 * row.told:.0f}",
         ]
-        for row in cells.sort_values("coverage").itertuples()
+        for row in cells.sort_values("coverage").head(N_SHOWN).itertuples()
     ]
     if not rows:
         return "None."
@@ -419,9 +418,8 @@ def page(cells: pd.DataFrame) -> str:
     untold, claiming = cells[fails & ~is_told], cells[~fails & ~is_told]
     far = cells[(cells["coverage"] < LOWEST) & cells["is_short"] & is_told]
     sizes = "\n".join(
-        f"* **{name}**: {', '.join(map(str, DESIGNS[name].sizes[:4]))}"
-        f"{', ...' if len(DESIGNS[name].sizes) > 4 else ''} observations"
-        + ("" if name in CHOSEN else "; new" if name in NEW else "; confirming")
+        f"* {name} ({', '.join(map(str, DESIGNS[name].sizes[:4]))}"
+        f"{', ...' if len(DESIGNS[name].sizes) > 4 else ''})"
         for name in DESIGNS
         if name in set(cells["design"])
     )
@@ -466,9 +464,13 @@ the right.
 
 ## What fails without a warning
 
+{len(untold)} cells; these are the {N_SHOWN} that cover least.
+
 {table_of_cells(untold)}
 
 ## What covers less than {100 * LOWEST:.0f} %, with a warning
+
+{len(far)} cells; these are the {N_SHOWN} that cover least.
 
 {table_of_cells(far)}
 
@@ -481,7 +483,8 @@ others. All cells are in `experiments/results/trust_cells.csv`.
 
 ## The designs
 
-The score of an observation's own class exceeds the others by a shift, with normal noise.
+The score of an observation's own class exceeds the others by a shift, with normal noise. Class
+sizes are in brackets.
 
 {sizes}
 

@@ -484,7 +484,7 @@ on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
 
 ## The worst cells
 
-{_table(known.head(max(25, len(fails))))}
+{_table(known.head(max(10, len(fails))))}
 
 ## All uses
 

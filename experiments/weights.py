@@ -91,8 +91,9 @@ def picture(n: int) -> Figure:
 
 
 def factor_table(aucs: pd.DataFrame) -> str:
-    """Return means and standard deviations by number of classes and factor."""
-    grouped = aucs.groupby("n_classes")
+    """Return means and standard deviations by factor, of the fewest and of the most classes."""
+    k = aucs.index.get_level_values("n_classes")
+    grouped = aucs[(k == k.min()) | (k == k.max())].groupby("n_classes")
     rows = [
         [str(k), *(f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(means, sds, strict=True))]
         for k, means, sds in zip(

@@ -387,7 +387,7 @@ def multiclass_roc(
         Number of factors of the model. With more than one, pairs may differ in the form of their
         curves, not only in how fast the rates rise. The centre is then the mean of the pairs'
         fitted curves on the scale of the link; the prior draws pairs towards it. The fit is
-        compiled once for each number of classes and thresholds. `docs/experiments/rank.md`
+        compiled once for each number of classes and thresholds. `docs/experiments/real_data.md`
         compares ranks on real data.
     preset : {"default", "paper", "unweighted"}
         The estimators of Wang and Carvalho: ``shrinkage=0`` and ``threshold_pool="pooled"``, in
