@@ -17,7 +17,14 @@ from scipy.special import chdtrc
 
 from dmfroc._kit.arrays import AnyArray, IntPerRow, PerRow
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import all_the_same, calibration, events, no_events, no_logits
+from dmfroc.measures.calibration import (
+    all_the_same,
+    calibration,
+    events,
+    last_number,
+    no_events,
+    no_logits,
+)
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import (
     UNIT,
@@ -227,13 +234,8 @@ class MeanDistance(Statistic):
 
     def count(self, weights: PerRow, xp: Any) -> Distances:
         gaps = self.curves.gaps(weights)
-        of_events = [self._of_event(np.abs(gap.gaps), weights) for gap in gaps]
+        of_events = [_summary(np.abs(gap.gaps), weights, self.share) for gap in gaps]
         return Distances(np.mean(of_events, keepdims=True), tuple(gaps))
-
-    def _of_event(self, distances: PerRow, weights: PerRow) -> float:
-        if self.share is None:
-            return float(weights @ distances / weights.sum())
-        return _quantile_of(distances, weights, self.share)
 
     def pull_back(self, weights: PerRow, table: Distances, derivatives: Distances) -> PerRow:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
@@ -246,7 +248,7 @@ class MeanDistance(Statistic):
                 slopes = derivative * share * np.sign(gap.gaps) * p * (1 - p)
                 by_coefficients = fit.features @ slopes
             else:
-                quantile = _quantile_of(distances, weights, self.share)
+                quantile = _summary(distances, weights, self.share)
                 place = np.abs(distances - quantile).argmin()
                 slope = derivative * np.sign(gap.gaps[place]) * p[place] * (1 - p[place])
                 by_coefficients = slope * fit.features[:, place]
@@ -267,21 +269,17 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     return SmoothCurves(fits, forecast, predictions.sample_weight)
 
 
-def _number(table: Distances, xp: Any) -> Any:
-    return table.values.sum()
-
-
 def _mean_distance(
     predictions: Predictions, pos_label: Hashable, share: float | None
 ) -> MeanDistance:
     return MeanDistance(smooth_curves(predictions, pos_label), share)
 
 
-def _quantile_of(distances: PerRow, weights: PerRow, share: float) -> float:
-    """Return the quantile of weighted distances; only those of its bin are sorted."""
+def _summary(distances: PerRow, weights: PerRow, share: float | None) -> float:
+    """Return the mean of weighted distances, or a quantile: only those of its bin are sorted."""
     largest = distances.max()
-    if not np.isfinite(largest):
-        return np.nan
+    if share is None or not np.isfinite(largest):
+        return float(weights @ distances / weights.sum())
     cells = (distances * (_BINS / max(largest, _NOTHING))).astype(int)
     up_to = np.cumsum(np.bincount(cells, weights))
     sought = share * up_to[-1] * (1 - 1e-12)
@@ -349,7 +347,7 @@ def _distance(title: str, pos_label: Hashable, share: float | None, **attributes
     return calibration(
         title,
         WithOptions(_mean_distance, pos_label=pos_label, share=share),
-        _number,
+        last_number,
         bounds=UNIT,
         greater_is_better=False,
         obstacle=WithOptions(no_logits, no_events, pos_label),
