@@ -34,7 +34,7 @@ class NonInferiority:
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(400) % 2
     >>> scores = {name: y + rng.normal(size=400) for name in ("new", "old")}
-    >>> found = dmfroc.compare(y, scores, measure="auc", test=NonInferiority(0.1))
+    >>> found = dmfroc.compare(y, scores, measures="auc", test=NonInferiority(0.1))
     >>> found.differences[0].p_value < 0.05
     True
     """
@@ -60,7 +60,7 @@ class Equivalence:
     >>> rng = np.random.default_rng(0)
     >>> y = np.arange(400) % 2
     >>> scores = {name: y + rng.normal(size=400) for name in ("new", "old")}
-    >>> found = dmfroc.compare(y, scores, measure="auc", test=Equivalence(0.1))
+    >>> found = dmfroc.compare(y, scores, measures="auc", test=Equivalence(0.1))
     >>> found.differences[0].probability_equivalent > 0.9
     True
     """
