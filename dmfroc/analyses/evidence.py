@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from dmfroc._kit.arrays import IntPerRow
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc._kit.threads import parallel
+from dmfroc._kit.threads import one_blas_thread, parallel
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.scan import Scan
@@ -524,6 +524,7 @@ def below_chance_message(measure: Measure, estimates: Sequence[Estimate]) -> str
     )
 
 
+@one_blas_thread()
 def estimates_of(
     measures: Sequence[Measure], methods: Sequence[IntervalMethod], sample: Sample
 ) -> list[Estimate]:

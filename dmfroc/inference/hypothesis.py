@@ -310,6 +310,7 @@ def error_reaching(
 
     farthest = min(_FARTHEST, -float(ndtri(least / 2))) if least > 0 else _FARTHEST
 
+    @cache  # the search asks for both ends again
     def distance(quantile: float) -> float:
         apart = end(2 * float(ndtr(-quantile))) - threshold
         return -apart if upper else apart

@@ -124,7 +124,8 @@ def recalibration(predictions: Predictions, pos_label: Hashable, has_slope: bool
     return LogisticFit(*logits(predictions, pos_label), has_slope, predictions.sample_weight)
 
 
-def _last(table: Sums, xp: Any) -> Any:
+def last_number(table: Any, xp: Any) -> Any:
+    """Return the last number of a table, a summary."""
     return (table.values * np.eye(table.values.shape[0])[-1]).sum()
 
 
@@ -164,7 +165,7 @@ def calibration_intercept(pos_label: Any = None) -> Measure:
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=False)
     obstacle = WithOptions(no_logits, no_single_class, pos_label)
     title = "Calibration intercept (slope 1)"
-    return calibration(title, statistic, _last, target=0.0, obstacle=obstacle)
+    return calibration(title, statistic, last_number, target=0.0, obstacle=obstacle)
 
 
 def _heavy_rows_message(predictions: Predictions) -> str | None:
@@ -219,7 +220,7 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     obstacle = WithOptions(no_logits, no_events, pos_label)
     attributes: dict[str, Any] = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
     attributes |= {"target": 1.0, "undefined": all_the_same}
-    return calibration("Calibration slope", statistic, _last, **attributes)
+    return calibration("Calibration slope", statistic, last_number, **attributes)
 
 
 # Sums

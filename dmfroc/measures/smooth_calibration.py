@@ -15,9 +15,16 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
-from dmfroc._kit.arrays import IntPerRow, PerRow
+from dmfroc._kit.arrays import AnyArray, IntPerRow, PerRow
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.calibration import all_the_same, calibration, events, no_events, no_logits
+from dmfroc.measures.calibration import (
+    all_the_same,
+    calibration,
+    events,
+    last_number,
+    no_events,
+    no_logits,
+)
 from dmfroc.measures.cross_fitting import folds_of
 from dmfroc.measures.measure import (
     UNIT,
@@ -28,13 +35,13 @@ from dmfroc.measures.measure import (
 )
 from dmfroc.measures.registry import also_called, register
 from dmfroc.measures.statistics.recalibration import BinaryFit
-from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
+from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
-_SHARES = (0.5, 0.9, 1.0)  # of the observations below each quantile
+_BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
 _ERROR, _QUANTILE = 0.05, 1.96  # of the test that excludes calibration
 _KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
-_NODES = 512  # of a grid
-_PER_NODE = 16  # observations from which on a grid saves time
+_NODES = 1024  # of a grid
+_PER_NODE = 8  # observations from which on a grid saves time
 _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precise to 3e-7
 # Row k has the coefficients of t^k in the cubic polynomials that are 1 at one of -1, 0, 1, 2.
 _CUBIC = np.linalg.inv(np.vander([-1.0, 0, 1, 2], increasing=True))
@@ -74,19 +81,36 @@ class SmoothFit(BinaryFit):
         folds: Bool[np.ndarray, "folds n"] | None = None,
     ) -> Float[np.ndarray, "*sets_or_folds q"]:
         """Return the coefficients as `BinaryFit` does, or without the rows of each fold."""
-        if weights.shape[-1] >= _NODES * _PER_NODE:
-            of_nodes = self._weights_on_grid(weights)
+        if self.has_grid:
+            of_nodes = self.weights_on_grid(weights)
             if folds is not None:
-                of_folds = [self._weights_on_grid(weights, np.flatnonzero(x)) for x in folds]
+                of_folds = [self.weights_on_grid(weights, np.flatnonzero(x)) for x in folds]
                 of_nodes = of_nodes - np.array(of_folds)
-            coefficients = self._grid.fitted(of_nodes, start)
-            predictors = (coefficients @ self._grid.features)[..., :_NODES]
-            if np.abs(np.diff(predictors)).max() <= _LARGEST_STEP:  # false for NaN
+            coefficients = self.grid.fitted(of_nodes, start)
+            if self.is_precise(coefficients, of_nodes):
                 return coefficients
         return super().fitted(weights if folds is None else np.where(folds, 0.0, weights), start)
 
+    @property
+    def has_grid(self) -> bool:
+        """Whether there are so many observations that a grid saves time."""
+        return len(self.outcome) >= _NODES * _PER_NODE
+
+    def is_precise(
+        self,
+        coefficients: Float[np.ndarray, "*sets q"],
+        of_nodes: Float[np.ndarray, "*sets nodes"],
+    ) -> bool:
+        """Whether there are curves that change little from node to node of a grid."""
+        if not self.has_grid:
+            return bool(np.isfinite(coefficients).all())
+        steps = np.diff((coefficients @ self.grid.features)[..., :_NODES], append=np.nan)
+        weights = np.abs(of_nodes[..., :_NODES]) + np.abs(of_nodes[..., _NODES:])
+        errors = (weights * steps**4)[..., :-1].sum(axis=-1) / weights.sum(axis=-1)
+        return bool(errors.max() <= _LARGEST_STEP**4)  # false for NaN
+
     @cached_property
-    def _grid(self) -> BinaryFit:
+    def grid(self) -> BinaryFit:
         """The fit to as many nodes without the event as with it."""
         nodes = spline_features(self._nodes, self.knots)
         return BinaryFit(np.repeat([0.0, 1.0], _NODES), np.tile(nodes, 2))
@@ -103,15 +127,15 @@ class SmoothFit(BinaryFit):
         """The cell of each observation, those of events last, and its place in the cell."""
         first, second = self._nodes[1:3]
         place = (self.features[1] - first) / (second - first)
-        cell = np.minimum(place.astype(np.int32), _NODES - 4)
+        cell = np.minimum(place.astype(int), _NODES - 4)
         return cell + np.where(self.outcome == 1, _NODES, 0), place - cell
 
-    def _weights_on_grid(
+    def weights_on_grid(
         self, weights: Float[np.ndarray, "*sets n"], rows: Int[np.ndarray, " _"] | None = None
     ) -> Float[np.ndarray, "*sets nodes"]:
         """Return the weights of nodes that give cubic functions the sums of the observations."""
         if weights.ndim > 1:
-            return np.array([self._weights_on_grid(of_set) for of_set in weights])
+            return np.array([self.weights_on_grid(of_set) for of_set in weights])
         (cells, place), moments = self._cells, []
         if rows is not None:
             cells, place, weights = (x.take(rows) for x in (cells, place, weights))
@@ -125,26 +149,20 @@ class SmoothFit(BinaryFit):
 
 
 class Gap(NamedTuple):
-    """The smooth curve of one event, what it adds to the forecasts, and how far it is from them."""
+    """The smooth curve of one event, and what it adds to the forecasts."""
 
     predicted: PerRow
     gaps: PerRow
     coefficients: Float[np.ndarray, " q"]
-    summaries: Float[np.ndarray, " m"]
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCurves(Statistic):
-    """The smooth curves of the events of some predictions, and how far probabilities are from them.
-
-    Its table has the means over the events of the mean distance and of its quantiles.
-    """
+class SmoothCurves:
+    """The smooth curves of the events of some predictions."""
 
     fits: tuple[SmoothFit, ...]
     forecast: Float[np.ndarray, "events n"]
     sample_weight: PerRow
-
-    is_compiled: ClassVar[bool] = False
 
     def gaps(self, weights: PerRow) -> list[Gap]:
         """Fit the curves; those of the sample's own weights are fitted once."""
@@ -153,42 +171,94 @@ class SmoothCurves(Statistic):
         return self.fitted(weights, [gap.coefficients for gap in _gaps_of_sample(self)])
 
     def fitted(
-        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"] | None]
+        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None = None
     ) -> list[Gap]:
         """Fit the curves to weighted observations."""
-        gaps = []
-        for fit, forecast, start in zip(self.fits, self.forecast, starts, strict=True):
-            is_fitted = start is not None and np.isfinite(start).all()
-            coefficients = fit.fitted(weights, start if is_fitted else None)
+        gaps, found = [], self._coefficients(weights, starts)
+        for fit, forecast, coefficients in zip(self.fits, self.forecast, found, strict=True):
             predicted = fit.predicted(coefficients)
-            gap = predicted - forecast
-            gaps.append(Gap(predicted, gap, coefficients, _summaries(gap, weights)))
+            gaps.append(Gap(predicted, predicted - forecast, coefficients))
         return gaps
 
-    def count(self, weights: PerRow, xp: Any) -> Sums:
-        return Sums(np.mean([gap.summaries for gap in self.gaps(weights)], axis=0))
+    def _coefficients(
+        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None
+    ) -> list[Float[np.ndarray, " q"]]:
+        """Fit all curves side by side, then those by themselves for which that did not do."""
+        found: list[Any] = [None] * len(self.fits)
+        for places, at_once in self._alike:
+            fits, start, of_fits = [self.fits[x] for x in places], None, weights
+            if starts is not None and np.isfinite(given := [starts[x] for x in places]).all():
+                start = np.array(given)
+            if fits[0].has_grid:
+                of_fits = np.array([fit.weights_on_grid(weights) for fit in fits])
+            all_weights = np.broadcast_to(of_fits, (len(fits), of_fits.shape[-1]))
+            together = zip(places, fits, at_once.fitted(of_fits, start), all_weights, strict=True)
+            for i, (place, fit, own, of_fit) in enumerate(together):
+                if not fit.is_precise(own, of_fit):
+                    first = None if start is None else start[i]
+                    own = fit.fitted(weights, own if np.isfinite(own).all() else first)
+                found[place] = own
+        return found
 
-    def pull_back(self, weights: PerRow, table: Sums, derivatives: Sums) -> PerRow:
+    @cached_property
+    def _alike(self) -> list[tuple[list[int], BinaryFit]]:
+        """The places of fits with as many features, and these fits at once, on a grid if any."""
+        places: dict[int, list[int]] = {}
+        for place, fit in enumerate(self.fits):
+            places.setdefault(len(fit.features), []).append(place)
+        parts = [fit.grid if fit.has_grid else fit for fit in self.fits]
+        alike = []
+        for some in places.values():
+            outcomes, features = zip(
+                *((parts[x].outcome, parts[x].features) for x in some), strict=True
+            )
+            alike.append((some, BinaryFit(np.array(outcomes), np.array(features))))
+        return alike
+
+
+class Distances(NamedTuple):
+    """The mean of the events' distances, or of a quantile of them, and what they follow from."""
+
+    values: Float[AnyArray, " 1"]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanDistance(Statistic):
+    """How far probabilities are from the smooth curves: the mean, or a quantile, over the rows."""
+
+    curves: SmoothCurves
+    share: float | None  # of the observations below the quantile
+
+    is_compiled: ClassVar[bool] = False
+
+    def count(self, weights: PerRow, xp: Any) -> Distances:
+        gaps = self.curves.gaps(weights)
+        of_events = [_summary(np.abs(gap.gaps), weights, self.share) for gap in gaps]
+        return Distances(np.mean(of_events, keepdims=True), tuple(gaps))
+
+    def pull_back(self, weights: PerRow, table: Distances, derivatives: Distances) -> PerRow:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, share = self.fits, weights / weights.sum()
-        of_mean, *of_quantiles = derivatives.values / len(fits)
-        gradient = np.zeros(len(weights))
-        for fit, gap in zip(fits, self.gaps(weights), strict=True):
+        fits, share = self.curves.fits, weights / weights.sum()
+        gradient, derivative = np.zeros(len(weights)), derivatives.values[0] / len(fits)
+        for fit, gap in zip(fits, table.gaps, strict=True):
             p, distances = gap.predicted, np.abs(gap.gaps)
-            gradient += of_mean / weights.sum() * (distances - share @ distances)
-            slopes = of_mean * share * np.sign(gap.gaps)
-            if any(of_quantiles):
-                for derivative, quantile in zip(of_quantiles, gap.summaries[1:], strict=True):
-                    place = np.abs(distances - quantile).argmin()
-                    slopes[place] += derivative * np.sign(gap.gaps[place])
-            slopes *= p * (1 - p)
-            gradient += fit.pull_back(weights, p, fit.features @ slopes)
+            if self.share is None:
+                gradient += derivative / weights.sum() * (distances - share @ distances)
+                slopes = derivative * share * np.sign(gap.gaps) * p * (1 - p)
+                by_coefficients = fit.features @ slopes
+            else:
+                quantile = _summary(distances, weights, self.share)
+                place = np.abs(distances - quantile).argmin()
+                slope = derivative * np.sign(gap.gaps[place]) * p[place] * (1 - p[place])
+                by_coefficients = slope * fit.features[:, place]
+            gradient += fit.pull_back(weights, p, by_coefficients)
         return gradient
 
 
 @once_per_predictions
 def _gaps_of_sample(curves: SmoothCurves) -> list[Gap]:
-    return curves.fitted(curves.sample_weight, [None] * len(curves.fits))
+    return curves.fitted(curves.sample_weight)
 
 
 @once_per_predictions
@@ -199,22 +269,26 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     return SmoothCurves(fits, forecast, predictions.sample_weight)
 
 
-def _summaries(gaps: PerRow, weights: PerRow) -> Float[np.ndarray, " m"]:
-    """Return the mean of the distances, and their quantiles."""
-    counted = np.flatnonzero(weights)
-    distances, weights = np.abs(gaps.take(counted)), weights.take(counted)
-    mean = weights @ distances / weights.sum()
-    if np.ptp(weights) == 0:
-        places = np.ceil(np.array(_SHARES) * len(weights) * (1 - 1e-12)).astype(int) - 1
-        return np.append(mean, np.partition(distances, places)[places])
-    order = np.argsort(distances)
-    below = np.cumsum(weights[order])
-    places = np.searchsorted(below, np.array(_SHARES) * below[-1] * (1 - 1e-12))
-    return np.append(mean, distances[order[np.minimum(places, len(below) - 1)]])
+def _mean_distance(
+    predictions: Predictions, pos_label: Hashable, share: float | None
+) -> MeanDistance:
+    return MeanDistance(smooth_curves(predictions, pos_label), share)
 
 
-def _one_of(table: Sums, xp: Any, place: int) -> Any:
-    return (table.values * np.eye(len(_SHARES) + 1)[place]).sum()
+def _summary(distances: PerRow, weights: PerRow, share: float | None) -> float:
+    """Return the mean of weighted distances, or a quantile: only those of its bin are sorted."""
+    largest = distances.max()
+    if share is None or not np.isfinite(largest):
+        return float(weights @ distances / weights.sum())
+    cells = (distances * (_BINS / max(largest, _NOTHING))).astype(int)
+    up_to = np.cumsum(np.bincount(cells, weights))
+    sought = share * up_to[-1] * (1 - 1e-12)
+    cell = np.searchsorted(up_to, sought)
+    some = np.flatnonzero((cells == cell) & (weights > 0))
+    some = some[np.argsort(distances[some])]
+    below = up_to[cell] - weights[some].sum()
+    place = np.searchsorted(below + np.cumsum(weights[some]), sought)
+    return float(distances[some[min(place, len(some) - 1)]])
 
 
 def _on_other_sides(
@@ -269,11 +343,11 @@ def _excludes_calibration(
     return bool(min(p_values) * len(p_values) < _ERROR)
 
 
-def _distance(title: str, pos_label: Hashable, place: int, **attributes: Any) -> Measure:
+def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
     return calibration(
         title,
-        WithOptions(smooth_curves, pos_label=pos_label),
-        WithOptions(_one_of, place=place),
+        WithOptions(_mean_distance, pos_label=pos_label, share=share),
+        last_number,
         bounds=UNIT,
         greater_is_better=False,
         obstacle=WithOptions(no_logits, no_events, pos_label),
@@ -322,7 +396,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
     """
     interval = IntervalProperties(cross_fit=WithOptions(_on_other_sides, pos_label=pos_label))
     title = "Integrated calibration index"
-    return _distance(title, pos_label, 0, is_smooth=False, interval=interval)
+    return _distance(title, pos_label, None, is_smooth=False, interval=interval)
 
 
 def _never_reaches_zero(predictions: Predictions) -> str:
@@ -334,8 +408,8 @@ def _never_reaches_zero(predictions: Predictions) -> str:
 
 
 def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
-    title, place = f"Calibration error, {what}", 1 + _SHARES.index(share)
-    return _distance(title, pos_label, place, caveats=(_never_reaches_zero,))
+    title = f"Calibration error, {what}"
+    return _distance(title, pos_label, share, caveats=(_never_reaches_zero,))
 
 
 @register()

@@ -14,7 +14,7 @@ from dmfroc._kit.arrays import IntPerRow, Scores, begins
 from dmfroc._kit.threads import parallel
 from dmfroc.inputs.predictions import Predictions
 
-_NUMBERS_PER_TASK = 1 << 17  # what a processor's cache holds
+_NUMBERS_PER_TASK = 1 << 15  # larger temporary arrays may cost page faults, three times the work
 _FEWEST_ROWS_PER_TASK = 256
 FRACTIONS = {4: (10**6, 2000), 8: (10**12, 10**6)}  # denominators of decimals, and of others
 _SOME_ROWS = 1000

@@ -135,26 +135,29 @@ def _fit_to_sample(fit: LogisticFit) -> Sums:
 
 @dataclass(frozen=True, eq=False)
 class BinaryFit:
-    """A logistic regression of one event on features; the first is constant."""
+    """Logistic regressions, each of one event on features; the first is constant."""
 
-    outcome: PerRow
-    features: Float[np.ndarray, "q n"]
+    outcome: Float[np.ndarray, "*events n"]
+    features: Float[np.ndarray, "*events q n"]
 
     def predicted(self, coefficients: Coefficients) -> PerRow:
         """Return the probability of the event in each row."""
         return expit(coefficients @ self.features)
 
     def fitted(
-        self, weights: Float[np.ndarray, "*sets n"], start: Coefficients | None = None
-    ) -> Float[np.ndarray, "*sets q"]:
+        self,
+        weights: Float[np.ndarray, "*sets n"],
+        start: Float[np.ndarray, "*events q"] | None = None,
+    ) -> Float[np.ndarray, "*sets_or_events q"]:
         """Return the coefficients with each set of weights; NaN where one separates the event.
 
         ``start`` are those of similar weights. By default the second feature is taken as logit.
         """
-        first = np.eye(1, len(self.features), 1)[0] if start is None else start
-        rows = np.flatnonzero(np.atleast_2d(weights).any(axis=0))
-        some = BinaryFit(self.outcome.take(rows), self.features.take(rows, axis=1))
-        first = np.broadcast_to(first, (*weights.shape[:-1], len(first)))
+        first = np.eye(1, self.features.shape[-2], 1)[0] if start is None else start
+        rows = np.flatnonzero(weights.reshape(-1, weights.shape[-1]).any(axis=0))
+        some = BinaryFit(self.outcome.take(rows, -1), self.features.take(rows, -1))
+        sets = np.broadcast_shapes(weights.shape[:-1], self.features.shape[:-2])
+        first = np.broadcast_to(first, (*sets, first.shape[-1]))
         derivatives = partial(some._derivatives, weights.take(rows, axis=-1))
         return _by_newton(derivatives, first, weights.sum(axis=-1)).values
 
@@ -166,16 +169,18 @@ class BinaryFit:
         at_once = max(_ROWS_AT_ONCE // math.prod(sets), 1)
         for first in range(0, weights.shape[-1], at_once):
             some = slice(first, first + at_once)
-            x, weight, against = self.features[:, some], weights[..., some], self._against[some]
+            x, against = self.features[..., some], self._against[..., some]
+            weight = weights[..., some]
             with np.errstate(over="ignore"):
-                inverse = np.exp(against * (coefficients @ x))
+                inverse = np.exp(against * (coefficients[..., None, :] @ x)[..., 0, :])
             inverse += 1  # of the probability of the outcome
             loss += np.einsum("...n,...n->...", weight, np.log(inverse))
             p = 1 / inverse
             residual = weight * (1 - p)
-            gradient -= (against * residual) @ x.T
+            of_features = x.swapaxes(-1, -2)
+            gradient -= ((against * residual)[..., None, :] @ of_features)[..., 0, :]
             residual *= p
-            information += (x * residual[..., None, :]) @ x.T
+            information += (x * residual[..., None, :]) @ of_features
         return _Derivatives(loss, gradient, information)
 
     @cached_property
