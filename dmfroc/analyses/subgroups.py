@@ -252,8 +252,7 @@ def compare_subgroups(
     Returns
     -------
     SubgroupComparison
-        Prints as tables, draws itself with ``plot()``. Of several measures `ResultsByName`, one of
-        each.
+        Prints as tables and has a ``plot()``. Of several measures `ResultsByName`, one of each.
 
     Raises
     ------
