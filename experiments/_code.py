@@ -8,6 +8,7 @@ numbers were computed. Comments, docstrings, annotations and layout do not count
 from __future__ import annotations
 
 import ast
+import atexit
 import hashlib
 import json
 import sys
@@ -50,6 +51,7 @@ def record() -> None:
         monitoring.use_tool_id(OURS, "studies")
         monitoring.register_callback(OURS, monitoring.events.PY_START, _started)
         monitoring.set_events(OURS, monitoring.events.PY_START)
+        atexit.register(monitoring.set_events, OURS, 0)
 
 
 class _Plain(ast.NodeTransformer):

@@ -422,7 +422,10 @@ def thresholds_by_hand(run, call, found):
             "specificity": tpr if 1 - fpr >= least - 1e-12 else -np.inf,
         }[by]
         best = max(best, (round(value, 10), t))
-    [path] = [x for x in found if re.match("choice/[^t].*/value", x, re.IGNORECASE)]
+    others = ("threshold", "sensitivity", "specificity")
+    names = {x.split("/")[1] for x in found if re.match("choice/.*/value", x)}
+    [name] = names - {*others}
+    path = f"choice/{name}/value"
     return {"choice/threshold/value": best[1], path: best[0]}
 
 

@@ -51,7 +51,6 @@ from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
 
 _SAME = 1e-9  # largest difference of two areas that are the same but for rounding
-_AREAS = ("multiclass ROC", "ranking")  # families
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -164,18 +163,14 @@ class Evaluation(NamedEstimates):
 
     @property
     def shown(self) -> list[Estimate]:
-        """The estimates in tables: of two classes those areas once that are the AUC."""
-        area, shown = self.estimates.get("hand_till"), list(self.estimates.values())
-        if area is None or self.predictions.n_classes > 2:
-            return shown
-        ranking = {m.name for m in self.measures if m.family in _AREAS}
-        numbers = np.array([[e.value, e.standard_error] for e in shown])
-        is_same = np.abs(numbers - [area.value, area.standard_error]).max(axis=1) <= _SAME
-        same = {e.measure for e, x in zip(shown, is_same, strict=True) if x} & ranking
-        if len(same) < 2:
-            return shown
-        others = [e for e in shown if e.measure not in same - {"hand_till"}]
-        return [replace(e, title="AUC") if e is area else e for e in others]
+        """The estimates in tables: of two classes the DMF-AUC and M once if they are the same."""
+        areas = [self.estimates[x] for x in ("dmf_auc", "hand_till") if x in self.estimates]
+        numbers = np.array([[e.value, e.standard_error, *e.interval] for e in areas])
+        is_one = self.predictions.n_classes == 2 and len(areas) == 2
+        if not (is_one and np.ptp(numbers, axis=0).max() <= _SAME):
+            return list(self.estimates.values())
+        shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
+        return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]
 
     def attributes(self) -> dict[str, Any]:
         """Return the observations by class, the method and the level."""

@@ -235,7 +235,7 @@ def labels_message(predictions: Any) -> str | None:
     if len(np.unique(scores[:_MANY, columns])) > 2:  # which spares most the look at all
         return None
     values = np.unique(scores := np.asarray(scores[:, columns]))
-    if len(values) != 2 or (values % 1).any():
+    if len(values) != 2 or (values % 1).any() or (scores == scores[0]).all():  # a baseline
         return None
     if not (is_single or ((scores == values[1]).sum(axis=1) == 1).all()):
         return None

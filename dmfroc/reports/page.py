@@ -92,7 +92,7 @@ def evaluation_page(
         title,
         f"How well are {evaluation.predictions.n_classes} classes told apart?",
         verdict=evaluation_verdict(evaluation),
-        parts=[page_table(table) for table in _by_question(evaluation.tables())],
+        parts=[page_table(table) for table in _by_question(evaluation)],
         samples={name: evaluation.sample},
         curve_options=evaluation.curve_options,
         areas={name: area},
@@ -139,14 +139,28 @@ def _at_once(comparison: Comparison) -> Comparison:
     return replace(comparison, differences=comparison.at_once, simultaneous=True)
 
 
-def _by_question(tables: Sequence[Table]) -> Iterator[Table]:
+def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
+    """Return the areas that are the AUC of two classes, too."""
+    area = evaluation.estimates.get("hand_till")
+    if area is None or evaluation.predictions.n_classes > 2:
+        return set()
+    numbers = [area.value, area.standard_error, *area.interval]
+    return {
+        name
+        for name, e in evaluation.estimates.items()
+        if name in MEASURES and MEASURES[name].family in ("multiclass ROC", "ranking")
+        if np.allclose([e.value, e.standard_error, *e.interval], numbers, rtol=0, atol=1e-9)
+    } - {"hand_till"}
+
+
+def _by_question(evaluation: Evaluation) -> Iterator[Table]:
     """Yield the tables of an evaluation, that of many measures by the questions they answer."""
-    measures, *others = tables
-    left = [x[0].key for x in measures.rows]
-    if len(left) <= _MANY_MEASURES:
-        yield from tables
+    measures, *others = evaluation.tables()
+    places = {x[0].key: i for i, x in enumerate(measures.rows)}
+    if len(places) <= _MANY_MEASURES:
+        yield from (measures, *others)
         return
-    places = {name: i for i, name in enumerate(left)}
+    left = [x for x in places if x not in _other_names_of_the_auc(evaluation)]
     family = {name: MEASURES[name].family for name in left if name in MEASURES}
     for question, families in _QUESTIONS.items():
         own = [x for x in left if not families or family.get(x) in families]

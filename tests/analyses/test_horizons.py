@@ -421,7 +421,7 @@ def test_bootstraps_estimate_the_censoring_again(method):
 def test_several_horizons():
     horizons = [0.3, 0.5, 0.9]
     scores = {"a": RISKS, "b": {t: RISKS * t for t in horizons}}
-    given = {"measure": "brier_score"}
+    given = {"measures": "brier_score"}
     found = dmfroc.compare(KIND, scores, **followed(horizon=horizons), **given)
     for place, t in enumerate(horizons):
         alone = dmfroc.compare(KIND, {"a": RISKS, "b": RISKS * t}, **followed(horizon=t), **given)

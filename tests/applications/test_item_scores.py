@@ -286,7 +286,7 @@ def test_limits_of_tiny_errors():
     assert (low, high) == pytest.approx((0, 1), abs=1e-12)
     # Nor has a sample of a few errors: a p-value of a separated sample
     y, scores = [0, 1, 0, 1, 0], [[0.0, 1, 0, 1, 0.5], [0.2, 0.9, 0.3, 0.8, 0.1]]
-    options = {"measure": "hand_till", "paired": False}
+    options = {"measures": "hand_till", "paired": False}
     found = dmfroc.compare(y, dict(zip("ab", scores, strict=True)), **options)
     assert 0 < found.differences[0].p_value <= 1
 

@@ -69,7 +69,7 @@ def test_a_learner_is_no_more_certain_than_its_fits(measure):
     fits = estimate(measure, classes, perfect, folds=folds)
     assert learner.interval == pytest.approx(fits.interval)  # it was (1, 1)
     scores = {"a": perfect, "b": perfect**1.001}
-    named = {"measure": measure}
+    named = {"measures": measure}
     [difference] = compare(
         classes, scores, folds=dmfroc.Folds(folds, "learner"), **named
     ).differences

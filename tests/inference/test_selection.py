@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 from scipy import stats
 
 import dmfroc
@@ -155,6 +156,6 @@ def test_picture_marks_the_set():
     found = compare(y, scores, measures="hand_till", simultaneous=True)
     display = found.plot_best_set()
     assert next(label.get_text() for label in display.ax_.get_yticklabels()) == "m2"
-    fills = [line.get_markerfacecolor() for line in display.values_]
-    assert fills[1:] == ["white"] * 3
-    assert fills[0] != "white"
+    fills = [to_hex(line.get_markerfacecolor()) for line in display.values_]
+    assert fills[1:] == ["#ffffff"] * 3
+    assert fills[0] != "#ffffff"

@@ -338,7 +338,7 @@ def test_the_positive_class_of_two(command, parsed, failure, cases_directory):
     assert "AUC  " in command(line.replace(measure, "")).stdout
     assert "DMF-AUC" not in command(line.replace(measure, "")).stdout
     y, score = data[0]["y"], data[0]["score"].to_numpy()
-    options = {"measure": "average_precision", "pos_label": 0}
+    options = {"measures": "average_precision", "pos_label": 0}
     told = (
         "of class 0 is larger in class 1",
         "is taken for the score of class 0, which pos_label= names",

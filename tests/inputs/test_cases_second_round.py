@@ -135,7 +135,7 @@ def test_infinite_losses_are_not_compared(method):
     certain = p.copy()
     certain[0] = 1.0
     match = "cannot be compared: 1 row gives the observed class the probability 0, first row 0"
-    options = {"measure": "log_loss"}
+    options = {"measures": "log_loss"}
     with pytest.raises(ValueError, match=f"log_loss of 'a' {match}"):
         dmfroc.compare(y, {"a": certain, "b": p}, method=method, **options)
     with pytest.raises(ValueError, match="log_loss of 'treat none'"):

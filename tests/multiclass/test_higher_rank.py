@@ -53,7 +53,7 @@ def test_rank_one_is_the_center():
 @pytest.mark.slow
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_derivatives_are_differences(link):
-    def area(points):
+    def area(points, xp):
         fpr, tpr = points
         return ((tpr[1:] + tpr[:-1]) * (fpr[1:] - fpr[:-1])).sum() / 2
 

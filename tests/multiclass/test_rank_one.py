@@ -32,9 +32,16 @@ def objective(rows, columns):
     return loss + SHRINKAGE * (columns - xp.log(columns)).sum()
 
 
-def test_gradients_and_curvatures_are_derivatives_of_the_objective():
-    by_rows = rank_one._over_columns(RATES, WEIGHTS, ROWS, COLUMNS, np)
-    by_columns = rank_one._over_rows(RATES, WEIGHTS, SHRINKAGE, ROWS, COLUMNS, np)
+def test_gradients_and_curvatures_are_derivatives_of_the_objective(monkeypatch):
+    steps, alternate_with = [], rank_one.alternate_with
+
+    def kept(over_columns, step_columns, *others):
+        steps.extend([over_columns, step_columns])
+        return alternate_with(over_columns, step_columns, *others)
+
+    monkeypatch.setattr(rank_one, "alternate_with", kept)
+    rank_one.alternate(RATES, WEIGHTS, SHRINKAGE, (ROWS, COLUMNS), 1, np)
+    by_rows, (by_columns, _) = steps[0](ROWS, COLUMNS), steps[1](ROWS, COLUMNS, 1.0)
     for place, found in ((0, by_rows), (1, by_columns)):
         gradient = autograd.grad(objective, place)
         second = autograd.elementwise_grad(gradient, place)  # each effect has cells of its own
