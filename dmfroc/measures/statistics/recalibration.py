@@ -162,7 +162,9 @@ class BinaryFit:
         return _by_newton(derivatives, first, weights.sum(axis=-1)).values
 
     def _derivatives(
-        self, weights: Float[np.ndarray, "*sets n"], coefficients: Float[np.ndarray, "*sets q"]
+        self,
+        weights: Float[np.ndarray, "*sets_or_one n"],
+        coefficients: Float[np.ndarray, "*sets q"],
     ) -> _Derivatives:
         *sets, q = coefficients.shape
         loss, gradient, information = np.zeros(sets), np.zeros((*sets, q)), np.zeros((*sets, q, q))
@@ -184,7 +186,7 @@ class BinaryFit:
         return _Derivatives(loss, gradient, information)
 
     @cached_property
-    def _against(self) -> PerRow:
+    def _against(self) -> Float[np.ndarray, "*events n"]:
         """The sign of what speaks against the outcome."""
         return 1 - 2 * self.outcome
 
