@@ -19,7 +19,8 @@ from dmfroc.measures.statistics.statistic import once_per_predictions
 _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
-_FEW_UNITS = 500  # up to which they always are
+_FEW_UNITS, _FEW_SCORES = 500, 1 << 16  # up to which they always are
+_FEW_BY_CHANCE = 10  # units of the rarest class, of which hardly any half has none
 _N_DIVISIONS = 8  # of small samples
 _SLIGHT_BIAS = 0.05  # of a standard error; two divisions that show less are enough
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
@@ -54,8 +55,12 @@ def bias_of(
     sample: Sample,
     function: MeasureOfUnits | None = None,
     influences: PerUnit | None = None,
+    depends_on_sizes: bool = False,
 ) -> Bias:
-    """Return what a sample shows of the bias of a value with this standard error."""
+    """Return what a sample shows of the bias of a value with this standard error.
+
+    If the value depends on class sizes, which are a matter of chance, so are those of halves.
+    """
     predictions, units = sample
     n_classes, bias = len(predictions.present), 0.0
     is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
@@ -68,8 +73,10 @@ def bias_of(
         bias = excess_of_folds(measure, value, predictions)
     elif function is not None and influences is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
-        if few or few_decide or len(units.stratum) <= _FEW_UNITS:
-            bias = _bias_of_halves(measure, function, value, influences, error)
+        n_scores = len(predictions.true) * n_classes
+        if few or few_decide or len(units.stratum) <= _FEW_UNITS or n_scores <= _FEW_SCORES:
+            by_chance = depends_on_sizes and units.n_complete_sets >= _FEW_BY_CHANCE
+            bias = _bias_of_halves(measure, function, value, influences, error, by_chance)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
     return Bias(bias if is_notable else 0.0, are_many, few_decide, is_small)
 
@@ -104,7 +111,12 @@ def _without_folds(predictions: Predictions) -> Predictions:
 
 
 def _bias_of_halves(
-    measure: Measure, function: MeasureOfUnits, value: float, influences: PerUnit, error: float
+    measure: Measure,
+    function: MeasureOfUnits,
+    value: float,
+    influences: PerUnit,
+    error: float,
+    by_chance: bool = False,
 ) -> float:
     """Return the bias that halves of the sample show.
 
@@ -115,7 +127,8 @@ def _bias_of_halves(
     unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros(0), 0.0
     low, high = measure.bounds
     is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
-    for place, halves in enumerate(_halves(*function.sample, influences)):
+    halves_of = _halves(*function.sample, influences, of_classes=not by_chance)
+    for place, halves in enumerate(halves_of):
         values = np.append(values, [function.value(half, unseen) for half in halves])
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
@@ -130,11 +143,12 @@ def _bias_of_halves(
 
 
 def _halves(
-    predictions: Predictions, units: Units, influences: PerUnit
+    predictions: Predictions, units: Units, influences: PerUnit, *, of_classes: bool = True
 ) -> Iterator[Float[np.ndarray, "2 v"]]:
-    """Yield the masses of both halves of the units, with half of each class, or one more or less.
+    """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
     Units are drawn in the order of their influences, so that the order of the rows does not matter.
+    Half of each class, or one more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
     rows, n = units.unit_of_row_with_class, len(units.stratum)
@@ -145,7 +159,7 @@ def _halves(
     for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
         drawn = np.empty(n)
         drawn[by_influence] = generator.random(n)
-        order = np.lexsort((drawn, classes))
+        order = np.lexsort((drawn, classes)) if of_classes else np.argsort(drawn)
         is_first = np.empty(n, bool)
         is_first[order] = np.arange(n) % 2 == 0
         pair = np.stack([is_first, ~is_first])

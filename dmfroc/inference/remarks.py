@@ -16,6 +16,7 @@ _PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at
 _FEW_CLUSTERS = 20
 _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
 _FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
+_LARGE_BIAS = 2.0  # standard errors, from which on halves show only a part of it
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -157,6 +158,13 @@ def bias_message(facts: Facts) -> str | None:
             f"at these class shares {measure.name} depends on few rows: it is too "
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
+        )
+    if known.of_many_classes and abs(bias) > _LARGE_BIAS * facts.moments.standard_error:
+        return (
+            f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
+            f"independent observations: halves of the sample show that {measure.name} is too "
+            f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g} or more, so that the "
+            "interval may miss it. Group classes, or give more observations of each"
         )
     if bias or not known.of_many_classes:
         return None

@@ -405,8 +405,7 @@ def leave_one_out_average_precision() -> Measure:
     0.805556
     """
     summary = curve_summaries.leave_one_out_average_precision
-    interval = IntervalProperties(is_of_weights=False)
-    return _average_precision("Average precision, leave-one-out", summary, interval=interval)
+    return _average_precision("Average precision, leave-one-out", summary)
 
 
 @also_called("ap, average_precision_score")

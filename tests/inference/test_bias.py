@@ -1,5 +1,7 @@
 """What intervals allow for where a value is biased."""
 
+import math
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -253,3 +255,33 @@ def test_average_precision_at_a_small_share_is_too_large_and_says_so():
     assert abs(left - truth.value) < excess / 2
     assert sum(one.interval[0] <= truth.value <= one.interval[1] for one in found) >= 24
     assert not any(one.warnings for one in estimates(150, 3))
+
+
+def test_entropies_beside_their_maximum_are_biased_by_chance_in_the_class_sizes():
+    """Eight classes of one size in the population: the entropy is too small, in every sample."""
+    held = []
+    for seed in range(20):
+        y = np.random.default_rng(seed).integers(8, size=600)
+        found = estimate("entropy_predicted", y, y_pred=y)
+        held.append(found.interval[0] <= math.log(8) <= found.interval[1] + 1e-12)
+        assert found.value < math.log(8)
+    assert sum(held) >= 19
+
+
+def test_a_bias_of_several_standard_errors_is_told():
+    """Mutual information of 30 classes with five rows each, which halves hardly show."""
+    y = np.arange(150) % 30
+    predicted = np.random.default_rng(0).permutation(y)
+    found = estimate("mutual_information", y, y_pred=predicted)
+    assert any("30 classes" in x and "may miss it" in x for x in found.warnings)
+
+
+def test_leave_one_out_average_precision_counts_an_error_that_was_not_seen():
+    y = np.arange(200) % 2
+    found, of_all = (
+        estimate(name, y, y + np.random.default_rng(0).random(200) / 2)
+        for name in ("leave_one_out_average_precision", "average_precision")
+    )
+    assert found.value == 1
+    assert 0.95 < found.interval[0] < 0.995
+    assert found.interval[0] == pytest.approx(of_all.interval[0], abs=0.02)

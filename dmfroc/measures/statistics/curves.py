@@ -159,10 +159,11 @@ def whole_curves(predictions: Predictions) -> CurveCounts:
     if any(x.above is not None for x in curves):
         all_ranks = np.arange(columns.shape[1] + 1, dtype=np.int32)
         above = np.stack([all_ranks if x.above is None else x.above[0] for x in curves])
-    rows, is_positive, n_positives = (
-        np.concatenate([getattr(x, name) for x in curves])
-        for name in ("rows", "is_positive", "n_positives")
+    rows, is_positive = (
+        np.concatenate([getattr(x, name) for x in curves]) for name in ("rows", "is_positive")
     )
+    counts = predictions.sample_weight > 0  # rows of no weight say nothing, as the unseen ones
+    n_positives = np.array([(counts & (predictions.true == k)).sum() for k in classes])
     return CurveCounts(rows, is_positive, above, 1 / len(classes), n_positives)
 
 
