@@ -16,7 +16,8 @@ _PERFECT = 1e-6  # the centre of the rates is fitted, and no better than that at
 _FEW_CLUSTERS = 20
 _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
 _FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
-_LARGE_BIAS = 2.0  # standard errors, from which on halves show only a part of it
+# Standard errors, from which on halves show only a part of a bias
+_LARGE_BIAS = 2.0
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
