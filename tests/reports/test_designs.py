@@ -8,7 +8,6 @@ from pages import page_parts
 
 import dmfroc
 from dmfroc import applications
-from dmfroc.analyses.catalogue import MEASURES
 
 N = 240
 
@@ -112,9 +111,9 @@ def test_all_measures_stand_by_question_and_the_area_once():
     asked = [title for title in tables if title.endswith("?")]
     assert len(asked) == 4
     shown = [row[0] for title in asked for row in tables[title][1:]]
-    assert len(shown) == len(set(shown)) == len(evaluation.shown)
-    values = [e.value for e in evaluation.shown if MEASURES[e.measure].family == "ranking"]
-    assert sum(abs(x - evaluation.estimates["hand_till"].value) < 1e-9 for x in values) == 1
+    assert len(shown) == len(set(shown)) < len(evaluation.shown)
+    assert "AUC" in shown
+    assert "One-vs-rest AUC" not in shown
     assert "integrated_calibration_index" not in page_parts(page)["text"]
     assert '<section id="numbers" aria' in page  # as wide as the page
 
