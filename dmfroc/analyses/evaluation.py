@@ -50,7 +50,7 @@ from dmfroc.results.estimate import (
 from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
 
-_SAME = 1e-9  # largest difference of two areas that are the same but for rounding
+_SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rounding; limits
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -165,9 +165,8 @@ class Evaluation(NamedEstimates):
     def shown(self) -> list[Estimate]:
         """The estimates in tables: of two classes the DMF-AUC and M once if they are the same."""
         areas = [self.estimates[x] for x in ("dmf_auc", "hand_till") if x in self.estimates]
-        numbers = np.array([[e.value, e.standard_error, *e.interval] for e in areas])
         is_one = self.predictions.n_classes == 2 and len(areas) == 2
-        if not (is_one and np.ptp(numbers, axis=0).max() <= _SAME):
+        if not (is_one and are_same(*areas)):
             return list(self.estimates.values())
         shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
         return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]
@@ -188,6 +187,13 @@ class Evaluation(NamedEstimates):
     def head(self) -> list[str]:
         """Return the sample in a line."""
         return [repr(self.predictions)]
+
+
+def are_same(one: Estimate, other: Estimate) -> bool:
+    """Whether two estimates are the same, but for rounding and where limits are searched for."""
+    numbers = np.array([[e.value, e.standard_error, *e.interval] for e in (one, other)])
+    apart = np.ptp(numbers, axis=0)
+    return bool(apart[:2].max() <= _SAME and apart[2:].max() <= _SAME_ENDS)
 
 
 @by_horizon

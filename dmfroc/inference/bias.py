@@ -127,8 +127,8 @@ def _bias_of_halves(
     unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros(0), 0.0
     low, high = measure.bounds
     is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
-    halves_of = _halves(*function.sample, influences, of_classes=not by_chance)
-    for place, halves in enumerate(halves_of):
+    all_halves = _halves(*function.sample, influences, by_chance=by_chance)
+    for place, halves in enumerate(all_halves):
         values = np.append(values, [function.value(half, unseen) for half in halves])
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
@@ -143,7 +143,7 @@ def _bias_of_halves(
 
 
 def _halves(
-    predictions: Predictions, units: Units, influences: PerUnit, *, of_classes: bool = True
+    predictions: Predictions, units: Units, influences: PerUnit, *, by_chance: bool = False
 ) -> Iterator[Float[np.ndarray, "2 v"]]:
     """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
@@ -159,7 +159,7 @@ def _halves(
     for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
         drawn = np.empty(n)
         drawn[by_influence] = generator.random(n)
-        order = np.lexsort((drawn, classes)) if of_classes else np.argsort(drawn)
+        order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))
         is_first = np.empty(n, bool)
         is_first[order] = np.arange(n) % 2 == 0
         pair = np.stack([is_first, ~is_first])

@@ -278,8 +278,8 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     measure, (predictions, units), influences, moments, said = known[:5]
     value, chosen = influences.value, _chosen_by_others(known)
     error, sums = moments.standard_error, of_units(influences, units)
-    known_of_bias = known.sample, known.function, sums, moments.depends_on_sizes
-    bias = bias_of(measure, value, error, *known_of_bias)
+    on_sizes = moments.depends_on_sizes
+    bias = bias_of(measure, value, error, known.sample, known.function, sums, on_sizes)
     limits = _limits_of(known, bias, sums)
     if chosen is not None:
         of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)

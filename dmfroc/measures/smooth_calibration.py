@@ -220,6 +220,7 @@ class Distances(NamedTuple):
     """The mean of the events' distances, or of a quantile of them, and what they follow from."""
 
     values: Float[AnyArray, " 1"]
+    of_events: Float[AnyArray, " events"]
     gaps: tuple[Gap, ...]
 
 
@@ -234,22 +235,21 @@ class MeanDistance(Statistic):
 
     def count(self, weights: PerRow, xp: Any) -> Distances:
         gaps = self.curves.gaps(weights)
-        of_events = [_summary(np.abs(gap.gaps), weights, self.share) for gap in gaps]
-        return Distances(np.mean(of_events, keepdims=True), tuple(gaps))
+        of_events = np.array([_summary(np.abs(gap.gaps), weights, self.share) for gap in gaps])
+        return Distances(of_events.mean(keepdims=True), of_events, tuple(gaps))
 
     def pull_back(self, weights: PerRow, table: Distances, derivatives: Distances) -> PerRow:
         """Return the derivatives of the mean; a quantile's are those of its own observation."""
         fits, share = self.curves.fits, weights / weights.sum()
         gradient, derivative = np.zeros(len(weights)), derivatives.values[0] / len(fits)
-        for fit, gap in zip(fits, table.gaps, strict=True):
+        for fit, gap, of_event in zip(fits, table.gaps, table.of_events, strict=True):
             p, distances = gap.predicted, np.abs(gap.gaps)
             if self.share is None:
-                gradient += derivative / weights.sum() * (distances - share @ distances)
+                gradient += derivative / weights.sum() * (distances - of_event)
                 slopes = derivative * share * np.sign(gap.gaps) * p * (1 - p)
                 by_coefficients = fit.features @ slopes
             else:
-                quantile = _summary(distances, weights, self.share)
-                place = np.abs(distances - quantile).argmin()
+                place = np.abs(distances - of_event).argmin()
                 slope = derivative * np.sign(gap.gaps[place]) * p[place] * (1 - p[place])
                 by_coefficients = slope * fit.features[:, place]
             gradient += fit.pull_back(weights, p, by_coefficients)

@@ -11,7 +11,7 @@ import numpy as np
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evaluation import Evaluation
+from dmfroc.analyses.evaluation import Evaluation, are_same
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
@@ -59,8 +59,9 @@ _MEANINGS = {
     "are; 0 is guessing, 1 is perfect.",
 }
 _MANY_MEASURES = 10
+_OF_PAIRS = ("multiclass ROC", "ranking")  # families
 _QUESTIONS = {  # families of measures; all others are of decisions
-    "Do the scores put cases in order?": ("multiclass ROC", "ranking", "precision-recall"),
+    "Do the scores put cases in order?": (*_OF_PAIRS, "precision-recall"),
     "What do thresholds give?": ("operating points", "selective prediction"),
     "Are the probabilities right?": ("probabilities", "calibration"),
     "What do decisions gain?": ("decisions", "costs"),
@@ -144,13 +145,12 @@ def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
     area = evaluation.estimates.get("hand_till")
     if area is None or evaluation.predictions.n_classes > 2:
         return set()
-    numbers = [area.value, area.standard_error, *area.interval]
     return {
         name
         for name, e in evaluation.estimates.items()
-        if name in MEASURES and MEASURES[name].family in ("multiclass ROC", "ranking")
-        if np.allclose([e.value, e.standard_error, *e.interval], numbers, rtol=0, atol=1e-9)
-    } - {"hand_till"}
+        if name in MEASURES and MEASURES[name].family in _OF_PAIRS
+        if e is not area and are_same(e, area)
+    }
 
 
 def _by_question(evaluation: Evaluation) -> Iterator[Table]:

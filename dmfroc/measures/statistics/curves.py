@@ -163,7 +163,7 @@ def whole_curves(predictions: Predictions) -> CurveCounts:
         np.concatenate([getattr(x, name) for x in curves]) for name in ("rows", "is_positive")
     )
     counts = predictions.sample_weight > 0  # rows of no weight say nothing, as the unseen ones
-    n_positives = np.array([(counts & (predictions.true == k)).sum() for k in classes])
+    n_positives = np.bincount(predictions.true[counts], minlength=predictions.n_classes)[classes]
     return CurveCounts(rows, is_positive, above, 1 / len(classes), n_positives)
 
 
