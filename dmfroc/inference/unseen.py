@@ -174,12 +174,13 @@ def _rows(
 ) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], Bool[np.ndarray, " p"]]:
     """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
     scores, present = predictions.scores, predictions.present
+    own = np.bincount(predictions.true, scores[np.arange(len(scores)), predictions.true])
+    by_weight = present[np.lexsort((own[present], predictions.class_totals[present]))]
     if len(present) > _MOST_CLASSES:  # from the lightest to the heaviest
-        by_weight = present[np.argsort(predictions.class_totals[present], kind="stable")]
-        present = np.sort(by_weight[np.linspace(0, len(present) - 1, _MOST_CLASSES).astype(int)])
+        by_weight = by_weight[np.linspace(0, len(present) - 1, _MOST_CLASSES).astype(int)]
+        present = np.sort(by_weight)
     cases = {c: np.flatnonzero(predictions.true == c) for c in present.tolist()}
     typical = {c: _typical(predictions, rows, c) for c, rows in cases.items()}
-    by_weight = present[np.argsort(predictions.class_totals[present], kind="stable")]
     pairs = []
     for c in cases:
         others = by_weight[by_weight != c]
@@ -224,7 +225,8 @@ def _ends(*columns: Float[np.ndarray, "n _"]) -> tuple[float, float]:
 def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarray, " 5"]:
     """Return the rows at several shares of a class's weight, by the scores of their class.
 
-    They do not depend on the order of rows: those that tie are ordered by their other scores.
+    They do not depend on the order of rows, and hardly on that of classes: those that tie are
+    ordered by all their scores, the largest first.
     """
     scores, weights = predictions.scores, predictions.sample_weight[rows]
     own = scores[rows, c]
@@ -239,7 +241,8 @@ def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarra
         tied = np.flatnonzero(own == score)
         if len(tied) > 1:
             below = weights[own < score].sum()
-            tied = tied[np.lexsort((weights[tied], *scores[rows[tied], :].T))]
+            each = scores[rows[tied], :]
+            tied = tied[np.lexsort((weights[tied], *each.T, *np.sort(each, axis=1).T))]
             place = np.searchsorted(below + np.cumsum(weights[tied]), share * weights.sum())
             tied = tied[min(place, len(tied) - 1) :]
         chosen.append(rows[tied[0]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
-from dmfroc import Predictions
+from dmfroc import Predictions, estimate
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.units import sample_of
@@ -205,6 +205,17 @@ def test_some_units_are_without_their_successes_and_beside_others_apart():
     assert set(both.kind[:5]) & set(both.kind[5:]) == set()
     assert set(both.group[:5]) & set(both.group[5:]) == set()
     np.testing.assert_array_equal(both.stratum, [0] * 5 + [3] * 5)
+
+
+@pytest.mark.parametrize("n_classes", [3, 8])
+def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
+    """Scores have ties and classes the same size, so that typical cases and others are chosen."""
+    classes, scores = normal_scores(3, 20 * n_classes, n_classes, 1.0)
+    scores = np.round(scores, 1)
+    interval = estimate("hand_till", classes, scores).interval
+    order = np.random.default_rng(0).permutation(n_classes)
+    renamed = estimate("hand_till", np.argsort(order)[classes], scores[:, order]).interval
+    np.testing.assert_allclose(renamed, interval, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
