@@ -351,7 +351,9 @@ def _named_predictions(
     read = {}
     for name, (scores, hard) in named.items():
         try:
-            read[name] = Predictions.from_arrays(y_true, scores, **{**others, "y_pred": hard})
+            read[name] = as_predictions(
+                y_true, scores, needs=needs, by_fold=True, **{**others, "y_pred": hard}
+            )
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
     return read

@@ -29,6 +29,7 @@ def as_predictions(
     copy: bool = True,
     by_fold: bool = False,
     against_rest: bool = False,
+    of_events: bool = False,
 ) -> Predictions:
     """Return `y_true` itself if it is a `Predictions`, else build one from arrays.
 
@@ -50,6 +51,8 @@ def as_predictions(
         Otherwise predictions in folds are refused, and doubts about scores are warnings.
     against_rest : bool
         Whether `pos_label` may be one of more than two classes.
+    of_events : bool
+        Whether classes are events that may lie beyond a horizon, of which scores say nothing.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def as_predictions(
     True
     """
     inputs = Inputs(y_true, y_score, labels, sample_weight, y_pred, frequency_weight, copy=copy)
-    inputs = inputs._replace(positive=Positive(pos_label, direction))
+    inputs = inputs._replace(positive=Positive(pos_label, direction, of_events))
     if not isinstance(y_true, Predictions):
         if y_score is None and y_pred is None:
             ways = {"predictions": "such as y_true.predictions()", "update": "or y_true.compute()"}

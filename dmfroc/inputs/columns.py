@@ -20,10 +20,14 @@ Direction = Literal[">=", "<="]
 
 
 class Positive(NamedTuple):
-    """What the user says of a single score: the class that it is about, and its direction."""
+    """What the user says of a single score: the class that it is about, and its direction.
+
+    Of events that may lie beyond a horizon the direction cannot be seen.
+    """
 
     label: Any = None
     direction: Direction | None = None
+    of_events: bool = False
 
 
 NOTHING_SAID = Positive()
@@ -67,6 +71,8 @@ def single_score_classes(
                 "name it after the class with the larger scores, or pass the negative class "
                 f"followed by the positive one, such as labels={labels}"
             )
+        if named == 0 and not is_stated and isinstance(labels[0], str):
+            return labels[::-1], 1, None  # the class that the file has a score of is positive
     elif named not in (None, place):
         remedy = f"labels=({labels[1]!r}, {labels[0]!r})"
         raise ValueError(

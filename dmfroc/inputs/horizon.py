@@ -112,7 +112,8 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
             return y_true, y_score, None
         events = labels_of(y_true, "y_true")
         labels, is_censored = labels_of_events(events, self.censored, given.get("labels"))
-        given["labels"], none = labels, labels[0]
+        given |= {"labels": labels, "of_events": True}
+        none = labels[0]
         if is_censored.all():
             raise ValueError("y_true has no event: all rows are censored")
         scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]

@@ -16,6 +16,7 @@ from dmfroc.inputs.labels import Label, place_of_class
 from dmfroc.inputs.messages import IN_MEMORY, Source, argument, listing
 
 NEARLY_ALL = 0.9  # rows
+_MOST = 0.5  # of them
 _EXACT = 1e-6  # of a probability
 ROUNDING = 0.02  # of the sum of the probabilities of a row
 FEW = 4  # scores, which may all differ, or be the same twice, by chance
@@ -70,9 +71,9 @@ def doubts(of: Checked) -> list[str | None]:
         found.append(numbered := numbered_message(of, of.names))
         if numbered and of.source.is_table_file:
             raise ValueError(numbered)
-    if of.used is not of.scores:
+    if of.used is not of.scores and outside_message(of.scores, of.source) is None:
         found.append(difference_message(of.labels, of.names, of.source))
-    if len(of.labels) == 2 and not left_out:
+    if len(of.labels) == 2 and not (left_out or of.positive.of_events):
         found.append(reversed_message(of))
     return found
 
@@ -184,21 +185,32 @@ def exchanged_message(of: Checked) -> str | None:
 
 
 def outside_message(scores: Floats, source: Source) -> str | None:
-    """Say which rows are no probabilities if nearly all are, as of codes for a missing value."""
+    """Say which rows are no probabilities if most are, as of codes for a missing value.
+
+    A regression leaves 0 to 1 by little; and single scores that are whole numbers are ratings.
+    """
     if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
         return None
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         is_share = np.abs(np.einsum("ij->i", scores) - 1) <= ROUNDING
-    if np.count_nonzero(is_share) < NEARLY_ALL * len(scores):
+        if scores.shape[1] == 1:
+            is_share = (scores[:, 0] >= 0) & (scores[:, 0] <= 1)
+    if np.count_nonzero(is_share) < _MOST * len(scores):
         return None
-    is_outside = ((scores < 0) | (scores > 1)).any(axis=1)
-    if float(np.mean(is_share & ~is_outside)) < NEARLY_ALL:
+    is_no_share = (scores < 0) | (scores > 1)
+    is_outside, codes = is_no_share.any(axis=1), np.unique(scores[is_no_share])
+    n_inside = np.count_nonzero(is_share & ~is_outside)
+    if n_inside < (_MOST if len(codes) == 1 else NEARLY_ALL) * len(scores):
         return None
+    if scores.shape[1] == 1:
+        n_fractions = np.count_nonzero(scores[is_share] % 1)
+        if len(scores) < _MANY or n_fractions < _MOST * n_inside or (abs(codes - 0.5) <= 1).any():
+            return None
     row = int(is_outside.argmax())
     return (
-        f"{np.count_nonzero(is_outside)} rows of {source.scores} have scores outside 0 to 1, first "
-        f"{source.row(row)} with {listing(scores[row].tolist())}, although nearly all rows are "
-        "probabilities: if these are codes for missing values, drop the rows"
+        f"{np.count_nonzero(is_outside)} of {len(scores)} rows of {source.scores} have scores "
+        f"outside 0 to 1, first {source.row(row)} with {listing(scores[row].tolist())}, although "
+        "most rows are probabilities: if these are codes for missing values, drop the rows"
     )
 
 

@@ -123,21 +123,23 @@ def class_scores(
                 "its values are whole numbers and different, as those of an identifier: pass "
                 f"scores={[name]} if these are the scores"
             )
-        single = _checked(columns[0][:, np.newaxis], names, [labels[place]], source, has_all)
+        column = columns[0][:, np.newaxis]
+        single = _checked(column, names, [labels[place]], source, has_all)
+        remarks += [remark, outside_message(column, source)]
         scores = np.empty((n, 2), single.dtype)
         scores[:, [place]] = single
         scores[:, [1 - place]] = -single
-        return ClassScores(labels, scores, names, place, [*remarks, remark])
+        return ClassScores(labels, scores, names, place, remarks)
     labels = labels or positional_classes(len(columns), distinct, order, source)
     if names is None:
         _check_stated(labels, stated, source)
     # The batches of a scan are counted column by column
-    scores = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
-    scores = _checked(scores, names, labels, source, has_all)
+    given = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
+    scores = _checked(given, names, labels, source, has_all)
     remarks += [
         x(scores, names or labels, source) for x in (same_values_message, cumulative_message)
     ]
-    return ClassScores(labels, scores, names, None, [*remarks, outside_message(scores, source)])
+    return ClassScores(labels, scores, names, None, [*remarks, outside_message(given, source)])
 
 
 def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:

@@ -624,3 +624,15 @@ def test_means_over_horizons_of_many_rows(monkeypatch):
     assert found.value == expected.value
     apart = expected.standard_error / 50
     assert found.interval == pytest.approx(expected.interval, abs=apart)
+
+
+def test_scores_of_events_beyond_the_horizon_are_not_called_reversed():
+    """Those at high risk leave early, so that most events that are seen are of low risk."""
+    rng = np.random.default_rng(7)
+    risk = rng.random(400)
+    t, lost = rng.exponential(1 / (0.1 + risk)), rng.exponential(np.where(risk > 0.5, 0.8, 50))
+    follow_up = dmfroc.FollowUp(np.minimum(t, lost), 1)
+    found = dmfroc.estimate("hand_till", t <= lost, risk, follow_up=follow_up)  # no warning
+    assert found.value > 0.8
+    with pytest.warns(UserWarning, match="larger in class False|below chance"):
+        dmfroc.estimate("hand_till", t <= lost, risk)

@@ -53,10 +53,40 @@ def test_hard_labels_that_look_alike():
 def test_codes_for_missing_values(code):
     scores = SHARES.copy()
     scores[4, 1] = code
-    with pytest.warns(UserWarning, match=r"1 rows of y_score have scores outside 0 to 1.* row 4 "):
+    told = r"1 of \d+ rows of y_score have scores outside 0 to 1.* row 4 "
+    with pytest.warns(UserWarning, match=told):
         dmfroc.hand_till_score(TRUE, scores)
     dmfroc.hand_till_score(TRUE, np.log(SHARES))  # no warning
     dmfroc.hand_till_score(TRUE, 100 * SHARES)
+
+
+@pytest.mark.parametrize(("code", "n"), [(-1, 35), (-999, 1), (np.inf, 1), (99, 140)])
+@pytest.mark.parametrize("n_columns", [1, 2, 3])
+def test_codes_among_probabilities(code, n, n_columns):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, max(n_columns, 2), 300)
+    shares = rng.dirichlet(np.ones(max(n_columns, 2)), 300)
+    scores = shares[:, 0] if n_columns == 1 else shares.copy()
+    scores[5 : 5 + n] = code
+    with pytest.warns(UserWarning, match=rf"{n} of 300 rows .* outside 0 to 1, .* row 5 ") as told:
+        dmfroc.hand_till_score(y, scores)
+    assert not [x for x in told if "do not rank the rows" in str(x.message)]
+
+
+@pytest.mark.parametrize("kind", ["regression", "ratings", "log-odds", "normal"])
+def test_scores_that_leave_the_range_of_probabilities_have_no_codes(kind):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    x = rng.normal(size=300) + y
+    dmfroc.hand_till_score(
+        y,
+        {
+            "regression": 0.3 + 0.25 * x,
+            "ratings": np.clip(np.round(x), 0, 2),
+            "log-odds": 2 * x - 1,
+            "normal": x,
+        }[kind],
+    )  # no warning
 
 
 @pytest.mark.filterwarnings("ignore:columns that match no class are ignored")

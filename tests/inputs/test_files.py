@@ -129,10 +129,10 @@ def test_integer_and_boolean_labels_of_a_file(csv):
     ("labels", "name", "given", "expected", "positive"),
     [
         (["no", "yes"], "yes", None, ("no", "yes"), 1),
-        (["no", "yes"], "score_no", None, ("no", "yes"), 0),
+        (["no", "yes"], "score_no", None, ("yes", "no"), 1),
         (["no", "yes"], "risk", ["yes", "no"], ("yes", "no"), 1),
         (["no", "yes"], "p_yes", ["yes", "no"], ("yes", "no"), 0),
-        (["b", "a_b"], "p_a_b", None, ("a_b", "b"), 0),
+        (["b", "a_b"], "p_a_b", None, ("b", "a_b"), 1),
         ([0, 1], "risk", None, (0, 1), 1),
         ([0, 1], "p0", None, (0, 1), 0),
         ([True, False], "risk", None, (False, True), 1),
