@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from _datasets import design_matrix, load_dataset
 from _study import arguments, claims_table, markdown_table, write_figure, write_page
 from matplotlib.figure import Figure
@@ -31,21 +32,22 @@ from dmfroc.plots import overview
 DATA = "glass"
 N_FOLDS = 9  # as many as the smallest class has rows
 N_TREES = 300
+N_DIVISIONS = 20  # into folds, with other forests; the first is drawn
 
 
-def fusion(n_trees: int) -> Predictions:
+def fusion(n_trees: int, seed: int = 0) -> Predictions:
     """Return cross-validated scores of several classifiers fused, as Powers' are."""
     dataset = load_dataset(DATA)
     classifiers = [
         ("regression", LogisticRegression(max_iter=1000)),
-        ("forest", RandomForestClassifier(n_trees, random_state=0)),
+        ("forest", RandomForestClassifier(n_trees, random_state=seed)),
         ("neighbours", KNeighborsClassifier()),
     ]
     scores = cross_val_predict(
         make_pipeline(design_matrix(dataset), VotingClassifier(classifiers, voting="soft")),
         dataset.X,
         dataset.y,
-        cv=StratifiedKFold(N_FOLDS, shuffle=True, random_state=0),
+        cv=StratifiedKFold(N_FOLDS, shuffle=True, random_state=seed),
         method="predict_proba",
     )
     return Predictions.from_arrays(dataset.y, scores)
@@ -133,9 +135,29 @@ def dominance(n_pairs: int) -> tuple[int, int]:
     return int(same.sum()), n_pairs
 
 
-def claims(classes: dict[Hashable, Charted]) -> str:
-    """Hold the paper's statements against the six classes."""
+def n_classes_where(classes: dict[Hashable, Charted]) -> dict[str, int]:
+    """Return in how many classes each of the paper's statements on optima holds."""
     each = list(classes.values())
+    n_off = {
+        name: sum(np.nanargmax(c.means()[name]) != c.at_break_even for c in each) for name in "AFG"
+    }
+    return {
+        **n_off,
+        "right": sum(c.drift[c.points.informedness.argmax()] > 1 for c in each),
+        "left": sum(c.bird.x[c.bird.y.argmin()] < 0 for c in each),
+    }
+
+
+def claims(divisions: list[dict[Hashable, Charted]]) -> str:
+    """Hold the paper's statements against the six classes, in several divisions into folds."""
+    each = [c for classes in divisions for c in classes.values()]
+    n_classes = len(divisions[0])
+    found = pd.DataFrame([n_classes_where(classes) for classes in divisions])
+
+    def of_classes(name: str) -> str:
+        n = found[name]
+        return f"in {n.mean():.1f} of {n_classes} classes ({n.min()} to {n.max()})"
+
     areas = np.array(
         [
             (c.boc.area, c.bift.area, c.between_lift_and_fallout) - np.array(c.roc.area - 0.5)
@@ -154,15 +176,10 @@ def claims(classes: dict[Hashable, Charted]) -> str:
     )
     best_drifts = np.array([c.drift[c.points.informedness.argmax()] for c in each])
     deepest = np.array([c.bird.x[c.bird.y.argmin()] for c in each])
-    optima = [{name: np.nanargmax(mean) for name, mean in c.means().items()} for c in each]
-    n_off = {
-        name: sum(found[name] != c.at_break_even for found, c in zip(optima, each, strict=True))
-        for name in "AFG"
-    }
     clean, noisy = noisy_optima(0.0), noisy_optima(0.15)
     n_same, n_pairs = dominance(10_000)
     most_drift = max(
-        (c.roc.y[-1] / len(each) + c.roc.x[-1] * (1 - 1 / len(each))) * len(each) for c in each
+        (c.roc.y[-1] / n_classes + c.roc.x[-1] * (1 - 1 / n_classes)) * n_classes for c in each
     )
     return claims_table(
         [
@@ -174,38 +191,38 @@ def claims(classes: dict[Hashable, Charted]) -> str:
             ),
             (
                 "At break-even, recall = precision and informedness = kappa",
-                f"in {len(exact)} classes with such a point they differ by "
+                f"in {len(exact)} of {len(each)} curves with such a point they differ by "
                 f"{np.abs(unequal).max():.1g} at most",
                 bool(np.abs(unequal).max() < 1e-12),
             ),
             (
                 "The optima of A, the arithmetic mean of precision and recall, are off break-even",
-                f"in {n_off['A']} of {len(each)} classes",
-                n_off["A"] > len(each) / 2,
+                of_classes("A"),
+                found["A"].mean() > n_classes / 2,
             ),
             (
                 "Reciprocal and logarithmic axes (harmonic mean F, geometric mean G) do not change "
                 "that",
-                f"F in {n_off['F']}, G in {n_off['G']} of {len(each)} classes",
-                min(n_off["F"], n_off["G"]) > len(each) / 2,
+                f"F {of_classes('F')}, G {of_classes('G')}",
+                found[["F", "G"]].mean().min() > n_classes / 2,
             ),
             (
                 "The best informedness is right of break-even: overpredict",
-                f"in {(best_drifts > 1).sum()} of {len(each)} classes, at "
-                f"{best_drifts.min():.2f} to {best_drifts.max():.2f} times the prevalence",
-                bool((best_drifts > 1).sum() > len(each) / 2),
+                f"{of_classes('right')}, at {best_drifts.min():.2f} to {best_drifts.max():.2f} "
+                "times the prevalence",
+                found["right"].mean() > n_classes / 2,
             ),
             (
                 "The best information is left of it: underpredict",
-                f"in {(deepest < 0).sum()} of {len(each)} classes, at {deepest.min():.1f} to "
-                f"{deepest.max():.1f} doublings of the prevalence",
-                bool((deepest < 0).sum() > len(each) / 2),
+                f"{of_classes('left')}, at {deepest.min():.1f} to {deepest.max():.1f} doublings "
+                "of the prevalence",
+                found["left"].mean() > n_classes / 2,
             ),
             (
                 "With equal prevalences relative drift is at most K",
-                f"at most {most_drift:.2f} of {len(each)} where each class weighs the same; at "
+                f"at most {most_drift:.2f} of {n_classes} where each class weighs the same; at "
                 f"most 1 / prevalence in general, here {max(c.drift.max() for c in each):.1f}",
-                most_drift <= len(each) + 1e-9,
+                most_drift <= n_classes + 1e-9,
             ),
             (
                 "Label noise in one class slows its discovery and shifts the optimum",
@@ -291,8 +308,9 @@ def chart_table(classes: dict[Hashable, Charted]) -> str:
     return markdown_table(["chart", "what it shows", "here"], rows)
 
 
-def page(predictions: Predictions, n_trees: int) -> str:
-    """Report the figure."""
+def page(divisions: list[Predictions], n_trees: int) -> str:
+    """Report the figure, which is of the first division, and the claims in all of them."""
+    predictions = divisions[0]
     classes = charted(predictions)
     return f"""# Nine charts of six classes
 
@@ -309,9 +327,11 @@ positive as there are positives.
 
 {chart_table(classes)}
 
-What the paper says of these charts; what it says of all classes holds if it does so in most:
+What the paper says of these charts, in {len(divisions)} divisions into folds with other forests:
+the mean number of classes, the fewest and the most. What it says of all classes holds if it does
+so in most:
 
-{claims(classes)}
+{claims([charted(one) for one in divisions])}
 
 BIRD and BPRD smooth counts by adding one, as the paper does; the drift of the best informedness is
 that of the plain counts.
@@ -320,9 +340,9 @@ that of the plain counts.
 
 if __name__ == "__main__":
     if arguments(__doc__).quick:
-        print(page(fusion(n_trees=5), n_trees=5))
+        print(page([fusion(5, seed) for seed in range(2)], n_trees=5))
     else:
-        predictions = fusion(N_TREES)
+        divisions = [fusion(N_TREES, seed) for seed in range(N_DIVISIONS)]
         figure = Figure(figsize=(10, 10.8), layout="constrained")
-        write_figure("charts", overview(predictions, figure=figure))
-        write_page("charts", page(predictions, N_TREES))
+        write_figure("charts", overview(divisions[0], figure=figure))
+        write_page("charts", page(divisions, N_TREES))

@@ -51,6 +51,7 @@ from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
+_MANY = 20  # groups, of which not each is named in a warning
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
 _STEPS = 20  # towards the common value, as errors differ between the sides of a group's value
 
@@ -295,13 +296,14 @@ def compare_subgroups(
     clusters, intervals = intervals.groups, with_estimated(intervals, weights)
     [chosen] = choose_methods([measure], predictions, intervals)
     members, left_out = _members(measure, predictions, names, group_of_row, min_class_size)
-    if left_out:
-        warn([f"left out: {name}, {reason}" for name, reason in left_out.items()])
     if len(members) < 2:
+        cut = "; if by= holds numbers, cut them, as pandas.qcut(by, 4) does"
         raise ValueError(
             f"Need at least two groups with {min_class_size} observations of each class; found "
-            f"{len(members)} of {len(names)}."
+            f"{len(members)} of {len(names)}{cut if len(names) > _MANY else ''}."
         )
+    each = [f"left out: {name}, {reason}" for name, reason in left_out.items()]
+    warn(each if len(each) <= _MANY else [f"{each[0]}; {len(each)} of {len(names)} groups in all"])
     results = parallel(
         lambda rows: _estimated(measure, chosen, predictions, rows, intervals),
         list(members.values()),

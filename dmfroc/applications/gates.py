@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -348,7 +349,8 @@ def _judged(rule: Rule, source: _Rows | _Items, error: float) -> RuleVerdict:
         with suppress(ValueError, ArithmeticError):
             reason = part.plan(rule, gap, error) or reason
     if verdict == "inconclusive":
-        with suppress(ValueError):  # of a measure that a perfect classifier does not have
+        # Of a measure that a perfect classifier does not have; its scores are no labels
+        with suppress(ValueError), warnings.catch_warnings(action="ignore"):
             if (perfect := source.perfect(rule)) is not None:
                 (best, _, value_of_best, limits), _ = _worst(rule, perfect, error)
                 if best != "pass":

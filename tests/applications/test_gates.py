@@ -295,3 +295,12 @@ def test_a_limit_next_to_the_value_is_inconclusive():
     none_right = dmfroc.applications.items({"a": [0.0] * 20})
     rule = {"measure": "mean_score", "at_least": 1e-200}
     assert dmfroc.applications.gate([rule], none_right).verdict == "inconclusive"
+
+
+def test_the_perfect_sample_beside_an_inconclusive_rule_is_not_taken_for_labels():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 300)
+    found = dmfroc.applications.gate(
+        [{"measure": "hand_till", "at_least": 0.8}], y, rng.normal(size=300) + 1.2 * y
+    )  # warnings are errors
+    assert found.verdict == "inconclusive"
