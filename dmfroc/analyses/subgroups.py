@@ -51,7 +51,7 @@ from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
-_MANY = 20  # groups, of which not each is named in a warning
+_MANY = 20  # groups, so that a warning names the first alone
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
 _STEPS = 20  # towards the common value, as errors differ between the sides of a group's value
 

@@ -174,13 +174,15 @@ def _rows(
 ) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], Bool[np.ndarray, " p"]]:
     """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
     scores, present = predictions.scores, predictions.present
-    own = np.bincount(predictions.true, scores[np.arange(len(scores)), predictions.true])
-    by_weight = present[np.lexsort((own[present], predictions.class_totals[present]))]
+    with np.errstate(over="ignore", invalid="ignore"):  # of huge scores
+        totals = scores.sum(axis=0)
+    order = np.lexsort((totals, predictions.class_totals))  # whatever the classes are called
+    by_weight = order[np.isin(order, present)]
     if len(present) > _MOST_CLASSES:  # from the lightest to the heaviest
         by_weight = by_weight[np.linspace(0, len(present) - 1, _MOST_CLASSES).astype(int)]
         present = np.sort(by_weight)
     cases = {c: np.flatnonzero(predictions.true == c) for c in present.tolist()}
-    typical = {c: _typical(predictions, rows, c) for c, rows in cases.items()}
+    typical = {c: _typical(predictions, rows, c, order) for c, rows in cases.items()}
     pairs = []
     for c in cases:
         others = by_weight[by_weight != c]
@@ -222,11 +224,13 @@ def _ends(*columns: Float[np.ndarray, "n _"]) -> tuple[float, float]:
     return float(first.min()) - 1, float(first.max()) + 1
 
 
-def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarray, " 5"]:
+def _typical(
+    predictions: Predictions, rows: IntPerRow, c: int, classes: Int[np.ndarray, " k"]
+) -> Int[np.ndarray, " 5"]:
     """Return the rows at several shares of a class's weight, by the scores of their class.
 
-    They do not depend on the order of rows, and hardly on that of classes: those that tie are
-    ordered by all their scores, the largest first.
+    They do not depend on the order of rows: those that tie are ordered by the scores of all
+    ``classes``, the last first.
     """
     scores, weights = predictions.scores, predictions.sample_weight[rows]
     own = scores[rows, c]
@@ -242,7 +246,7 @@ def _typical(predictions: Predictions, rows: IntPerRow, c: int) -> Int[np.ndarra
         if len(tied) > 1:
             below = weights[own < score].sum()
             each = scores[rows[tied], :]
-            tied = tied[np.lexsort((weights[tied], *each.T, *np.sort(each, axis=1).T))]
+            tied = tied[np.lexsort((weights[tied], *each[:, classes].T))]
             place = np.searchsorted(below + np.cumsum(weights[tied]), share * weights.sum())
             tied = tied[min(place, len(tied) - 1) :]
         chosen.append(rows[tied[0]])

@@ -52,7 +52,7 @@ def as_predictions(
     against_rest : bool
         Whether `pos_label` may be one of more than two classes.
     of_events : bool
-        Whether classes are events that may lie beyond a horizon, of which scores say nothing.
+        Whether classes are events that may lie beyond a horizon: scores need not be larger there.
 
     Returns
     -------

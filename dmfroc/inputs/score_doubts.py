@@ -71,8 +71,9 @@ def doubts(of: Checked) -> list[str | None]:
         found.append(numbered := numbered_message(of, of.names))
         if numbered and of.source.is_table_file:
             raise ValueError(numbered)
-    if of.used is not of.scores and outside_message(of.scores, of.source) is None:
-        found.append(difference_message(of.labels, of.names, of.source))
+    if of.used is not of.scores:
+        has_codes = isinstance(of.scores, np.ndarray) and outside_message(of.scores, of.source)
+        found += [difference_message(of.labels, of.names, of.source)] * (not has_codes)
     if len(of.labels) == 2 and not (left_out or of.positive.of_events):
         found.append(reversed_message(of))
     return found
@@ -198,7 +199,8 @@ def outside_message(scores: Floats, source: Source) -> str | None:
     if np.count_nonzero(is_share) < _MOST * len(scores):
         return None
     is_no_share = (scores < 0) | (scores > 1)
-    is_outside, codes = is_no_share.any(axis=1), np.unique(scores[is_no_share])
+    is_outside = is_no_share.any(axis=1)
+    codes: NDArray[Any] = np.unique(scores[is_no_share])
     n_inside = np.count_nonzero(is_share & ~is_outside)
     if n_inside < (_MOST if len(codes) == 1 else NEARLY_ALL) * len(scores):
         return None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
-from dmfroc import Predictions, estimate
+from dmfroc import Predictions, compare
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.units import sample_of
@@ -209,13 +209,20 @@ def test_some_units_are_without_their_successes_and_beside_others_apart():
 
 @pytest.mark.parametrize("n_classes", [3, 8])
 def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
-    """Scores have ties and classes the same size, so that typical cases and others are chosen."""
+    """Classes have the same size, and votes tie: typical cases and other classes are chosen."""
     classes, scores = normal_scores(3, 20 * n_classes, n_classes, 1.0)
-    scores = np.round(scores, 1)
-    interval = estimate("hand_till", classes, scores).interval
+    scores, others = np.round(scores, 1), np.round(normal_scores(4, *scores.shape, 1.0)[1])
     order = np.random.default_rng(0).permutation(n_classes)
-    renamed = estimate("hand_till", np.argsort(order)[classes], scores[:, order]).interval
-    np.testing.assert_allclose(renamed, interval, rtol=1e-9)
+    each = {"a": scores, "b": others}
+    renamed = np.argsort(order)[classes], {name: x[:, order] for name, x in each.items()}
+    found, expected = compare(*renamed), compare(classes, each)
+    for name in each:
+        np.testing.assert_allclose(
+            found.estimates[name].interval, expected.estimates[name].interval, rtol=1e-9
+        )
+    np.testing.assert_allclose(
+        found.differences[0].interval, expected.differences[0].interval, rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
