@@ -217,7 +217,6 @@ CALLS = {
 NO_NUMBERS = {
     # Modules, whose functions of numbers are public by themselves or in `measures`
     *("applications", "bayes", "counted", "curves", "extend", "papers", "plots", "results"),
-    "simulation",
     "scorers",  # whose functions call measures
     # What the functions return, or take
     *(x for x in dmfroc.applications.__all__ if x[0].isupper()),
