@@ -319,7 +319,7 @@ CASES = {
         lambda: dmfroc.compare(
             {x: accumulated("f8") for x in "ab"}, folds=dmfroc.Folds(target="learner")
         ),
-        (ValueError, "accumulators are streams: call dmfroc.applications.compare_streams"),
+        (TypeError, "of accumulators, which are streams, call dmfroc.applications.compare_streams"),
     ),
     "a judge of a scan": (
         lambda: dmfroc.estimate("hand_till", dmfroc.scan([(Y, S)]), judge=Y),
