@@ -117,7 +117,6 @@ CALLS = {
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
     **{name: (lambda f: f(TABLE)) for name in OF_TABLES},
     "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=9, algorithm="laplace", n_draws=50),
-    "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=9, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
     "choose_threshold": lambda f: [

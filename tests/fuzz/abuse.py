@@ -103,7 +103,6 @@ OF_FUNCTION = {
     "isometrics": {"measure": "accuracy", "values": [0.5]},
     "summary_roc": {"table": STUDIES, "study": None, "n_draws": 10, "n_warmup": 10, "n_chains": 1},
     "bayesian_roc": {"n_draws": 10, "n_warmup": 10, "n_chains": 1},
-    "bayesian_roc_prior": {"n_draws": 10},
     "bayesian_table": {"measure": "accuracy", "y_score": S, "n_draws": 10, "n_chains": 1},
     "informedness_score": {},
     "cross_validate": {"cv": 2, "measures": ["hand_till"]},

@@ -398,16 +398,6 @@ CASES = {
         ),
         80,
     ),
-    "strict arithmetic of a prior": (
-        lambda: strict(
-            lambda: (
-                dmfroc.bayes.bayesian_roc_prior(Y, S, n_thresholds=9, n_draws=20)["prior"]
-                .dataset["auc"]
-                .size
-            )
-        ),
-        20,
-    ),
     "strict arithmetic of a line": (
         lambda: strict(lambda: area_under_line(np.zeros(1), np.full(1, 60.0)).item()),
         0.5,
