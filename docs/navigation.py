@@ -23,7 +23,7 @@ BEHIND = {
     "bayes": ("meta_analysis",),
     "api": (
         *("api/evaluation", "api/measures", "api/multiclass_roc", "api/curves", "api/plots"),
-        *("api/applications", "api/data", "api/functional", "api/simulation", "api/papers"),
+        *("api/applications", "api/data", "api/functional", "api/papers"),
         *("measures/ranking", "measures/probabilities", "measures/calibration"),
         *("measures/decisions", "measures/contingency", "measures/curves", "glossary"),
     ),

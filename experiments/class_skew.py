@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import matplotlib
 import numpy as np
 import pandas as pd
+from _populations import MultinomialPopulation, MultinomialSample, simulate_predictions
 from _runner import Study, grid
 from _study import (
     PAPER,
@@ -29,12 +30,6 @@ from dmfroc import Measure, Predictions, estimate, multiclass_roc
 from dmfroc.measures import MEASURES as ALL_MEASURES
 from dmfroc.measures import dmf_auc
 from dmfroc.measures.measure import value_of
-from dmfroc.simulation import (
-    MultinomialPopulation,
-    MultinomialSample,
-    SimulatedClassifier,
-    simulate_predictions,
-)
 
 N_CLASSES = 5
 N_COVARIATES = 10
@@ -96,7 +91,7 @@ def sample(
     return simulate_predictions(
         population,
         n,
-        SimulatedClassifier(n_available=n_available),
+        n_available,
         **sizes,
         min_class_size=LEAST_CLASS,
         random_state=generator,

@@ -8,6 +8,7 @@ from itertools import cycle, pairwise, product
 import matplotlib
 import numpy as np
 import pandas as pd
+from _populations import MultinomialPopulation
 from _runner import Study
 from _study import (
     PAPER,
@@ -24,7 +25,6 @@ from matplotlib.figure import Figure
 from sklearn.linear_model import LogisticRegression
 
 from dmfroc import Predictions, dmf_auc_score, estimate, hand_till_score, multiclass_roc
-from dmfroc.simulation import MultinomialPopulation
 
 N_CLASSES = 5
 N_COVARIATES = 10

@@ -20,10 +20,9 @@ from sklearn.model_selection import StratifiedKFold
 
 import dmfroc
 from dmfroc import Predictions, compare, compare_runs, estimate, measures
-from dmfroc.applications import judged_shares, nested_cross_validation, plan
+from dmfroc.applications import PublishedFigures, judged_shares, nested_cross_validation, plan
 from dmfroc.applications.shares_by_judge import inverted_shares
 from dmfroc.multiclass.band import curve_band
-from dmfroc.simulation import PublishedFigures
 
 ROC = Callable[[np.ndarray], np.ndarray]
 DENSE = np.unique(np.concatenate([np.linspace(0, 1, 1001), np.geomspace(1e-4, 0.1, 100)]))

@@ -27,6 +27,7 @@ from _study import (
     write_page,
 )
 from matplotlib.figure import Figure
+from numpyro.infer import Predictive
 from scipy.special import expit
 from scipy.stats import binom, chisquare
 
@@ -45,7 +46,6 @@ from dmfroc.bayes.sampling import (
     approximate,
     default_kernel,
     draw_from_posterior,
-    draw_from_prior,
     sampler_of,
 )
 
@@ -112,8 +112,8 @@ def ranks(generator: np.random.Generator, model: str) -> dict[str, int]:
     of_prior, of_posterior = generator.integers(2**31, size=2).tolist()
     with jax.enable_x64(True):
         of_counts, empty, sampled = problem(model)
-        prior = draw_from_prior(of_counts, empty, 1, of_prior).sites
-        truth = {name: values[0, 0] for name, values in prior.items()}
+        prior = Predictive(of_counts, num_samples=1)(jax.random.PRNGKey(of_prior), empty)
+        truth = {name: np.asarray(values)[0] for name, values in prior.items()}
         above = simulate_counts(generator, truth, MODELS[model][1])
         counts = empty._replace(above=jnp.asarray(above))
         approximation = approximate(sampled, counts)

@@ -117,7 +117,6 @@ CALLS = {
     **{name: (lambda f: f(Y, LABELS)) for name in OF_LABELS},
     **{name: (lambda f: f(TABLE)) for name in OF_TABLES},
     "bayesian_roc": lambda f: f(Y, SCORES, n_thresholds=9, algorithm="laplace", n_draws=50),
-    "bayesian_roc_prior": lambda f: f(Y, SCORES, n_thresholds=9, n_draws=20),
     "bayesian_table": lambda f: f("informedness", Y, SCORES, n_draws=50),
     "calibration_tests": lambda f: f(Y, SCORES, n_draws=99),
     "choose_threshold": lambda f: [
@@ -217,7 +216,6 @@ CALLS = {
 NO_NUMBERS = {
     # Modules, whose functions of numbers are public by themselves or in `measures`
     *("applications", "bayes", "counted", "curves", "extend", "papers", "plots", "results"),
-    "simulation",
     "scorers",  # whose functions call measures
     # What the functions return, or take
     *(x for x in dmfroc.applications.__all__ if x[0].isupper()),

@@ -39,7 +39,7 @@ ROOMS = (
     ".measures",
     ".papers",
 )
-ROOMS += (".plots", ".results", ".simulation")
+ROOMS += (".plots", ".results")
 FILE = Path(__file__).with_suffix(".txt")
 ANALYSES = [
     *("calibration_tests", "compare", "compare_runs", "compare_subgroups", "evaluate", "gate"),

@@ -14,7 +14,7 @@ FLOORS = [
     ["_kit"],
     ["inputs"],
     ["results"],
-    ["measures", "simulation"],
+    ["measures"],
     ["inference"],
     ["multiclass", "curves"],
     ["functional"],

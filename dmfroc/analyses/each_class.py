@@ -14,7 +14,8 @@ from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.counted.scan import Scan
+from dmfroc.analyses.evidence import counted_sample
+from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inputs.arrays import is_missing
 from dmfroc.inputs.judge import labels_of
@@ -67,11 +68,7 @@ def for_each_class(
         return None
     if taken := [x for x in ("pos_label", "follow_up") if call[x] is not None]:
         raise ValueError(f"per_class=True takes each class in turn: leave {', '.join(taken)} out")
-    if isinstance(call["y_true"], Scan):
-        raise TypeError(
-            "per_class=True needs rows in memory, which a scan has not: pass arrays, or name the "
-            "class in dmfroc.scan, the positive one of two second in labels="
-        )
+    counted_sample(call["y_true"], None, {"per_class": True}, Options())  # which a scan excludes
     scores = call["y_score"]
     several = scores.values() if isinstance(scores, Mapping) else [scores]
     if any(map(_is_single, several)):

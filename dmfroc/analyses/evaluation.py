@@ -17,16 +17,9 @@ from dmfroc._kit.remarks import warn
 from dmfroc._kit.text import split_calls
 from dmfroc.analyses.catalogue import MEASURES, Measures, get_measure
 from dmfroc.analyses.each_class import for_each_class
-from dmfroc.analyses.evidence import (
-    Evidence,
-    EvidenceInMemory,
-    JudgedEvidence,
-    evidence_of,
-    remarked_estimates,
-)
+from dmfroc.analyses.evidence import Evidence, evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
-from dmfroc.inference.censoring import CensoringWeights
-from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
+from dmfroc.inference.evidence import FactsInMemory, facts_in
 from dmfroc.inference.method import IntervalMethod, Method
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
@@ -151,10 +144,7 @@ class Evaluation(NamedEstimates):
     @property
     def covariance(self) -> Float[np.ndarray, "m m"]:
         """Of the values, in the order of the estimates; NaN where it is not known."""
-        if type(self.evidence) is not EvidenceInMemory:
-            return np.full((len(self.estimates),) * 2, np.nan)
-        facts = [facts_in(self.sample, m, allows_for_parts=True) for m in self.measures]
-        return joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
+        return self.evidence.covariance(self.measures)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -179,9 +169,9 @@ class Evaluation(NamedEstimates):
     def tables(self) -> list[Table]:
         """Return all measures with their intervals."""
         tables = [estimates_table(self.shown)]
-        if isinstance(self.evidence, JudgedEvidence):
+        if (labels := self.evidence.agreement) is not None:
             judged = judge_table((e.title, e.judge) for e in self.shown)
-            tables += [judged, agreement_table({"": self.evidence.agreement})]
+            tables += [judged, agreement_table({"": labels})]
         return tables
 
     def head(self) -> list[str]:
@@ -335,7 +325,7 @@ def evaluation_of(
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
     area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
     shown = evidence.predictions
-    if isinstance(evidence.sample.units.weights, CensoringWeights):
+    if evidence.options.follow_up is not None:
         shown = evidence.sample.predictions  # the rows whose class is known
     found = Evaluation(
         shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -24,7 +25,15 @@ from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
 from dmfroc.inference.design import stated
-from dmfroc.inference.evidence import FactsInMemory, PartOf, facts_from, facts_in, in_sample
+from dmfroc.inference.evidence import (
+    FactsInMemory,
+    PartOf,
+    common_sums,
+    facts_from,
+    facts_in,
+    in_sample,
+    joint_covariance,
+)
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import Influences, Moments, PartInfluences, moments_of
 from dmfroc.inference.jackknife import Jackknife
@@ -67,20 +76,42 @@ _GOOD_JUDGE = 1.5  # times the verified labels are the effective ones
 
 
 @dataclass(frozen=True, eq=False)
-class EvidenceInMemory:
-    """Observations in memory, with or without folds."""
+class _RowsInMemory(ABC):
+    """What all evidence in memory has."""
 
     predictions: Predictions
     options: Options
+
+    @property
+    @abstractmethod
+    def sample(self) -> Sample:
+        """The observations that count, and which of them are independent."""
+
+    def possible(self, measures: list[Measure]) -> list[Measure]:
+        """Return all measures."""
+        return measures
+
+    def curve(self, options: CurveOptions) -> MulticlassROC:
+        """Return the multiclass ROC curve."""
+        return curve_of(self.predictions, options)
+
+    def band(
+        self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
+    ) -> CurveBand:
+        """Return the band of a curve."""
+        return band_around(curve, self.sample, level, options, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceInMemory(_RowsInMemory):
+    """Observations in memory, with or without folds."""
+
+    agreement: ClassVar[None] = None
 
     @cached_property
     def sample(self) -> Sample:
         """The observations that count, and which of them are independent."""
         return self.options.sample_of(self.predictions)
-
-    def possible(self, measures: list[Measure]) -> list[Measure]:
-        """Return all measures."""
-        return measures
 
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
         """Return the method of each measure."""
@@ -92,24 +123,19 @@ class EvidenceInMemory:
         """Estimate measures, each by its method."""
         return estimates_of(measures, methods, self.sample)
 
-    def curve(self, options: CurveOptions) -> MulticlassROC:
-        """Return the multiclass ROC curve."""
-        return curve_of(self.predictions, options)
-
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return the area under the curve with the jackknife's interval."""
         [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample)
         return replace(area, design=self.predictions.design)
 
-    def band(
-        self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind
-    ) -> CurveBand:
-        """Return the band of a curve."""
-        return band_around(curve, self.sample, level, options, kind)
+    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+        """Return the covariance of the values of measures."""
+        facts = [facts_in(self.sample, m, allows_for_parts=True) for m in measures]
+        return joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
 
 
 @dataclass(frozen=True, eq=False)
-class JudgedEvidence(EvidenceInMemory):
+class JudgedEvidence(_RowsInMemory):
     """Verified rows of one classifier, and a judge's labels of all rows."""
 
     rows: JudgedRows
@@ -150,9 +176,14 @@ class JudgedEvidence(EvidenceInMemory):
         """Effective number of verified units in each stratum."""
         return kish_sizes(self.stratum, self._sums(self.predictions.sample_weight))
 
+    @property
+    def jackknife(self) -> Jackknife:
+        """The one method that there is."""
+        return Jackknife().at(self.options.level, self.options.seed)
+
     def methods(self, measures: Sequence[Measure]) -> list[IntervalMethod]:
-        """Return the one method that there is."""
-        return [Jackknife().at(self.options.level, self.options.seed)] * len(measures)
+        """Return the jackknife for each measure."""
+        return [self.jackknife] * len(measures)
 
     def parts(self, measure: Measure) -> list[FactsInMemory]:
         """Return what verified rows say, and the judge's labels of all and of verified rows.
@@ -310,11 +341,8 @@ class JudgedEvidence(EvidenceInMemory):
     def estimates(
         self, measures: Sequence[Measure], methods: Sequence[IntervalMethod]
     ) -> list[Estimate]:
-        """Estimate measures, each by its method."""
-        result = []
-        for measure, method in zip(measures, methods, strict=True):
-            assert isinstance(method, Jackknife)
-            result.append(method.estimate(self.facts(measure)))
+        """Estimate measures."""
+        result = [self.jackknife.estimate(self.facts(measure)) for measure in measures]
         warn([self.selection_message])
         return result
 
@@ -327,6 +355,10 @@ class JudgedEvidence(EvidenceInMemory):
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return nothing: ask for the measure."""
         return None
+
+    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+        """Return NaN: it is not known."""
+        return np.full((len(measures),) * 2, np.nan)
 
 
 def _facts_of_few(measure: Measure, sample: Sample) -> FactsInMemory:
@@ -373,8 +405,6 @@ def joint_estimates_with_judge(
     first = next(iter(named.values()))
     of_each = {name: x.predictions for name, x in named.items()}
     check_comparable(measure, of_each)
-    [method] = first.methods([measure])
-    assert isinstance(method, Jackknife)
     facts = {name: evidence.facts(measure) for name, evidence in named.items()}
     check_finite(measure, {name: x.value for name, x in facts.items()}, of_each)
     units = max((f.units for f in facts.values()), key=lambda x: len(x.sizes))
@@ -382,13 +412,13 @@ def joint_estimates_with_judge(
         facts, lambda influences: partial(first.gather, first.weigh(influences), units)
     )
     warn([first.selection_message])
-    found = method.paired_estimates(joint, hypothesis)
+    found = first.jackknife.paired_estimates(joint, hypothesis)
     each = {name: remarked(e, of_each[name]) for name, e in found.estimates.items()}
     return found._replace(estimates=each)
 
 
-Evidence = EvidenceInMemory | CountedEvidence
-"""What a sample of one classifier says: both have the same members."""
+Evidence = EvidenceInMemory | JudgedEvidence | CountedEvidence
+"""What a sample of one classifier says: all have the same members."""
 
 
 def counted_sample(

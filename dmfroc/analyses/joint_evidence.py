@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks, warn
-from dmfroc.analyses.accumulation import Accumulator
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
@@ -74,9 +73,6 @@ def joint_evidence(
 ) -> JointEvidence:
     """Return the evidence in what the user hands in, see `dmfroc.compare`."""
     scan = counted_sample(y_true, y_score, given, options)
-    is_dict = isinstance(y_true, Mapping) and len(y_true) > 0
-    if is_dict and all(isinstance(x, Accumulator) for x in y_true.values()):
-        raise ValueError("accumulators are streams: call dmfroc.applications.compare_streams")
     if scan is not None:
         return _evidence_of_scan(scan, options, paired=paired)
     if options.judge is None:
@@ -247,12 +243,12 @@ def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> No
 
 def _of_each_sample(population: Any, names: Sequence[str], *, paired: bool) -> Mapping[str, Any]:
     """Return the population of each classifier; of independent samples importance by name."""
-    by_name = isinstance(population, Mapping) and any(
-        isinstance(x, Importance) for x in population.values()
-    )
+    is_dict = isinstance(population, Mapping)
+    several = population.values() if is_dict else [population]
+    has_importance = any(isinstance(x, Importance) for x in several)
+    by_name = is_dict and has_importance
     of_each = population if by_name else dict.fromkeys(names, population)
-    is_one = isinstance(population, Importance)
-    if (by_name if paired else is_one) or set(of_each) != set(names):
+    if (by_name if paired else has_importance and not is_dict) or set(of_each) != set(names):
         raise ValueError(
             "population of independent samples must be a dict with the Importance of each one's "
             f"rows, by name of the classifier, {listing(names)}; of the same rows one Importance"
@@ -339,7 +335,8 @@ def _named_predictions(
                 raise TypeError(
                     f"y_true as a dict must hold Predictions, but {name!r} is a "
                     f"{type(value).__name__}; for arrays pass y_true and a dict of scores, of "
-                    "results their .predictions"
+                    "results their .predictions; of accumulators, which are streams, call "
+                    "dmfroc.applications.compare_streams"
                 )
         return {
             name: as_predictions(value, y_pred=y_pred, needs=needs, by_fold=True, **others)

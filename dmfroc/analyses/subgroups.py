@@ -319,14 +319,14 @@ def compare_subgroups(
     is_apart = clusters is None or _are_apart(clusters, list(members.values()))
     if is_apart and weights is None:
         contrasts: _Independent | _Correlated = _Independent(list(facts.values()))
-    elif isinstance(chosen, Jackknife) and weights is not None:
-        units = next(iter(facts.values())).units.in_one_stratum
-        everybody = np.ones(len(units.unit_of_row), bool)
-        contrasts = _Correlated(list(facts.values()), units, [everybody] * len(facts))
-    elif isinstance(chosen, Jackknife):
-        used = np.logical_or.reduce(list(members.values()))
-        units = units_of(predictions.rows(used), clusters[used], stratify=False)
-        own_rows = [rows[used] for rows in members.values()]
+    elif chosen.name == Jackknife.name:
+        if weights is None:
+            used = np.logical_or.reduce(list(members.values()))
+            units = units_of(predictions.rows(used), clusters[used], stratify=False)
+            own_rows = [rows[used] for rows in members.values()]
+        else:
+            units = next(iter(facts.values())).units.in_one_stratum
+            own_rows = [np.ones(len(units.unit_of_row), bool)] * len(facts)
         contrasts = _Correlated(list(facts.values()), units, own_rows)
     else:
         raise ValueError(
@@ -469,8 +469,8 @@ def _estimated(
         own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
         sample = options.sample_of(own)
     facts = facts_in(sample, measure)
-    if isinstance(method, Jackknife):
-        return method.estimate(facts), facts
+    if method.name == Jackknife.name:
+        return Jackknife().at(method.level, method.seed).estimate(facts), facts
     [estimate] = estimates_of([measure], [method], sample)
     if (error := facts.moments.standard_error) > 0:
         moments = facts.moments.scaled(estimate.standard_error / error)

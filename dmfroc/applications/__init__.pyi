@@ -26,6 +26,7 @@ from .planning import Plan as Plan
 from .planning import plan as plan
 from .pooling import PooledSites as PooledSites
 from .pooling import pool as pool
+from .published import PublishedFigures as PublishedFigures
 from .raters import RaterAgreement as RaterAgreement
 from .raters import rater_agreement as rater_agreement
 from .rehearsal import Rehearsal as Rehearsal

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
-from scipy.special import betaln, comb
 
 from dmfroc import Judge
 from dmfroc.applications.item_means import (
@@ -36,25 +34,14 @@ from dmfroc.extend import (
     crossed,
     differences_by,
     holm_adjusted,
-    integer,
     joint_t_estimates,
-    nonnegative,
     positive,
     seed_of,
     warn,
 )
 from dmfroc.results import Comparison, Estimate
 
-_MOST_ATTEMPTS, _TINY = 200, 1e-6
 _MOST_GRADES = 10  # distinct scores in a readable table of agreement
-
-
-class Budget(NamedTuple):
-    """How many items, how many attempts at each, and the standard error that they give."""
-
-    n_items: int
-    n_attempts: int
-    standard_error: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,36 +165,6 @@ class ItemScores(Comparison):
             between = float(x.mean(axis=1).var(ddof=1)) - within / x.shape[1]
             spreads[name] = within**0.5, max(between, 0.0) ** 0.5
         return spreads
-
-    def budget(
-        self, n_attempts: int, *, k: int = 1, item_cost: float | int = 0.0
-    ) -> dict[str, Budget]:
-        """Return how many items and attempts at each give the smallest standard error.
-
-        Parameters
-        ----------
-        n_attempts : int
-            All that can be paid, counted in attempts.
-        k : int
-            For the mean score, or for `pass_at` of k zeros and ones. The rates of items are taken
-            to have a beta distribution with the mean and the spread that were seen.
-        item_cost : float
-            What a new item costs, counted in attempts.
-        """
-        total, k = integer("n_attempts", n_attempts, 2 * k), integer("k", k, 1)
-        attempts = np.arange(k, min(total // 2, max(_MOST_ATTEMPTS, k)) + 1)
-        n_items = (total / (attempts + nonnegative("item_cost", item_cost))).astype(int)
-        budgets = {}
-        for name, (within, between) in self.spread().items():
-            x, variances = self.scored.attempts[name], between**2 + within**2 / attempts
-            if k > 1 and not np.isin(x, (0, 1)).all():
-                raise ValueError(f"k above 1 is for zeros and ones, but {name!r} has grades")
-            if k > 1:
-                variances = _variances_of_pass(k, attempts, float(x.mean()), between**2)
-            errors = np.where(n_items > 1, np.sqrt(variances / np.maximum(n_items, 1)), np.inf)
-            best = int(errors.argmin())
-            budgets[name] = Budget(int(n_items[best]), int(attempts[best]), float(errors[best]))
-        return budgets
 
     def tables(self) -> list[Table]:
         """Return the models, their differences, the subgroups, and what a judge adds."""
@@ -351,21 +308,6 @@ def items(
     )
     warn(scores_of_items.warnings)
     return scores_of_items
-
-
-def _variances_of_pass(
-    k: int, attempts: Int[np.ndarray, " a"], mean: float, between: float
-) -> Float[np.ndarray, " a"]:
-    """Return the variance of an item's estimate of pass@k, for several numbers of attempts."""
-    mean = float(np.clip(mean, _TINY, 1 - _TINY))
-    share = np.clip(between / (mean * (1 - mean)), _TINY, 1 - _TINY)
-    right, wrong = np.array([mean, 1 - mean]) * (1 / share - 1)  # of the beta distribution
-    shared = np.arange(k + 1)  # attempts that two choices of k have in common
-    chances = comb(k, shared) * comb(attempts[:, None] - k, k - shared)
-    chances /= comb(attempts, k)[:, None]
-    none_right = np.exp(betaln(right, wrong + 2 * k - shared) - betaln(right, wrong))
-    variances: Float[np.ndarray, " a"] = chances @ none_right - none_right[k] ** 2
-    return variances
 
 
 def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:

@@ -232,7 +232,6 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {digits(plan.value)}"),
         ("Aim", plan.aim),
         ("Method", "influence variances of the pilot's classes, by the number of cases"),
-        *([("Seed of the simulated pilot", str(plan.seed))] if plan.seed is not None else []),
     ]
     return page(
         plan,

@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from scipy.special import nctdtr, ndtri, stdtrit
 
 from dmfroc import Measure, Predictions
+from dmfroc.applications.published import PublishedFigures
 from dmfroc.extend import (
     NO_VARIATION,
     Influences,
@@ -29,7 +30,6 @@ from dmfroc.extend import (
     units_of,
     uses_sign_flips,
 )
-from dmfroc.simulation import PublishedFigures
 
 _AREAS = ("hand_till", "dmf_auc")  # of two classes the same
 _MOST_CASES = 10**9

@@ -11,13 +11,13 @@ from jaxtyping import Float
 
 from dmfroc import Measure, Predictions
 from dmfroc.applications.plan_design import Aim, Design, design_of_figures, make_design
+from dmfroc.applications.published import PublishedFigures
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     MANY_FREEDOM,
     Column,
     DataFrame,
     Nothing,
-    RandomState,
     Result,
     Table,
     as_frame,
@@ -33,27 +33,16 @@ from dmfroc.extend import (
     numbers,
     probabilities_of,
     row_names,
-    seed_of,
     title_for,
     warn,
 )
-from dmfroc.simulation import (
-    MultinomialPopulation,
-    PublishedFigures,
-    SimulatedClassifier,
-    simulate_predictions,
-)
 
-_N_SIMULATED = 20_000  # observations of a pilot from simulation settings
 _LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
 _FEW_DECIDE = (
     "few observations decide the difference, and compare(test=NonInferiority(...)) tests by its "
     "limits: its power is less than that of the t test that is planned. Plan with more cases"
 )
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
-
-Classifiers = SimulatedClassifier | Mapping[str, SimulatedClassifier] | None
-Pilot = Predictions | Mapping[str, Predictions] | MultinomialPopulation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,8 +77,6 @@ class Plan(Result):
         What is to be shown.
     n_classifiers, n_pilot : int
         Number of classifiers of the pilot, one or two, and of its observations.
-    seed : int or None
-        Seed of a simulated pilot.
     warnings : tuple of str
         What limits what the pilot shows.
     targets : dict of str to int
@@ -117,7 +104,6 @@ class Plan(Result):
     margin: float | int | None
     n_classifiers: int
     n_pilot: int
-    seed: int | None
     warnings: tuple[str, ...]
     _design: Design
     targets: dict[str, int] = field(default_factory=dict)
@@ -222,12 +208,10 @@ def plan(
     margin: float | int | None = None,
     power: float | int | None = None,
     prevalence: Any = "pilot",
-    classifier: Classifiers = None,
     folds: Any = None,
     groups: Any = None,
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
-    random_state: RandomState = 0,
     **others: Nothing,
 ) -> Plan:
     """Say how many cases a test set needs.
@@ -238,10 +222,10 @@ def plan(
 
     Parameters
     ----------
-    pilot : Predictions, dict of str to Predictions, simulation settings, or array-like
-        Predictions of a pilot study; those of two classifiers on the same observations, for their
-        difference. Where there is none a `MultinomialPopulation`, or `PublishedFigures` with a
-        prevalence, an AUC and risks. Or the observed classes, with scores.
+    pilot : Predictions, dict of str to Predictions, PublishedFigures, or array-like
+        Predictions of a pilot study, or those of two classifiers on the same observations for
+        their difference. Without a pilot: `PublishedFigures` with a prevalence, an AUC and risks.
+        Or the observed classes, with scores.
     y_score : array-like or table of shape (n, K), or (n,) for K = 2, or a dict of two, optional
         Scores of one classifier, or of two by name.
     measure : str or Measure
@@ -261,9 +245,6 @@ def plan(
     prevalence : {"pilot", "balanced"} or sequence of float
         Shares of the classes in the planned test set, in the order of the labels, those that occur
         in the pilot. A measure that depends on them is the one of a population with these.
-    classifier : SimulatedClassifier, or dict of two by name, optional
-        What is simulated if the pilot is a `MultinomialPopulation`, by default a classifier that
-        sees all covariates.
     folds : array-like of shape (n,), optional
         The fold of each row of a cross-validated pilot, whose scores are compared within folds.
     groups : array-like of shape (n,), optional
@@ -275,8 +256,6 @@ def plan(
     level : float
         Level of the intervals, in (0, 1); tests are of level ``1 - level``, two-sided, and
         one-sided of half of that for non-inferiority.
-    random_state : int, numpy.random.Generator, key of jax.random or None
-        Seed of a simulated pilot.
 
     Returns
     -------
@@ -306,9 +285,8 @@ def plan(
     """
     check_options(plan, others)
     if isinstance(half_width, Mapping):
-        options: dict[str, Any] = {"prevalence": prevalence, "classifier": classifier}
+        options: dict[str, Any] = {"prevalence": prevalence, "level": level}
         options |= {"judge": judge, "groups": groups, "folds": folds}
-        options |= {"level": level, "random_state": random_state}
         if unknown := [x for x in half_width if not isinstance(x, str)]:
             raise TypeError(f"half_width must be by name of the measure, but has {unknown[0]!r}")
         try:
@@ -350,7 +328,6 @@ def plan(
                 f"{name}={value!r} is more than {measure.name} can differ, whose range is {low:g} "
                 f"to {high:g}: do you mean {name}={value / 100:g}?"
             )
-    seed = seed_of(random_state)
     figures = pilot if isinstance(pilot, PublishedFigures) else None
     prevalence_is_other = not isinstance(prevalence, str) or prevalence != "pilot"
     if figures is not None:
@@ -359,7 +336,7 @@ def plan(
                 "prevalence, judge, groups and folds are for a pilot: PublishedFigures has its own"
             )
         pilot = figures.population(measure.name, measure.needs)
-    pilots = _pilots(pilot, classifier, seed)
+    pilots = _pilots(pilot)
     if folds is not None and judge is not None:
         raise TypeError("folds cannot be given together with judge=: leave one out")
     if folds is not None:
@@ -373,7 +350,7 @@ def plan(
         raise ValueError("margin compares two classifiers: pass a dict of the predictions of both")
     labels = [first.labels[place] for place in first.present]
     if groups is not None:
-        if prevalence_is_other or isinstance(pilot, MultinomialPopulation):
+        if prevalence_is_other:
             raise TypeError("groups= plans for the class shares of a pilot: leave prevalence= out")
         rows, counts = first.given_rows, first.sample_weight > 0
         groups = row_names(groups, "groups", first.n_given, rows, "a group")[counts]
@@ -412,24 +389,19 @@ def plan(
         margin=margin,
         n_classifiers=n_classifiers,
         n_pilot=0 if figures else first.n_observations,
-        seed=seed if isinstance(pilot, MultinomialPopulation) else None,
         warnings=warnings,
         _design=design,
     )
 
 
-def _pilots(pilot: Pilot, classifier: Classifiers, seed: int) -> list[Predictions]:
-    if isinstance(pilot, MultinomialPopulation):
-        pilot = simulate_predictions(pilot, _N_SIMULATED, classifier, random_state=seed)
-    elif classifier is not None:
-        raise TypeError("classifier= goes with a MultinomialPopulation as the pilot")
+def _pilots(pilot: Predictions | Mapping[str, Predictions]) -> list[Predictions]:
     named = dict(pilot) if isinstance(pilot, Mapping) else {"pilot": pilot}
     for one in named.values():
         if not isinstance(one, Predictions):
             raise TypeError(
-                "pilot must be Predictions, a dict of two Predictions by name, or a "
-                f"MultinomialPopulation, but there is a {type(one).__name__}; of a result of "
-                "evaluate or compare pass its .predictions"
+                "pilot must be Predictions, a dict of two Predictions by name, or "
+                f"PublishedFigures, but there is a {type(one).__name__}; of a result of evaluate "
+                "or compare pass its .predictions"
             )
     if len(named) not in (1, 2):
         raise ValueError(f"pilot must have one or two classifiers, but it has {len(named)}")

@@ -3,4 +3,3 @@ from .models import Priors as Priors
 from .models import model as model
 from .posterior import Posterior as Posterior
 from .roc import bayesian_roc as bayesian_roc
-from .roc import bayesian_roc_prior as bayesian_roc_prior

@@ -35,7 +35,6 @@ from dmfroc.bayes.sampling import (
     default_kernel,
     draw_from_gaussian,
     draw_from_posterior,
-    draw_from_prior,
     sampler_of,
 )
 from dmfroc.inference.influences import NO_VARIATION, influences_on, moments_of
@@ -211,55 +210,6 @@ def bayesian_roc(
         remarks = sampling_problems(posterior, _MONITORED)
     remarks += _warnings(posterior, predictions, fit, tempering)
     return summarize("dmf_auc", "DMF-AUC", posterior, level, seed, remarks, "auc")
-
-
-@double_precision
-def bayesian_roc_prior(
-    y_true: Any,
-    y_score: Any = None,
-    *,
-    labels: Any = None,
-    sample_weight: Any = None,
-    structure: Structure = "rank_one",
-    priors: Priors = DEFAULT_PRIORS,
-    n_thresholds: int = DEFAULT_N_THRESHOLDS,
-    n_draws: int = 1000,
-    random_state: RandomState = 0,
-) -> xarray.DataTree:
-    """Draw curves, and areas of pairs like those observed, from the prior.
-
-    Parameters
-    ----------
-    y_true, y_score, labels, sample_weight, structure, priors, n_thresholds, random_state
-        As for `bayesian_roc`; the data set gives classes and class sizes. Pairs have the spread of
-        the ordinal likelihood.
-    n_draws : int
-        Number of independent draws.
-
-    Returns
-    -------
-    xarray.DataTree
-        Groups ``prior``, ``prior_predictive``, ``observed_data``, and ``constant_data`` with the
-        classes of each pair.
-
-    Examples
-    --------
-    >>> tree = bayesian_roc_prior([0, 1, 2], np.eye(3), n_draws=50)
-    >>> sorted(tree.children)
-    ['constant_data', 'observed_data', 'prior', 'prior_predictive']
-    >>> tree["prior"].sizes["pair"], tree["prior"].sizes["threshold"]
-    (6, 49)
-    """
-    check_choices(structure=structure)
-    check_size(n_draws=n_draws)
-    check_priors(priors, Priors)
-    predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
-    predictions = predictions.counted
-    seed = seed_of(random_state)
-    bound = bind_pairs(predictions, n_thresholds)
-    counts = pairwise_counts(bound, predictions)
-    draws = draw_from_prior(model_of(structure, "ordinal", priors), counts, n_draws, seed)
-    return _tree(draws, bound, counts, predictions, n_thresholds, seed, kind="prior")
 
 
 class Approximated(NamedTuple):
@@ -459,7 +409,6 @@ def _tree(
     predictions: Predictions,
     n_thresholds: int,
     seed: int,
-    kind: Literal["posterior", "prior"] = "posterior",
 ) -> xarray.DataTree:
     """Name all dimensions, and add replicated areas of the pairs beside the observed ones."""
     names = {*_DIMENSIONS, "auc", "spread", "correlation"}
@@ -475,8 +424,8 @@ def _tree(
     if sites["spread"].ndim > 2:
         dimensions |= {"spread": ["effect"], "correlation": ["effect", "effect_2"]}
     groups = {
-        kind: sites,
-        f"{kind}_predictive": _replicate(draws, sizes, seed),
+        "posterior": sites,
+        "posterior_predictive": _replicate(draws, sizes, seed),
         "observed_data": observed,
         "constant_data": {
             "classification_class": np.array([i for i, _ in pairs]),
@@ -485,10 +434,9 @@ def _tree(
             "sizes": np.asarray(counts.sizes),
             "tempering": np.asarray(counts.tempering),
         },
+        "log_likelihood": _log_likelihoods(draws, counts),
+        "log_prior": {"parameters": draws.sites["log_prior"]},
     }
-    if kind == "posterior":
-        groups["log_likelihood"] = _log_likelihoods(draws, counts)
-        groups["log_prior"] = {"parameters": draws.sites["log_prior"]}
     if draws.sample_stats:
         groups["sample_stats"] = draws.sample_stats
     return arviz_base.from_dict(

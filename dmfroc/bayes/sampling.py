@@ -20,7 +20,7 @@ import numpyro.distributions as dist
 import scipy.optimize
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
-from numpyro.infer import HMC, Predictive, init_to_uniform
+from numpyro.infer import HMC, init_to_uniform
 from numpyro.infer.hmc import HMCState
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import ParamInfo, constrain_fn, potential_energy, unconstrain_fn
@@ -471,10 +471,3 @@ def default_kernel(model: Callable[..., None]) -> HMC:
         adapt_mass_matrix=False,
         target_accept_prob=_ACCEPTANCE,
     )
-
-
-def draw_from_prior(model: Callable[[Any], None], data: Any, n_draws: int, seed: int) -> Draws:
-    """Draw all sites independently from the prior, as one chain."""
-    predictive = Predictive(model, num_samples=n_draws)
-    sites = predictive(jax.random.PRNGKey(seed), data)
-    return Draws({name: np.asarray(values)[None] for name, values in sites.items()}, {})

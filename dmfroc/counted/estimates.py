@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -251,6 +251,8 @@ def _unseen(
 class CountedEvidence:
     """What the counts of one classifier say; its members are those of `Evidence`."""
 
+    agreement: ClassVar[None] = None
+
     counted: Counted
     options: Options
 
@@ -323,6 +325,10 @@ class CountedEvidence:
     def area(self, options: CurveOptions, level: float) -> Estimate | None:
         """Return nothing: one more pass would be needed."""
         return None
+
+    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+        """Return NaN: one more pass would be needed."""
+        return np.full((len(measures),) * 2, np.nan)
 
     def band(
         self, curve: MulticlassROC, options: CurveOptions, level: float, kind: BandKind

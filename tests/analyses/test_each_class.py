@@ -133,7 +133,7 @@ def test_what_is_refused():
         function = partial(compare, measures="auc") if of_several else partial(estimate, "auc")
         with pytest.raises(ValueError, match="needs a score of each class, but y_score has one"):
             function(y_true=Y > 1, y_score=single, per_class=True)
-    with pytest.raises(TypeError, match="per_class=True needs rows in memory, which a scan has"):
+    with pytest.raises(TypeError, match="per_class cannot be given together with a scan"):
         estimate("recall", dmfroc.scan([(Y, SCORES)]), per_class=True)
     with pytest.raises(TypeError, match="per_class"):
         estimate("recall", Y, SCORES, per_class="yes")

@@ -55,10 +55,7 @@ def test_names_of_other_packages_are_answered_with_a_line_that_runs(name, tmp_pa
         eval(line, known)
 
 
-KNOWN = {
-    name: getattr(dmfroc, name)
-    for name in ("applications", "curves", "measures", "plots", "simulation")
-}
+KNOWN = {name: getattr(dmfroc, name) for name in ("applications", "curves", "measures", "plots")}
 PLACES = {
     "dmfroc.log_loss": 'type dmfroc.estimate("log_loss", y_true, y_score)',
     "dmfroc.AUPRC": "which is not clear: use 'average_precision'",
@@ -72,9 +69,11 @@ PLACES = {
     "dmfroc.cite": "type dmfroc cite, in a shell",
     "dmfroc.jax": "type dmfroc.functional",
     "dmfroc.metrics": "type dmfroc.measures.measure_table()",
-    "simulation.binormal": "type dmfroc.simulation.simulate_predictions",
-    "simulation.Study": "it left dmfroc: call your function by joblib.Parallel",
-    "simulation.datasets": "it left dmfroc: call sklearn.datasets.fetch_openml",
+    "dmfroc.binormal": "draw with NumPy, as the page on simulation studies shows",
+    "dmfroc.simulation": "it left dmfroc: draw with NumPy, as the page on simulation studies shows",
+    "applications.SimulatedClassifier": "it left dmfroc: draw with NumPy",
+    "dmfroc.Study": "it left dmfroc: call your function by joblib.Parallel",
+    "dmfroc.datasets": "it left dmfroc: call sklearn.datasets.fetch_openml",
     "dmfroc.bal_accuracy": 'type dmfroc.estimate("balanced_accuracy", y_true, y_pred=y_pred)',
     "dmfroc.evalute": "did you mean dmfroc.evaluate",
     "plots.RocDisplay": "type dmfroc.plots.ROCDisplay",
@@ -178,7 +177,7 @@ CALLS = {
     "dmfroc.cross_validate(max, S, Y, n_jobs=2)": "pass nothing instead: threads are used",
     "dmfroc.evaluate(Y, S, ci_prob=0.9)": "pass level=, the coverage",
     "dmfroc.evaluate(Y, S, auc=True)": "pass measures='auc'",
-    "applications.plan(Y, S, auc=0.8)": "simulation.PublishedFigures(prevalence=0.2, auc=0.8)",
+    "applications.plan(Y, S, auc=0.8)": "applications.PublishedFigures(prevalence=0.2, auc=0.8)",
     "applications.gate([], Y, S, min_auc=0.8)": "a rule to dmfroc.applications.gate, such as {",
     "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "nothing instead: shares are between",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1], print_auc=True)": "legends have the area",

@@ -10,7 +10,6 @@ from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, estimate
 from dmfroc.applications import plan
-from dmfroc.simulation import MultinomialPopulation, SimulatedClassifier
 
 
 def pilot(n=240, **options):
@@ -145,19 +144,6 @@ def test_a_measure_that_depends_on_shares_is_that_of_the_planned_ones():
     )
 
 
-def test_simulated_pilots():
-    population = MultinomialPopulation.random(n_classes=3, random_state=1)
-    poor, good = SimulatedClassifier(n_available=3), SimulatedClassifier()
-    found = plan(population, measure="hand_till", half_width=0.02, classifier=poor)
-    low, high = found.n_interval
-    assert high - low < 0.1 * found.n
-    assert found.seed == 0
-    both = plan(
-        population, measure="hand_till", difference=0.05, classifier={"poor": poor, "good": good}
-    )
-    assert both.value < 0
-
-
 def test_curve_and_text():
     found = plan(two_pilots(), measure="hand_till", difference=0.04)
     table = found.to_pandas("curve")
@@ -201,7 +187,7 @@ def test_curve_and_text():
         ({"difference": -0.2, "margin": 0.1}, ValueError, "which is not above -margin"),
         ({"margin": 0.1}, ValueError, "margin compares two classifiers"),
         ({"half_width": 0.1, "prevalence": [1, 2]}, ValueError, "share of each of the 3"),
-        ({"half_width": 0.1, "classifier": SimulatedClassifier()}, TypeError, "Multinomial"),
+        ({"half_width": 0.1, "classifier": None}, TypeError, "pass nothing instead: the pilot is"),
         ({"half_width": 5}, ValueError, "range is 0 to 1: do you mean half_width=0.05"),
         ({"difference": -3}, ValueError, "do you mean difference=-0.03"),
         ({"half_width": 1e-9}, ValueError, "more than 1,000,000,000 cases"),

@@ -9,7 +9,7 @@ from scipy import integrate, stats
 from scipy.special import expit, ndtri
 
 import dmfroc
-from dmfroc.simulation import PublishedFigures
+from dmfroc.applications import PublishedFigures
 
 EXAMPLE = PublishedFigures(prevalence=0.018, auc=0.8, risks=("normal", -5, 2.5))
 TARGETS = {"observed_expected_ratio": 0.5, "calibration_slope": 0.1, "hand_till": 0.05}

@@ -244,7 +244,7 @@ def test_streams_are_compared_at_any_time():
         [back] = dmfroc.applications.compare_streams({"b": b, "a": a}, measure=measure).differences
         assert back.p_value == pytest.approx(d.p_value)
         str(found), found.to_json(), found.plot()
-    with pytest.raises(ValueError, match=r"call dmfroc\.applications\.compare_streams"):
+    with pytest.raises(TypeError, match=r"call dmfroc\.applications\.compare_streams"):
         dmfroc.compare({"a": a, "b": b}, measures="accuracy")
     rules = [{"measure": "accuracy", "better_than": "b"}]
     assert dmfroc.applications.gate(rules, {"a": a, "b": b}).verdict == "pass"

@@ -275,7 +275,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("compare F F --label y --brier-score", "give --measure brier_score"),
         (
             "plan F --label y --auc .8",
-            "'dmfroc.applications.plan(dmfroc.simulation.PublishedFigures(prev",
+            "'dmfroc.applications.plan(dmfroc.applications.PublishedFigures(prev",
         ),
         ("evaluate F --label y --min-auc .8", "give a file of TOML to dmfroc gate, with lines [["),
         ("gate F --label y --rule auc=.8", "give a file of TOML to dmfroc gate, with lines [["),

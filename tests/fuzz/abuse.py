@@ -35,7 +35,6 @@ B, P = (Y > 0).astype(int), S[:, 1] / 2
 TABLE = dmfroc.measures.ContingencyTable.from_labels(B, (P > 0.3).astype(int))
 CURVE, POINTS = dmfroc.curves.roc_curve(B, P), dmfroc.curves.operating_points(B, P)
 PREDICTIONS = dmfroc.Predictions.from_arrays(Y, S)
-POPULATION = dmfroc.simulation.MultinomialPopulation.random(n_classes=3)
 ACCUMULATOR = dmfroc.counted.Accumulator(range(3), n_bins=8)
 ACCUMULATOR.update(Y, S)
 ACCUMULATOR.cuts  # learned from these  # noqa: B018
@@ -104,7 +103,6 @@ OF_FUNCTION = {
     "isometrics": {"measure": "accuracy", "values": [0.5]},
     "summary_roc": {"table": STUDIES, "study": None, "n_draws": 10, "n_warmup": 10, "n_chains": 1},
     "bayesian_roc": {"n_draws": 10, "n_warmup": 10, "n_chains": 1},
-    "bayesian_roc_prior": {"n_draws": 10},
     "bayesian_table": {"measure": "accuracy", "y_score": S, "n_draws": 10, "n_chains": 1},
     "informedness_score": {},
     "cross_validate": {"cv": 2, "measures": ["hand_till"]},
@@ -123,7 +121,6 @@ OF_FUNCTION = {
     "loess": {"x": P, "y": B, "at": P},
     "repair_concavities": {"y_score": P},
     "same_f_beta": {"precision1": 0.5, "recall1": 0.6, "precision2": 0.6, "recall2": 0.5},
-    "simulate_predictions": {"population": POPULATION, "n_observations": 50},
     "Accumulator": {"labels": [0, 1, 2]},
     "Accumulator.update": {"sample_weight": None},
     "ContingencyTable.with_prevalence": {"prevalence": 0.4},
@@ -137,8 +134,6 @@ OF_FUNCTION = {
     "Predictions.in_folds": {"folds": Y},
     "Curve.integral": {},
     "Hull.calibrate": {"y_score": P},
-    "MultinomialPopulation.random": {"n_classes": 3},
-    "MultinomialPopulation.sample": {"n_observations": 50},
 }
 RESULTS = (
     *("estimate", "evaluate", "compare", "compare_runs", "compare_subgroups", "items"),
@@ -217,8 +212,6 @@ METHODS = {
     "SummaryPriors": dmfroc.applications.SummaryPriors,
     "Curve.integral": CURVE.integral,
     "Hull.calibrate": dmfroc.curves.convex_hull(CURVE).calibrate,
-    "MultinomialPopulation.random": dmfroc.simulation.MultinomialPopulation.random,
-    "MultinomialPopulation.sample": POPULATION.sample,
     "functional.center": dmfroc.functional.center,
     "functional.dmf": dmfroc.functional.dmf,
 }
@@ -249,10 +242,7 @@ def functions(*, slowly=False):
     """Return all public functions by name, those that make measures included."""
     found = {
         name: value
-        for room in (
-            *(dmfroc, dmfroc.bayes, dmfroc.curves, dmfroc.applications, dmfroc.papers),
-            dmfroc.simulation,
-        )
+        for room in (*(dmfroc, dmfroc.bayes, dmfroc.curves, dmfroc.applications, dmfroc.papers),)
         for name in room.__all__
         if inspect.isfunction(value := getattr(room, name)) and name != "model"  # of NumPyro
     }

@@ -32,7 +32,6 @@ s, t = (generator.normal(size=(20_000, 4)) + np.eye(4)[y] for _ in range(2))
 three = y < 3
 y3, s3 = y[three], s[three][:, :3]
 classifier = sklearn.linear_model.LogisticRegression(C=1e6, tol=1e-9, max_iter=1000)
-population = dmfroc.simulation.MultinomialPopulation.random(n_classes=4)
 right = generator.random((20_000, 2)) < 0.8
 rates = generator.integers(1, 200, size=(4, 20))
 counts = dict(zip(("tp", "fn", "fp", "tn"), rates, strict=True))
@@ -78,7 +77,6 @@ CALLS = {
     "n_repeats=500)",
     "plan": "while True: "
     "dmfroc.applications.plan(dmfroc.Predictions.from_arrays(y, s), half_width=0.01)",
-    "simulation": "while True: dmfroc.simulation.simulate_predictions(population, 1_000_000)",
     "class weights": "dmfroc.applications.select_class_weights(y, np.exp(s), n_starts=5000)",
     "curve of many classes": "while True: dmfroc.multiclass_roc(np.arange(3000) % 300, "
     "generator.normal(size=(3000, 300)))",

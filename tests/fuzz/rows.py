@@ -37,7 +37,6 @@ LABELS = np.stack([B, 1 - B, SAID > 0], axis=1).astype(int)
 OF_LABELS = np.stack([P, RNG.uniform(size=N), S[:, 2]], axis=1)
 GROUPS = RNG.integers(24, size=N)
 USELESS = (  # for these numbers, which must therefore not depend on the order
-    *(("bayesian_roc_prior", name) for name in ("y_score", "sample_weight")),
     ("multilabel", "y_pred"),
 )
 FURTHER = ("folds", "groups", "by", "importance")

@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import betaincinv, expit, logit, ndtri
 
-from dmfroc._kit.options import number, numbers
-from dmfroc.inputs.predictions import Predictions
+from dmfroc import Predictions
+from dmfroc.extend import number, numbers
 
 _N_ROWS = 200_000
 _LARGEST_GAP = 0.1  # relative, between the mean risk and the prevalence

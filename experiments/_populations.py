@@ -1,33 +1,23 @@
 """Simulated classifiers of known quality: multinomial-logit data as in papers on ROC analysis.
 
 A `MultinomialPopulation` has fixed coefficients; `MultinomialPopulation.sample` draws covariates
-and classes from it, and a `SimulatedClassifier` scores them, seeing all covariates or only the
-first few. `simulate_predictions` does both at once.
+and classes from it, and `simulate_predictions` scores them besides by what all covariates, or only
+the first few, tell of the classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypedDict, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import softmax
 from scipy.stats.qmc import MultivariateNormalQMC
 
-from dmfroc._kit.options import (
-    RandomState,
-    choice,
-    generator_of,
-    instance,
-    integer,
-    nonnegative,
-    numbers,
-    positive,
-    proportion,
-)
-from dmfroc.inputs.predictions import Predictions
+from dmfroc import Predictions
+from dmfroc.extend import RandomState, choice, generator_of, integer, nonnegative, numbers, positive
 
 LabelRule = Literal["sampled", "argmax"]
 Prevalence = Literal["balanced"] | Sequence[float] | Float[np.ndarray, " k"]
@@ -40,39 +30,6 @@ _HIDDEN_POINTS = 256
 _SMOOTHING = 0.15
 _LEAST_SMOOTHING = 1e-6  # nothing hidden and nothing left to chance: scores of 0 and 1
 _LEAST_LOG_ODDS = -300.0  # twice that is still no zero
-
-
-@dataclass(frozen=True)
-class SimulatedClassifier:
-    """A classifier that uses some of the covariates, and may distort its scores.
-
-    Attributes
-    ----------
-    n_available : int or None
-        It uses the first `n_available` covariates; None for all. With 0 it has no information: all
-        its scores are equal or, with `noise`, random.
-    temperature : float
-        The log-scores are divided by it: 1 for calibrated scores, below 1 for overconfident,
-        above 1 for underconfident ones.
-    noise : float
-        Standard deviation of normal noise on the log-scores, >= 0.
-    levels : int or None
-        Scores are rounded to multiples of ``1 / levels``, which makes ties; None for no rounding.
-        Rounded scores need not sum to one.
-    """
-
-    n_available: int | None = None
-    temperature: float = 1.0
-    noise: float = 0.0
-    levels: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.n_available is not None:
-            integer("n_available", self.n_available, 0)
-        positive("temperature", self.temperature)
-        nonnegative("noise", self.noise)
-        if self.levels is not None:
-            integer("levels", self.levels, 1)
 
 
 class MultinomialSample(NamedTuple):
@@ -227,35 +184,13 @@ class MultinomialPopulation:
         return self._draw_classes(sizes, generator)
 
     def scores(
-        self,
-        covariates: Float[np.ndarray, "n p"],
-        classifier: SimulatedClassifier | None = None,
-        *,
-        noise: Float[np.ndarray, "n k"] | None = None,
+        self, covariates: Float[np.ndarray, "n p"], n_available: int | None = None
     ) -> Float[np.ndarray, "n k"]:
-        """Return the class probabilities that a classifier assigns.
+        """Return the probabilities of the classes given the first `n_available` covariates, or all.
 
-        These are the true probabilities given the covariates it sees, as a perfectly fitted model
-        would have them: the mean over those it does not see, by quasi-Monte Carlo integration.
-        Then noise is added to their logarithms, which are divided by the temperature, and the
-        scores that result are rounded.
-
-        Parameters
-        ----------
-        covariates : numpy.ndarray of shape (n, p)
-            All covariates, hidden or not.
-        classifier : SimulatedClassifier, optional
-            By default one that sees all of them.
-        noise : numpy.ndarray of shape (n, K), optional
-            Standard normal numbers, needed if the classifier is noisy.
-
-        Returns
-        -------
-        numpy.ndarray of shape (n, K)
-            In [0, 1].
+        They are those of a perfectly fitted model: the mean over the covariates that it does not
+        see, by quasi-Monte Carlo integration.
         """
-        classifier = classifier or SimulatedClassifier()
-        n_available = classifier.n_available
         n_available = self.n_covariates if n_available is None else n_available
         if n_available > self.n_covariates:
             raise ValueError(
@@ -263,14 +198,7 @@ class MultinomialPopulation:
                 "covariates"
             )
         seen = covariates[:, :n_available] @ self.coefficients[:n_available]
-        log_scores = np.log(self._mean_over_hidden(seen, n_available))
-        if classifier.noise > 0:
-            if noise is None:
-                raise ValueError("noise is missing: the classifier is noisy")
-            log_scores += classifier.noise * noise
-        scores = softmax(log_scores / classifier.temperature, axis=1)
-        levels = classifier.levels
-        return scores if levels is None else np.round(scores * levels) / levels
+        return softmax(np.log(self._mean_over_hidden(seen, n_available)), axis=1)
 
     def _mean_over_hidden(
         self, seen: Float[np.ndarray, "n k"], n_available: int
@@ -369,117 +297,17 @@ def _odds(logits: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
     return np.exp(np.maximum(relative, _LEAST_LOG_ODDS))
 
 
-class SampleOptions(TypedDict, total=False):
-    """Options of `simulate_predictions`, for type checkers."""
-
-    prevalence: Prevalence | None
-    skew: int | float | None
-    min_class_size: int
-    noise_correlation: float
-    random_state: RandomState
-
-
-@overload
 def simulate_predictions(
     population: MultinomialPopulation,
     n_observations: int,
-    classifiers: SimulatedClassifier | None = None,
-    **options: Unpack[SampleOptions],
-) -> Predictions: ...
+    n_available: int | None = None,
+    **options: Any,
+) -> Predictions:
+    """Draw a sample and score it by what the first `n_available` covariates tell of the classes.
 
-
-@overload
-def simulate_predictions(
-    population: MultinomialPopulation,
-    n_observations: int,
-    classifiers: Mapping[str, SimulatedClassifier],
-    **options: Unpack[SampleOptions],
-) -> dict[str, Predictions]: ...
-
-
-def simulate_predictions(
-    population: MultinomialPopulation,
-    n_observations: int,
-    classifiers: SimulatedClassifier | Mapping[str, SimulatedClassifier] | None = None,
-    *,
-    prevalence: Prevalence | None = None,
-    skew: int | float | None = None,
-    min_class_size: int = 0,
-    noise_correlation: float = 0.0,
-    random_state: RandomState = None,
-) -> Predictions | dict[str, Predictions]:
-    """Draw one sample and score it with one or several simulated classifiers.
-
-    Parameters
-    ----------
-    population : MultinomialPopulation
-        Where the observations come from.
-    n_observations : int
-        Sample size n.
-    classifiers : SimulatedClassifier or mapping of str to SimulatedClassifier, optional
-        By default one classifier that sees all covariates. Several classifiers score the same
-        observations, and so are correlated: through what both see, and through their noise.
-    prevalence, skew, min_class_size
-        As in `MultinomialPopulation.sample`.
-    noise_correlation : float
-        Correlation in [0, 1] of the noise of any two of several classifiers: 1 if all bear the
-        same noise.
-    random_state : int, numpy.random.Generator, key of jax.random or None
-        Source of randomness; the same seed gives the same predictions.
-
-    Returns
-    -------
-    Predictions or dict of str to Predictions
-        With the classes 0 .. K-1 as labels, and a column for each of them, even if one is missing
-        from a skewed sample.
-
-    Raises
-    ------
-    ValueError
-        As in `MultinomialPopulation.sample`, or if a classifier sees more covariates than there
-        are, or if fewer than two classes occur in the sample.
-
-    Examples
-    --------
-    >>> population = MultinomialPopulation.random(n_classes=4)
-    >>> predictions = simulate_predictions(population, 300, prevalence="balanced", random_state=1)
-    >>> predictions
-    Predictions(300 observations, 4 classes: 0 75, 1 75, 2 75, 3 75)
-
-    Two classifiers on the same observations:
-
-    >>> pair = simulate_predictions(
-    ...     population,
-    ...     300,
-    ...     {"all": SimulatedClassifier(), "half": SimulatedClassifier(n_available=5)},
-    ...     random_state=1,
-    ... )
-    >>> (pair["all"].true == pair["half"].true).all()
-    np.True_
+    The options are those of `MultinomialPopulation.sample`. Labels are 0 .. K-1, with a column for
+    each of them, even if one is missing from a skewed sample.
     """
-    proportion("noise_correlation", noise_correlation, "[0, 1]")
-    generator = generator_of(random_state)
-    instance("population", population, MultinomialPopulation)
-    several = classifiers if isinstance(classifiers, Mapping) else {"": classifiers}
-    for classifier in several.values():
-        if classifier is not None:
-            instance("each of classifiers", classifier, SimulatedClassifier)
-    sample = population.sample(
-        n_observations,
-        prevalence=prevalence,
-        skew=skew,
-        min_class_size=min_class_size,
-        random_state=generator,
-    )
-    shape = (n_observations, population.n_classes)
-    shared_noise = generator.normal(size=shape)
-    own_share, shared_share = np.sqrt(1 - noise_correlation), np.sqrt(noise_correlation)
-    predictions = {}
-    for name, classifier in several.items():
-        noise = own_share * generator.normal(size=shape) + shared_share * shared_noise
-        predictions[name] = Predictions.from_arrays(
-            sample.classes,
-            population.scores(sample.covariates, classifier, noise=noise),
-            labels=range(population.n_classes),
-        )
-    return predictions if isinstance(classifiers, Mapping) else predictions[""]
+    covariates, classes = population.sample(n_observations, **options)
+    scores = population.scores(covariates, n_available)
+    return Predictions.from_arrays(classes, scores, labels=range(population.n_classes))

@@ -1,6 +1,0 @@
-"""Simulated populations and classifiers of known quality."""
-
-from dmfroc._kit.stub import names_of_stub
-
-# The stub `__init__.pyi` lists the public names and where each one lives.
-__getattr__, __dir__, __all__ = names_of_stub(__name__, __file__)
