@@ -10,7 +10,8 @@ import io
 import itertools
 import json
 import re
-from collections.abc import Collection, Mapping
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,27 @@ MISSING = (
 )
 """Texts that stand for a missing value, unless a class is called so; pyarrow has the same."""
 _OTHER_KINDS = ((b"PAR1", "Parquet"), (b"PK\x03\x04", "Excel or zip"), (b"\xd0\xcf\x11", "Excel"))
-_LEGACY = "cp1252"  # of most files that are not Unicode
+_WESTERN = (
+    *("äöüß", "áéíóúüñ", "àâæçéèêëîïôûùüÿœ", "áâãàçéêíóôõú", "àèéìíîòóùú", "åäöæøéü", "áéíóúýðþæö"),
+)  # German, Spanish, French, Portuguese, Italian, Nordic languages, Icelandic
+_TURKISH = "çğ\u0131i\u0307öşüâîû"
+_CENTRAL = ("ąćęłńóśźż", "áčďéěíňóřšťúůýžľĺŕôä", "áéíóöőúüű", "ăâîșşțţ", "čćđšž")
+# Encodings and the scripts or, of Latin ones, the letters of a language. Common ones come first.
+_LEGACY = (
+    *(("cp1252", letters) for letters in _WESTERN[:-1]),
+    ("cp1254", _TURKISH),
+    *(("cp1250", letters) for letters in _CENTRAL),
+    ("cp1252", _WESTERN[-1]),
+    *((name, "CJK UNIFIED,HIRAGANA,KATAKANA") for name in ("cp932", "euc_jp")),
+    ("cp949", "HANGUL SYLLABLE"),
+    *((name, "CJK UNIFIED") for name in ("gb18030", "big5")),
+    *((name, "CYRILLIC") for name in ("cp1251", "koi8_r")),
+    ("cp1253", "GREEK"),
+    *(("iso8859_2", letters) for letters in _CENTRAL),
+    *((name, letters) for name in ("mac_roman", "cp850") for letters in _WESTERN),
+)
+_COMMON = {"gb18030": "gb2312", "big5": "big5"}  # where common characters are, of all that exist
+_MARKS_IN_TEXT = frozenset("\u2018\u2019\u201c\u201d\u2013\u2026\u30fc\u00bf\u00a1")
 
 
 class Format(NamedTuple):
@@ -108,7 +129,7 @@ def read_delimited(
     columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head
         with opened(file, layout.compression is not None) as stream:
-            layout = layout._replace(encoding=_legacy_encoding(stream.read()))
+            layout = layout._replace(encoding=_guessed_encoding(stream.read()))
         columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
     named = [(name, column) for name, column in named if name or not _is_empty(column)]
@@ -151,7 +172,7 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
     with opened(file, compression is not None) as stream:
         head = stream.read(_HEAD)
-    encoding = given.encoding or _sure_encoding(head) or _legacy_encoding(head)
+    encoding = given.encoding or sure_encoding(head) or _guessed_encoding(head)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
     except UnicodeError as error:
@@ -173,16 +194,15 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     return best._replace(encoding=encoding, compression=compression)
 
 
-def _legacy_encoding(text: bytes) -> str:
-    """Return the most common encoding that is not Unicode, and warn that it is a guess."""
-    words = [x for x in dict.fromkeys(re.split(rb"[\s,;\t|\"']+", text)) if not x.isascii()]
-    spelled = listing([word.decode(_LEGACY, "replace") for word in words[:3]])
+def _guessed_encoding(text: bytes) -> str:
+    """Return the encoding that a text seems to have, and warn that it is a guess."""
+    encoding, words = guessed_encoding(text)
     remark = (
-        f"the file is not UTF-8: its encoding is taken for {_LEGACY}, in which its words are "
-        f"{spelled}; if they are wrong, pass encoding="
+        f"the file is not UTF-8: its encoding is taken for {encoding}, in which its words are "
+        f"{listing(words[:3])}; if they are wrong, pass encoding="
     )
     warn([remark])
-    return _LEGACY
+    return encoding
 
 
 def opened(file: Path, is_compressed: bool) -> Any:
@@ -396,7 +416,7 @@ def _check_decimals(table: Mapping[str, Any], decimals: Mapping[str, str | None]
             )
 
 
-def _sure_encoding(head: bytes) -> str | None:
+def sure_encoding(head: bytes) -> str | None:
     """Return the encoding that the beginning of a file shows, None if none is certain."""
     encoding = json.detect_encoding(head)
     if encoding != "utf-8":
@@ -405,3 +425,49 @@ def _sure_encoding(head: bytes) -> str | None:
         codecs.getincrementaldecoder("utf-8")().decode(head)
         return "utf-8"
     return None
+
+
+def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
+    """Return the encoding in which the words of a text look best, and these words.
+
+    Class names are too few and too short for statistics of languages. But wrongly read they mix
+    scripts, have letters of several languages or capitals after small letters, or hold symbols.
+    """
+    words = [x for x in dict.fromkeys(re.split(rb"[\s,;\t|\"']+", text)) if not x.isascii()][:1000]
+    read: dict[str, list[str]] = {}
+    for encoding, _ in _LEGACY:
+        with contextlib.suppress(UnicodeDecodeError):
+            read[encoding] = [word.decode(encoding) for word in words]
+    if not read:
+        return "latin-1", [word.decode("latin-1") for word in words]
+    ways = [way for way in _LEGACY if way[0] in read]
+    best, _ = min(ways, key=lambda way: _oddness(read[way[0]], *way))
+    return best, read[best]
+
+
+def _oddness(words: Iterable[str], encoding: str, letters: str) -> float:
+    """Return how many words are hardly ones that somebody has written, less for unusual ones."""
+    scripts = tuple(letters.split(",")) if letters.isupper() else ()
+    total, marks = 0.0, _COMMON.get(encoding, "utf-8")
+    for word in words:
+        beyond = "".join(x for x in word if not x.isascii() and x not in _MARKS_IN_TEXT)
+        parts = [x for x in re.findall(r"[^\W\d_]+", word) if not x.isascii()]
+        total += (
+            not beyond.isalpha()
+            or any(_is_odd(part, letters, scripts) for part in parts)
+            or beyond.encode(marks, "ignore").decode(marks) != beyond
+        )
+        total += 0.5 * any(x.isupper() and not x.isascii() for part in parts for x in part[1:])
+        if encoding == "euc_jp":  # Chinese writes with the same bytes, and is more common
+            total += 0.5 * (re.search("[\u3040-\u30ff]", word) is None)
+    return total
+
+
+def _is_odd(part: str, letters: str, scripts: tuple[str, ...]) -> bool:
+    """Whether letters in a row mix languages, or capitals with small letters."""
+    if any(map(str.isupper, part[1:])) and any(map(str.islower, part[1:])):
+        return True
+    if scripts:
+        return not all(unicodedata.name(x, "").startswith(scripts) for x in part)
+    is_latin = len(part) == 1 or any(map(str.isascii, part))
+    return not (is_latin and all(x.isascii() or x in letters for x in part.lower()))
