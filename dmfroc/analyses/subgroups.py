@@ -26,11 +26,7 @@ from dmfroc.analyses.population import with_estimated
 from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
-from dmfroc.inference.hypothesis import (
-    Contrast,
-    Hypothesis,
-    contrast_of_limits,
-)
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_limits
 from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.jackknife import Jackknife
@@ -51,7 +47,7 @@ from dmfroc.results.estimate import Estimate, NamedEstimates
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
-_MANY = 20  # groups, so that a warning names the first alone
+_MANY = 20  # groups: a warning names the first alone
 _ERROR = 0.05  # of the intervals whose half-widths stand for the errors of groups
 _STEPS = 20  # towards the common value, as errors differ between the sides of a group's value
 
@@ -297,13 +293,12 @@ def compare_subgroups(
     [chosen] = choose_methods([measure], predictions, intervals)
     members, left_out = _members(measure, predictions, names, group_of_row, min_class_size)
     if len(members) < 2:
-        cut = "; if by= holds numbers, cut them, as pandas.qcut(by, 4) does"
         raise ValueError(
             f"Need at least two groups with {min_class_size} observations of each class; found "
-            f"{len(members)} of {len(names)}{cut if len(names) > _MANY else ''}."
+            f"{len(members)} of {len(names)}. Cut numbers, as pandas.qcut(by, 4) does."
         )
     each = [f"left out: {name}, {reason}" for name, reason in left_out.items()]
-    warn(each if len(each) <= _MANY else [f"{each[0]}; {len(each)} of {len(names)} groups in all"])
+    warn(each if len(each) <= _MANY else [f"{each[0]}; in all {len(each)} of {len(names)} groups"])
     results = parallel(
         lambda rows: _estimated(measure, chosen, predictions, rows, intervals),
         list(members.values()),
