@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any, Literal
 
 from dmfroc.inputs.checks import Inputs, check_hard_labels, check_scores, one_class_message
@@ -76,6 +77,8 @@ def as_predictions(
         if y_score is None and y_pred is None:
             ways = {"predictions": "such as y_true.predictions()", "update": "or y_true.compute()"}
             what = ["y_score is missing: pass y_true with y_score or y_pred, or one Predictions"]
+            if isinstance(y_true, str | PathLike):
+                what = [f"of a file pass Predictions.from_file({str(y_true)!r}, label=...)"]
             raise TypeError(
                 ", ".join(what + [x for name, x in ways.items() if hasattr(y_true, name)])
             )

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -144,6 +145,8 @@ def test_as_predictions_refuses_further_arguments(argument):
 
 
 def test_as_predictions_needs_scores():
+    with pytest.raises(TypeError, match=r"of a file pass Predictions\.from_file\('a\.csv', label"):
+        as_predictions(Path("a.csv"))
     with pytest.raises(TypeError, match=r"^y_score is missing: pass y_true with y_score or y_pred"):
         as_predictions(LABELS)
 
