@@ -35,9 +35,9 @@ from dmfroc.measures.benefits import (
 )
 from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
 from dmfroc.results.result import Result, ResultsByName
-from dmfroc.results.table import Column, Table
+from dmfroc.results.table import Column, Table, spread
 
-_THRESHOLDS = np.arange(1, 100) / 100
+_THRESHOLDS, _N_PRINTED = np.arange(1, 100) / 100, 20
 _SEED = 0
 _GREATER = Hypothesis("greater")
 
@@ -145,7 +145,20 @@ class DecisionCurve(Result):
                 "probability_better", "P(better)", more.probability_positive.tolist(), "probability"
             ),
         ]
-        return [Table("thresholds", "Decision curve", columns)]
+        interval, rows = f"{100 * self.level:g} % interval", range(len(self.thresholds))
+        ends = zip(value.low, value.high, value.standard_error, strict=True)
+        error = more.standard_error
+        band = zip(more.simultaneous_low, more.simultaneous_high, error, strict=True)
+        read = [
+            columns[0],
+            Column("value", "benefit", value.value.tolist()),
+            Column("interval", interval, ends, "interval"),
+            Column("difference", "lead", more.value.tolist()),
+            Column("band", "all at once", band, "interval"),
+        ]
+        few: Any = {"n_printed": _N_PRINTED, "order": spread(rows, _N_PRINTED)}
+        printed = Table("thresholds", "Decision curve", read, **few)
+        return [Table("thresholds", "Decision curve", columns, **few, as_printed=printed)]
 
     def head(self) -> list[str]:
         """Return which rows are treated if small scores speak for the class."""

@@ -121,7 +121,10 @@ class ComparisonDisplay(Display):
         """All differences, or of many classifiers those of the best from the others."""
         n = len(self.comparison.estimates)
         if n < MANY:
-            return self.comparison.differences
+            return [
+                d.better_first() if self.comparison.hypothesis.is_two_sided else d
+                for d in self.comparison.differences
+            ]
         found = self.comparison.best_first()
         if self.comparison.hypothesis.is_two_sided:
             return found.differences[: n - 1]

@@ -43,13 +43,18 @@ def _capitalized(title: str) -> str:
 
 
 def page_table(
-    table: Table, *, has_lines: bool = False, is_folded: bool = False, most: int = _MOST_ROWS
+    table: Table,
+    *,
+    has_lines: bool = False,
+    is_folded: bool = False,
+    most: int = _MOST_ROWS,
+    n_rows: int = 0,
 ) -> PageTable:
-    """Return a table as a page shows it, the first rows of a long one."""
+    """Return a table as a page shows it, the first rows of a long one, or those of ``n_rows``."""
     heads, rows = printed(table, digits)
     caption = table.title
-    if len(rows) > most:
-        caption += f"; the first {most} of {len(rows)}, all are in its JSON"
+    if n_rows > len(rows[:most]) or len(rows) > most:
+        caption += f"; {len(rows[:most])} of {max(n_rows, len(rows))}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
     cells_of: dict[str, list[tuple[int, int]]] = {}
     n_estimates, at = 0, -1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from dmfroc._kit.text import printable, width
@@ -12,6 +14,7 @@ from dmfroc._kit.text import printable, width
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
+LINE, _NARROW = 80, 10  # columns of a terminal, and of the narrowest text in several lines
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 
 
@@ -60,18 +63,37 @@ def format_table(
 ) -> str:
     """Return a plain-text table, with text flush left and numbers flush right.
 
-    It is as wide as its text.
+    It is as wide as its text. Of a table wider than a terminal heads and text take several lines.
     """
     table = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
+    columns = list(zip(*table, strict=True))
+    gap, widths = _GAP, [max(map(width, column)) for column in columns]
+    if sum(widths) + len(gap) * (len(widths) - 1) > LINE:
+        gap = _GAP[1:]
+        words = [re.split(r"\s|(?<=\w{3}-)(?=\w{3})", column[0]) for column in columns]
+        widths = [max(map(width, [*x, *y[1:]])) for x, y in zip(words, columns, strict=True)]
+        texts = [i for i, is_number in enumerate(are_numbers) if not is_number]
+        while sum(widths) + len(gap) * (len(widths) - 1) > LINE and texts:
+            widest = max(texts, key=widths.__getitem__)
+            if widths[widest] <= _NARROW:
+                break
+            widths[widest] -= 1
     lines = []
     for row in table:
-        gaps = [" " * (size - width(cell)) for size, cell in zip(widths, row, strict=True)]
-        cells = zip(are_numbers, gaps, row, strict=True)
-        filled = [gap + cell if is_number else cell + gap for is_number, gap, cell in cells]
-        lines.append(_GAP.join(filled).rstrip())
-    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-    return "\n".join([lines[0], rule, *lines[1:]])
+        cells = [
+            [x] if width(x) <= size else textwrap.wrap(x, size * len(x) // width(x))
+            for size, x in zip(widths, row, strict=True)
+        ]
+        for line in zip_longest(*cells, fillvalue=""):
+            of_line = zip(are_numbers, widths, line, strict=True)
+            filled = [
+                " " * (size - width(x)) + x if is_number else x + " " * (size - width(x))
+                for is_number, size, x in of_line
+            ]
+            lines.append(gap.join(filled).rstrip())
+        if row is table[0]:
+            lines.append("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+    return "\n".join(lines)
 
 
 def format_probability(probability: float) -> str:
