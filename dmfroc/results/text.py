@@ -14,7 +14,9 @@ from dmfroc._kit.text import printable, width
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
-LINE, _NARROW = 80, 10  # columns of a terminal, and of the narrowest text in several lines
+LINE = 80  # columns of a terminal
+_NARROW, _LONGEST = 10, 20  # text in several lines, and words in one
+_BREAKS = re.compile(r"\s|(?<=\w{3}-)(?=\w{3})")
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 
 
@@ -70,14 +72,16 @@ def format_table(
     gap, widths = _GAP, [max(map(width, column)) for column in columns]
     if sum(widths) + len(gap) * (len(widths) - 1) > LINE:
         gap = _GAP[1:]
-        words = [re.split(r"\s|(?<=\w{3}-)(?=\w{3})", column[0]) for column in columns]
-        widths = [max(map(width, [*x, *y[1:]])) for x, y in zip(words, columns, strict=True)]
-        texts = [i for i, is_number in enumerate(are_numbers) if not is_number]
-        while sum(widths) + len(gap) * (len(widths) - 1) > LINE and texts:
-            widest = max(texts, key=widths.__getitem__)
-            if widths[widest] <= _NARROW:
-                break
-            widths[widest] -= 1
+        words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
+        cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
+        least = [
+            x if is_number else min(x, max(_NARROW, min(max(y), _LONGEST)))
+            for is_number, x, y in zip(are_numbers, cells, words, strict=True)
+        ]
+        for limits in (cells, least):  # heads in several lines, then text
+            while sum(widths) + len(gap) * (len(widths) - 1) > LINE and widths != limits:
+                wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
+                widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []
     for row in table:
         cells = [
