@@ -133,32 +133,18 @@ class DecisionCurve(Result):
         columns = [
             Column("threshold", "threshold", self.thresholds.tolist()),
             Column("value", "value", value.value.tolist()),
-            Column("standard_error", "std. error", value.standard_error.tolist()),
+            Column("standard_error", "", value.standard_error.tolist()),
             Column("low", "low", value.low.tolist()),
             Column("high", "high", value.high.tolist()),
-            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
-            Column("difference", "beyond the better", more.value.tolist()),
-            Column("difference_error", "std. error", more.standard_error.tolist()),
+            Column("difference", "lead", more.value.tolist()),
+            Column("difference_error", "", more.standard_error.tolist()),
             Column("difference_low", "low", more.simultaneous_low.tolist()),
             Column("difference_high", "high", more.simultaneous_high.tolist()),
-            Column(
-                "probability_better", "P(better)", more.probability_positive.tolist(), "probability"
-            ),
+            Column("probability_better", "", more.probability_positive.tolist(), "probability"),
+            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
         ]
-        interval, rows = f"{100 * self.level:g} % interval", range(len(self.thresholds))
-        ends = zip(value.low, value.high, value.standard_error, strict=True)
-        error = more.standard_error
-        band = zip(more.simultaneous_low, more.simultaneous_high, error, strict=True)
-        read = [
-            columns[0],
-            Column("value", "benefit", value.value.tolist()),
-            Column("interval", interval, ends, "interval"),
-            Column("difference", "lead", more.value.tolist()),
-            Column("band", "all at once", band, "interval"),
-        ]
-        few: Any = {"n_printed": _N_PRINTED, "order": spread(rows, _N_PRINTED)}
-        printed = Table("thresholds", "Decision curve", read, **few)
-        return [Table("thresholds", "Decision curve", columns, **few, as_printed=printed)]
+        rows = spread(range(len(self.thresholds)), _N_PRINTED)
+        return [Table("thresholds", "Decision curve", columns, n_printed=_N_PRINTED, order=rows)]
 
     def head(self) -> list[str]:
         """Return which rows are treated if small scores speak for the class."""

@@ -137,7 +137,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72  # in points
         is_own = ax.figure.get_gid() == OWN_FIGURE_ID
         if is_own:
-            ax.figure.set_layout_engine("compressed", w_pad=0.1)  # keeps labels of images inside
+            self.figure_.set_layout_engine("compressed", w_pad=0.1)  # keeps labels of images inside
         else:  # it does not grow with the names, which leave this much to the map
             side *= 0.55
         size = min(8.0, 0.3 * side / n_classes)

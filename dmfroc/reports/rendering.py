@@ -100,9 +100,7 @@ def _observations(provenance: Sequence[tuple[str, str]]) -> list[str]:
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {
-        "tables": [
-            page_table(t.to_print, most=t.n_printed, n_rows=len(t.rows)) for t in result.tables()
-        ],
+        "tables": [page_table(table.to_print) for table in result.tables()],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": result.foot(),
         "warnings": result.warnings,

@@ -110,14 +110,16 @@ class Table:
 
     @property
     def to_print(self) -> Table:
-        """The same table, of a longer one those rows that are printed first."""
+        """The same table, or of a longer one those rows that are printed."""
         if self.as_printed is not None:
             return self.as_printed.to_print
-        if not self.order or len(self.rows) <= self.n_printed:
+        if len(rows := self.rows) <= self.n_printed:
             return self
-        shown = zip(*(self.rows[i] for i in self.order), strict=True)
+        places = (self.order or range(len(rows)))[: self.n_printed]
+        shown = zip(*(rows[i] for i in places), strict=True)
         columns = [replace(x, cells=own) for x, own in zip(self.columns, shown, strict=True)]
-        return replace(self, columns=columns, order=())
+        title = f"{self.title}; {len(places)} of {len(rows)}, all are in its JSON"
+        return replace(self, columns=columns, order=(), title=title)
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

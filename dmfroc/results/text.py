@@ -84,17 +84,15 @@ def format_table(
                 widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []
     for row in table:
-        cells = [
+        parts = [
             [x] if width(x) <= size else textwrap.wrap(x, size * len(x) // width(x))
             for size, x in zip(widths, row, strict=True)
         ]
-        for line in zip_longest(*cells, fillvalue=""):
-            of_line = zip(are_numbers, widths, line, strict=True)
-            filled = [
-                " " * (size - width(x)) + x if is_number else x + " " * (size - width(x))
-                for is_number, size, x in of_line
-            ]
-            lines.append(gap.join(filled).rstrip())
+        for line in zip_longest(*parts, fillvalue=""):
+            gaps = [" " * (size - width(x)) for size, x in zip(widths, line, strict=True)]
+            filled = zip(are_numbers, gaps, line, strict=True)
+            text = gap.join(y + x if is_number else x + y for is_number, y, x in filled)
+            lines.append(text.rstrip())
         if row is table[0]:
             lines.append("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
     return "\n".join(lines)

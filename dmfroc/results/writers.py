@@ -40,25 +40,24 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     """
     shown = table if all_rows else table.to_print
     columns = [x for x in shown.columns if x.title]
-    n, n_rows = len(columns), len(shown.rows) if all_rows else min(len(shown.rows), table.n_printed)
-    text = _formatted(shown, columns, n_rows)
+    n, n_rows = len(columns), len(shown.rows)
+    text = _formatted(shown, columns)
     if text.count("\n") > n_rows + 1:  # heads or names take several lines
         columns = [replace(x, error="") for x in columns]
-        text = _formatted(shown, columns, n_rows)
+        text = _formatted(shown, columns)
     while not all_rows and max(map(width, text.split("\n"))) > LINE and len(columns) > 1:
         columns.pop()
-        text = _formatted(shown, columns, n_rows)
-    hidden = n - len(columns)
-    missing = {table.key.replace("_", " "): len(table.rows) - n_rows}
-    missing[f"column{'s' * (hidden > 1)}"] = hidden
-    if more := [f"{number} more {what}" for what, number in missing.items() if number]:
+        text = _formatted(shown, columns)
+    hidden = {table.key.replace("_", " "): len(table.rows) - n_rows}
+    hidden |= {f"column{'s' * (n > len(columns) + 1)}": n - len(columns)}
+    if more := [f"{number} more {what}" for what, number in hidden.items() if number]:
         text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
     return text
 
 
-def _formatted(table: Table, columns: list[Column], n_rows: int) -> str:
+def _formatted(table: Table, columns: list[Column]) -> str:
     heads, rows = printed(replace(table, columns=columns))
-    texts = [[cell.text for cell in row] for row in rows[:n_rows]]
+    texts = [[cell.text for cell in row] for row in rows]
     return format_table([x.title for x in heads], texts, [x.is_number for x in heads])
 
 
