@@ -77,7 +77,10 @@ def page(
     data |= result.as_json() if numbers is None else numbers
     context = {
         "title": title or question,
-        "about": [*_observations(provenance), *known_first(result.design)],
+        "about": [
+            *(f"{x}: {text}." for x, text in provenance if x == "Observations"),
+            *known_first(result.design),
+        ],
         "verdict": verdict,
         "watch_out": watch_out,
         "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
@@ -90,10 +93,6 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     context |= {"style": _source("report.css"), "script": script, "digest": digest}
     return _render("report.html.j2", context | dict(drawn or {}))
-
-
-def _observations(provenance: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{x}: {text}." for x, text in provenance if x == "Observations"]
 
 
 @renders("Result.notebook")
