@@ -61,16 +61,19 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
 
 
 def format_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], are_numbers: Sequence[bool]
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    are_numbers: Sequence[bool],
+    most: float = LINE,
 ) -> str:
     """Return a plain-text table, with text flush left and numbers flush right.
 
-    It is as wide as its text. Of a table wider than a terminal heads and text take several lines.
+    It is as wide as its text; if that is wider than ``most``, heads and text take several lines.
     """
     table = [[printable(cell) for cell in row] for row in (header, *rows)]
     columns = list(zip(*table, strict=True))
     gap, widths = _GAP, [max(map(width, column)) for column in columns]
-    if sum(widths) + len(gap) * (len(widths) - 1) > LINE:
+    if sum(widths) + len(gap) * (len(widths) - 1) > most:
         gap = _GAP[1:]
         words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
         cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
@@ -79,7 +82,7 @@ def format_table(
             for is_number, x, y in zip(are_numbers, cells, words, strict=True)
         ]
         for limits in (cells, least):  # heads in several lines, then text
-            while sum(widths) + len(gap) * (len(widths) - 1) > LINE and widths != limits:
+            while sum(widths) + len(gap) * (len(widths) - 1) > most and widths != limits:
                 wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
                 widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []

@@ -36,18 +36,18 @@ _MARKDOWN = re.compile(r"[\\|<*`\[]")
 def as_text(table: Table, *, all_rows: bool = False) -> str:
     """Return a table as plain text, the first rows of a long one unless all are wanted.
 
-    What does not fit into lines is left out: standard errors beside intervals, last columns.
+    Then what does not fit into lines is left out: standard errors beside intervals, last columns.
     """
-    shown = table if all_rows else table.to_print
+    shown, most = (table, math.inf) if all_rows else (table.to_print, LINE)
     columns = [x for x in shown.columns if x.title]
     n, n_rows = len(columns), len(shown.rows)
-    text = _formatted(shown, columns)
+    text = _formatted(shown, columns, most)
     if text.count("\n") > n_rows + 1:  # heads or names take several lines
         columns = [replace(x, error="") for x in columns]
-        text = _formatted(shown, columns)
-    while not all_rows and max(map(width, text.split("\n"))) > LINE and len(columns) > 1:
+        text = _formatted(shown, columns, most)
+    while max(map(width, text.split("\n"))) > most and len(columns) > 1:
         columns.pop()
-        text = _formatted(shown, columns)
+        text = _formatted(shown, columns, most)
     hidden = {table.key.replace("_", " "): len(table.rows) - n_rows}
     hidden |= {f"column{'s' * (n > len(columns) + 1)}": n - len(columns)}
     if more := [f"{number} more {what}" for what, number in hidden.items() if number]:
@@ -55,10 +55,10 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     return text
 
 
-def _formatted(table: Table, columns: list[Column]) -> str:
+def _formatted(table: Table, columns: list[Column], most: float) -> str:
     heads, rows = printed(replace(table, columns=columns))
     texts = [[cell.text for cell in row] for row in rows]
-    return format_table([x.title for x in heads], texts, [x.is_number for x in heads])
+    return format_table([x.title for x in heads], texts, [x.is_number for x in heads], most)
 
 
 def as_csv(frame: DataFrame) -> str:
