@@ -1,12 +1,23 @@
 """No test and no example leaves a figure open or needs a screen; examples write elsewhere."""
 
+import doctest
 import os
+import re
 import sys
 
 import pytest
 from _pytest.doctest import DoctestItem
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+_parse = doctest.DocTestParser.parse
+
+
+def _parse_page(parser, text, name="<string>"):
+    """Parse the examples of a page or a docstring; a fence ends those of its block."""
+    return _parse(parser, re.sub(r"^```\S*$", "", text, flags=re.MULTILINE), name)
+
+
+doctest.DocTestParser.parse = _parse_page
 
 
 @pytest.fixture(autouse=True)

@@ -174,14 +174,11 @@ def summary(rows: list[Row]) -> list[str]:
         verdicts = [row.verdict for row in rows if paper in ("", row.paper)]
         counts.append([title, len(verdicts), *map(verdicts.count, VERDICTS)])
     lines = _table(["paper", "rows", *VERDICTS], counts)
-    for verdict in ("does not hold", "holds in part", "partly here", "not here"):
-        lines += ["", f"## {verdict.capitalize()}"]
-        for paper, title in TITLES.items():
-            chosen = [row for row in rows if (row.paper, row.verdict) == (paper, verdict)]
-            if chosen:
-                cells = [[row.item, row.found, row.number, row.where] for row in chosen]
-                header = ["in the paper", "found", "number", "page"]
-                lines += ["", f"{title}:", "", *_table(header, cells)]
+    lines += ["", f"## {VERDICTS[-1].capitalize()}"]
+    for paper, title in TITLES.items():
+        chosen = [row for row in rows if (row.paper, row.verdict) == (paper, VERDICTS[-1])]
+        cells = [[row.item, row.found, row.number, row.where] for row in chosen]
+        lines += ["", f"{title}:", "", *_table(["in the paper", "found", "number", "page"], cells)]
     return lines
 
 

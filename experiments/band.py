@@ -113,15 +113,6 @@ def study(names: tuple[str, ...]) -> Study:
     )
 
 
-def coverage_table(table: pd.DataFrame) -> str:
-    """Return for each design and rate how often the truth is inside the band."""
-    rows = []
-    for name, part in table.groupby("design", sort=False):
-        misses = part.groupby("fpr")[["is_below", "is_above"]].mean().sum(axis=1)[SHOWN]
-        rows.append([name, *(f"{100 - 100 * x:.1f}" for x in misses)])
-    return markdown_table(["design", *(f"{rate:g}" for rate in SHOWN)], rows)
-
-
 def summary(table: pd.DataFrame) -> str:
     """Return the least and the mean coverage next to the origin."""
     covered = ~(table["is_below"] | table["is_above"])
@@ -179,10 +170,6 @@ Below the smallest false positive rate that a sample shows, the lower end of the
 above the largest one it is flat. So the band does not assume that the curve is concave there.
 
 {summary(table)}
-
-Coverage in percent, by false positive rate:
-
-{coverage_table(table)}
 
 How often the band holds the whole curve, from false positive rates of {FPR[0]:g} to {FPR[-1]:g}:
 the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which is meant to do so.

@@ -378,16 +378,14 @@ def designs_table(table: pd.DataFrame) -> str:
         rows.append(
             [
                 design,
-                DESIGNS[design].n,
                 MEASURES[measure].title,
-                f"{part['truth'].iloc[0]:.4f}",
                 f"{(part['value'] - part['truth']).mean():+.4f}",
                 f"{part['se'].mean() / part['value'].std():.2f}",
                 percent(part["covered"].mean()),
                 f"{part['width'].mean() / (high - low):.2f}",
             ]
         )
-    header = ["design", "n", "measure", "truth", "bias", "mean SE / sd", "coverage, %"]
+    header = ["design", "measure", "bias", "mean SE / sd", "coverage, %"]
     return markdown_table([*header, "width / sampling range"], rows)
 
 
@@ -437,14 +435,12 @@ def paired_table(table: pd.DataFrame) -> str:
     return markdown_table([*header, "as if samples were independent, %"], rows)
 
 
-def errors_table(table: pd.DataFrame) -> str:
-    """Return the mean ratio of the standard errors over the data sets, with its own error."""
-    ratio = table.groupby("measure", sort=False)["ratio"].agg(["mean", "sem", "min", "max"])
-    rows = [
-        [f"`{x.Index}`", f"{x.mean:.3f} ± {x.sem:.3f}", f"{x.min:.2f} to {x.max:.2f}"]
-        for x in ratio.itertuples()
-    ]
-    return markdown_table(["measure", "jackknife's / bootstrap's", "least to most"], rows)
+def errors_text(table: pd.DataFrame) -> str:
+    """Return the least and the largest ratio of the standard errors, of means and of data sets."""
+    means, ratios = table.groupby("measure")["ratio"].mean(), table["ratio"]
+    return f"""\
+The mean ratio of the jackknife's to the bootstrap's is {means.min():.2f} to {means.max():.2f} for
+the {len(means)} measures. In single data sets it is {ratios.min():.2f} to {ratios.max():.2f}."""
 
 
 def page(tables: dict[str, pd.DataFrame], cells: pd.DataFrame, samples: dict[str, int]) -> str:
@@ -486,7 +482,7 @@ Class sizes are fixed within a cell.
 
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
 
-The grey areas are the limits for a cell. The Monte Carlo error of a coverage,
+ The Monte Carlo error of a coverage,
 {monte_carlo_error(samples["grid"])} points, is not included.
 
 ## Hard cases
@@ -531,7 +527,7 @@ correlated scores.
 the classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. A measure
 with kinks would show by a ratio far from one.
 
-{errors_table(tables["errors"])}
+{errors_text(tables["errors"])}
 """
 
 

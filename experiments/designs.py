@@ -319,9 +319,8 @@ def folds_table(table: pd.DataFrame) -> str:
             n,
             n_folds,
             MEASURES[name].title,
-            with_error(part[f"{name}_covered"]),
-            f"{part[f'{name}_error'].mean() / part[f'{name}_error'].std():+.2f}",
-            with_error(part[f"{name}_pooled_covered"]),
+            percent(part[f"{name}_covered"].mean()),
+            percent(part[f"{name}_pooled_covered"].mean()),
         ]
         for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
         for name in MEASURES_OF_DESIGNS
@@ -330,8 +329,8 @@ def folds_table(table: pd.DataFrame) -> str:
         of_folds, pooled = (
             with_error(table[f"{name}_{kind}"]) for kind in ("covered", "pooled_covered")
         )
-        rows.append(["**all**", "", "", MEASURES[name].title, of_folds, "", pooled])
-    header = ["learner", "n", "folds", "measure", "coverage, %", "bias / sd"]
+        rows.append(["**all**", "", "", MEASURES[name].title, of_folds, pooled])
+    header = ["learner", "n", "folds", "measure", "coverage, %"]
     return markdown_table([*header, "pooled scores cover, %"], rows)
 
 
@@ -463,8 +462,7 @@ them so often.
 
 {models_table(tables["models"])}
 
-Equal models are the hardest case for the best set: there it holds a best one as often as it says,
-and else more often.
+
 
 ## Subgroups
 

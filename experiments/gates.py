@@ -339,7 +339,7 @@ Made by `experiments/gates.py`. Nominal coverage is 95 % throughout.
 
 The truth of each model is exactly at the limit of its rule: at the value that is asked for, without
 any difference from a second model of the same kind (`better_than`), or worse by exactly the margin.
-A little to one side every pass is false, and a little to the other every fail. The largest share of
+ The largest share of
 passes and fails together, of all rows of both tables, is {worst:.1f} %.
 Of the gates that were judged twice (5 %, with a perfect sample beside them), {percent(same)} % gave
 the same verdict.
@@ -379,9 +379,7 @@ two models with the same rates: the least and the largest of all cells of a size
 same.
 
 In {len(coverage):,} cells with {n_samples:,} samples each, the least coverage is
-{coverage.min():.1f} % and the median {coverage.median():.1f} %. In {percent(coverage > 98)} %
-of the cells it is above 98 %. There, few items differ from the others, and a limit must cover a
-rarer kind of item that the sample may lack.
+{coverage.min():.1f} % and the median {coverage.median():.1f} %.
 
 {attempts_table(found["attempts"])}
 """

@@ -311,7 +311,6 @@ def report(table: pd.DataFrame) -> str:
                     f"{100 * covered.mean():.1f} ± {100 * covered.sem():.1f}",
                     f"{part['error'].mean() / deviation:+.2f}",
                     f"{part['sd'].mean() / deviation:.2f}",
-                    f"{100 * (by_sample['r_hat'].max() > 1.01).mean():.0f}",
                 ]
             )
     header = [
@@ -322,7 +321,6 @@ def report(table: pd.DataFrame) -> str:
         "95 % interval covers (%)",
         "bias / sd",
         "posterior sd / sd",
-        "R-hat > 1.01 (%)",
     ]
     return markdown_table(header, rows)
 

@@ -273,19 +273,18 @@ def cells_of(rows: pd.DataFrame) -> pd.DataFrame:
 def summary(cells: pd.DataFrame) -> str:
     """Return coverage and length by measure and kind of population."""
     rows = []
-    for (measure, role), of in cells[cells["role"] != "ordinary"].groupby(["measure", "role"]):
+    for measure, of in cells[cells["role"] != "ordinary"].groupby("measure"):
         rows.append(
             [
                 f"`{measure}`",
-                role,
                 f"{of['coverage'].min():.1f} / {of['coverage'].median():.1f}",
                 f"{of['length'].mean():.2f}",
                 f"{of['peer'].min():.1f} / {of['peer'].median():.1f}",
             ]
         )
     order = {name: place for place, name in enumerate(MEASURES)}
-    rows.sort(key=lambda row: (order[row[0].strip("`")], row[1]))
-    header = ["measure", "populations", "coverage, least / median", "length", "peer's coverage"]
+    rows.sort(key=lambda row: order[row[0].strip("`")])
+    header = ["measure", "coverage, least / median", "length", "peer's coverage"]
     return markdown_table(header, rows)
 
 

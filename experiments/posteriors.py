@@ -33,7 +33,7 @@ CELL_MEASURES = ("dmf_auc", "hand_till")
 TABLE_MEASURES = ("informedness", "accuracy")
 OTHER_MEASURES = ("one_vs_rest_auc",)
 PAIRED_MEASURES = ("dmf_auc", "hand_till", "informedness")
-N_WORST = 10  # cells in a table
+N_WORST = 5  # cells in a table
 N_DRAWS = 1000  # of the normal approximation, and of tables
 SAMPLES_PER_BATCH = 20  # whose chains run side by side
 CHAINS = Chains(default_kernel, n_chains=1, n_draws=500, n_warmup=200)
@@ -448,8 +448,7 @@ value in the sample, SE the jackknife's.
 What `method="bayes"` returns, with fewer draws of each sample: curves by one Markov chain of
 {CHAINS.n_draws} draws after {CHAINS.n_warmup}, tables of hard labels by {N_DRAWS:,} independent
 draws. Curves have the ordinal likelihood, as M and two classes do. The DMF-AUC of three classes and
-more has the binomial one today. In these samples pairs are alike; [Posteriors](../bayes.md) has
-those of both where pairs differ.
+more has the binomial one today.
 
 {summary_table(every)}
 
@@ -464,8 +463,7 @@ The {N_WORST} cells that cover least; a coverage of 95 % has a Monte Carlo error
         sections.append(f"""## Markov chains and the normal approximation
 
 Draws of `algorithm="laplace"` beside the chains of the same samples, and the health of the chains.
-Areas of near-perfect classifiers have a posterior that is not normal, for which the chains are
-there.
+
 
 {agreement_table(pd.concat(by_chains, ignore_index=True))}
 """)
@@ -496,8 +494,7 @@ model cannot have such pairs.
 In the rank-one model a pair differs by one factor on the logit scale. If scores favour a class, or
 the scores of some classes are higher than those of others, the rates of its pairs are shifted,
 which a factor cannot describe; the [hierarchical model](../bayes.md) has a random shift of either
-rate. Its coverage of 99.9 % in two designs comes from intervals that are 1.7 to 1.8 times as wide
-as the errors need. For populations drawn anew it covers too little.
+rate.
 """)
     return "\n".join(sections)
 

@@ -534,8 +534,8 @@ def page(tables: dict[str, pd.DataFrame]) -> str:
 
 Made by `experiments/published_tables.py`. Each table has what others printed on the left or right,
 and what this package gives on the same design. What follows ± is the Monte Carlo error of one
-standard deviation. The column *samples* has the number of our samples. Readings of figures are
-said to be readings, and are good to about .01.
+standard deviation. The column *samples* has the number of our samples. Readings of
+figures are good to about .01.
 
 ## Simultaneous bands of ROC curves
 
@@ -562,8 +562,7 @@ The squared error of the vector of the largest probabilities of 1,000 rows, in b
 Two classes: one probability, 50 bins; probabilities are uniform, and the degree multiplies their
 logits. Ten classes: two probabilities, 20 bins each; vectors are uniform, the most probable class
 occurs less often by the degree and the second more often. Nominal coverage is 90 %. Ours is
-`squared_calibration_error`. Without any error, theirs is the share of samples that a test with the
-known variance would accept. Source: Sun and others, arXiv 2408.08998, readings of figures, and
+`squared_calibration_error`. Source: Sun and others, arXiv 2408.08998, readings of figures, and
 their code.
 
 {calibration_table(tables["calibration"])}
@@ -577,9 +576,7 @@ medians of these, where ours are of this one design.
 
 {learner_table(tables["learner"])}
 
-{width_of_learner(tables["learner"])} Nested cross-validation with five folds
-measures the error of cross-validation among 80 rows; with the same folds a plain version of the
-algorithm of Bates, Hastie and Tibshirani gives standard errors within 2 % of ours.
+{width_of_learner(tables["learner"])}
 
 ## Readers
 
@@ -606,10 +603,7 @@ Sources: the tests of pmvalsampsize, and for standard errors presize.
 ## Gates
 
 Two models are alike, so that each verdict of a gate that asks for a better one is false (from the
-study of [gates](gates.md)). Nominal is at most 5 %. Printed, of gates that compare plain means:
-3 of 11 verdicts changed between two runs of the same input, with three trials or fewer in half of
-the evaluations (`dotnet/skills`, issue 952), and 3 of 25 comparisons of equals were red
-(`luthersystems/elps`, pull request 452).
+study of [gates](gates.md)). Nominal is at most 5 %.
 
 {gates_table()}
 
@@ -629,8 +623,6 @@ The example of their code, 400 of 1,000 labelled one and 200 of each class known
 NO_DATA = "Set DMFROC_EXTERNAL_DATA to a directory that holds van_dyke.csv."
 VERDICT = """
 ## Ahead, equal, behind
-
-A difference of less than two Monte Carlo errors says nothing.
 
 * **Ahead**: bands of ROC curves, which cover 96 % or more with 4 to 15 % less area than the
   envelope. Calibration error of two classes without any error. Gates: 0 to 6 % false verdicts.

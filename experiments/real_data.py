@@ -505,10 +505,7 @@ gain of {100 * gains[2]:.0f} % of the deviance; rank three did in {100 * wins[3]
 {markdown_table(changes, lines)}
 
 The area moves by {moves[1.0, 2].abs().mean():.4f} on average, and by up to
-{moves[1.0, 2].abs().max():.4f}, for {furthest}. A higher rank describes the curves of the pairs
-better: pairs differ in form, too. Rank one remains the default: its single effect of each pair can
-be read, and neither the area nor its interval needs a compilation. Take a higher rank to describe
-the pairs themselves, or to see whether an area depends on the rank."""
+{moves[1.0, 2].abs().max():.4f}, for {furthest}."""
 
 
 def penalty_rows(table: pd.DataFrame) -> list[list[str]]:
@@ -602,9 +599,6 @@ The regression above has scikit-learn's L2 penalty with C = 1. The paper names n
 one (at most {MOST_STEPS} steps, as separable classes have no optimum) the orders are:
 
 {markdown_table(penalty_header, penalty_rows(results))}
-
-The paper reports a single split of unknown seed, S-PLUS implementations of the classifiers, and
-probabilities from a bootstrap that treats thresholds as independent: they are too close to 0 and 1.
 
 {rank_section(tables["ranks"]) if "ranks" in tables else ""}
 """

@@ -334,8 +334,7 @@ at least {LEAST_SHARE:g} times that of M. The designs have two cases of each of 
 
 The rule holds for {", ".join(f"{s:g}" for s in STRENGTHS if least[99, s] >= LEAST_SHARE)}: the
 default stays. The table has the least share of all samples, by the number of thresholds and the
-strength, those that are too small in bold. Fewer than nine thresholds are refused; if there are
-many classes with two cases each, take 99.
+strength, those that are too small in bold.
 
 {markdown_table(["thresholds", *(f"{s:g}" for s in STRENGTHS)], strength_rows(least))}
 """

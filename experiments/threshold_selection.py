@@ -392,8 +392,7 @@ its error with m = 2 (`experiments/_pruned_tree.py`). Three things still differ.
 missing values by weights, here they are a category of their own or the median; its naive Bayes
 smooths numbers by LOESS, scikit-learn's `CategoricalNB` has {N_BINS} quantile bins; and the folds
 are others. The paper does not state the positive class of all sets: a threshold
-near 1 minus the printed one is that of the other class. The rules of
-shuttle-landing-control are written out as the cases they cover.
+near 1 minus the printed one is that of the other class.
 
 {promoters}
 Rows: {sizes}.

@@ -46,6 +46,7 @@ MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
 LOWEST = 0.85  # which no cell may miss, with a warning or without
 LONGEST = 1.25  # oracles, of an interval that counts as short
 N_SHOWN = 8  # cells in a table
+SHOWN_BELOW = 0.875  # least coverage of a measure, in the table of measures
 OFTEN = 0.9  # the share of estimates with a warning
 
 
@@ -331,19 +332,18 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def peers_table(cells: pd.DataFrame) -> str:
-    """Return coverage and length of each measure over all designs, beside those of its peer."""
+    """Return coverage and length of measures over all designs, beside those of their peers."""
     rows = [
         [
             f"`{name}`",
-            len(of),
             f"{100 * of['coverage'].min():.0f} / {100 * of['coverage'].median():.0f}",
             f"{of['length'].median():.2f}",
             f"{100 * of['peer'].min():.0f} / {100 * of['peer'].median():.0f}",
         ]
         for name in MEASURES
-        if len(of := cells[cells["measure"] == name])
+        if len(of := cells[cells["measure"] == name]) and of["coverage"].min() < SHOWN_BELOW
     ]
-    header = ["measure", "designs", "coverage, least / median", "median length"]
+    header = ["measure", "coverage, least / median", "median length"]
     return markdown_table([*header, "peer's coverage"], rows)
 
 
@@ -476,8 +476,9 @@ the right.
 
 ## Measures and their peers
 
-The peers are the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all
-others. All cells are in `experiments/results/trust_cells.csv`.
+Measures that cover less than {100 * SHOWN_BELOW:g} % in a design. All cells are in
+`experiments/results/trust_cells.csv`. The peers are
+the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all others.
 
 {peers_table(cells)}
 

@@ -54,6 +54,11 @@ class Promise(NamedTuple):
     text: str
     evidence: list[str]
 
+    @property
+    def subject(self) -> str:
+        """What is promised, without details."""
+        return re.split(r"[.:;] | \(", self.text)[0].rstrip(".") + "."
+
 
 class Counts(NamedTuple):
     """How many tests there are, and how many of them passed or were skipped."""
@@ -137,9 +142,9 @@ RESULTS: dict[str, Callable[[], str]] = {
     ),
     "near_perfect": lambda: (
         "least coverage of M: "
-        + of_measure(
-            "near_perfect", "measure | populations", "`hand_till`", "coverage, least / median"
-        )
+        + table("near_perfect", "measure | coverage, least")[0]["coverage, least / median"].split()[
+            0
+        ]
         + " %"
     ),
     "designs": of_designs,
@@ -257,7 +262,7 @@ def page(counts: dict[str, Counts], coverage: dict[tuple[str, str], float]) -> s
             lines += ["| promise | study | result | computed, commit |"] if studied else []
             lines += ["| promise | tests that passed |"] if not studied else []
             lines += ["| --- " * (4 if studied else 2) + "|"]
-        cells = [f"{promise.number}. {promise.text.split('. ')[0].rstrip('.')}."]
+        cells = [f"{promise.number}. {promise.subject}"]
         if promise.evidence[0].startswith("experiments"):
             [name] = [Path(path).stem for path in promise.evidence]
             dated = git("log", "-1", "--format=%as, %h", "--", f"docs/experiments/{name}.md")

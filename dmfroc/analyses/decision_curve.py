@@ -35,9 +35,9 @@ from dmfroc.measures.benefits import (
 )
 from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
 from dmfroc.results.result import Result, ResultsByName
-from dmfroc.results.table import Column, Table
+from dmfroc.results.table import Column, Table, spread
 
-_THRESHOLDS = np.arange(1, 100) / 100
+_THRESHOLDS, _N_PRINTED = np.arange(1, 100) / 100, 20
 _SEED = 0
 _GREATER = Hypothesis("greater")
 
@@ -133,19 +133,18 @@ class DecisionCurve(Result):
         columns = [
             Column("threshold", "threshold", self.thresholds.tolist()),
             Column("value", "value", value.value.tolist()),
-            Column("standard_error", "std. error", value.standard_error.tolist()),
+            Column("standard_error", "", value.standard_error.tolist()),
             Column("low", "low", value.low.tolist()),
             Column("high", "high", value.high.tolist()),
-            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
-            Column("difference", "beyond the better", more.value.tolist()),
-            Column("difference_error", "std. error", more.standard_error.tolist()),
+            Column("difference", "lead", more.value.tolist()),
+            Column("difference_error", "", more.standard_error.tolist()),
             Column("difference_low", "low", more.simultaneous_low.tolist()),
             Column("difference_high", "high", more.simultaneous_high.tolist()),
-            Column(
-                "probability_better", "P(better)", more.probability_positive.tolist(), "probability"
-            ),
+            Column("probability_better", "", more.probability_positive.tolist(), "probability"),
+            *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
         ]
-        return [Table("thresholds", "Decision curve", columns)]
+        rows = spread(range(len(self.thresholds)), _N_PRINTED)
+        return [Table("thresholds", "Decision curve", columns, n_printed=_N_PRINTED, order=rows)]
 
     def head(self) -> list[str]:
         """Return which rows are treated if small scores speak for the class."""

@@ -147,7 +147,8 @@ class SubgroupComparison(NamedEstimates):
             simultaneous=True,
             with_probabilities=False,
         )
-        return [groups, differences]
+        clearest = sorted(range(len(self.differences)), key=lambda i: self.differences[i].p_value)
+        return [groups, replace(differences, n_printed=20, order=clearest)]
 
     def foot(self) -> list[str]:
         """Return the test of all groups, and what was left out."""

@@ -119,12 +119,11 @@ class ComparisonDisplay(Display):
     @cached_property
     def _shown(self) -> Sequence[Difference]:
         """All differences, or of many classifiers those of the best from the others."""
-        n = len(self.comparison.estimates)
+        n, found = len(self.comparison.estimates), self.comparison.best_first()
+        if self.comparison.hypothesis.is_two_sided:
+            return found.differences[: n - 1 if n >= MANY else None]
         if n < MANY:
             return self.comparison.differences
-        found = self.comparison.best_first()
-        if self.comparison.hypothesis.is_two_sided:
-            return found.differences[: n - 1]
         best = next(iter(found.estimates))  # what is tested has a direction, which stays
         return [d for d in self.comparison.differences if best in (d.first, d.second)]
 

@@ -136,7 +136,9 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
         side = min(ax.bbox.width, ax.bbox.height) / ax.figure.dpi * 72  # in points
         is_own = ax.figure.get_gid() == OWN_FIGURE_ID
-        if not is_own:  # it does not grow with the names, which leave this much to the map
+        if is_own:
+            self.figure_.set_layout_engine("compressed", w_pad=0.1)  # keeps labels of images inside
+        else:  # it does not grow with the names, which leave this much to the map
             side *= 0.55
         size = min(8.0, 0.3 * side / n_classes)
         is_roomy = n_classes <= _MOST_VALUES and size >= _LEAST_LETTERS

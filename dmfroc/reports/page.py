@@ -25,7 +25,6 @@ from dmfroc.reports.shapes import shade, thinned
 from dmfroc.reports.tables import page_table
 from dmfroc.reports.thresholds import (
     MOST_CLASSES,
-    AtThresholds,
     at_thresholds,
     thresholds_table,
 )
@@ -104,7 +103,10 @@ def evaluation_page(
 @renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
-    comparison = _best_first(_at_once(comparison))
+    if comparison.at_once:  # with intervals that are adjusted as p-values are
+        comparison = replace(comparison, differences=comparison.at_once, simultaneous=True)
+    if comparison.hypothesis.is_two_sided:
+        comparison = comparison.best_first()
     samples, names = comparison.samples, list(comparison.estimates)
     provenance = [("Data", line) for line in comparison.head()]
     if len(names) == 1:  # of items or several labels
@@ -131,13 +133,6 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
-
-
-def _at_once(comparison: Comparison) -> Comparison:
-    """Return a comparison whose intervals are adjusted as its p-values are."""
-    if not comparison.at_once:
-        return comparison
-    return replace(comparison, differences=comparison.at_once, simultaneous=True)
 
 
 def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
@@ -172,11 +167,6 @@ def _by_question(evaluation: Evaluation) -> Iterator[Table]:
             key = f"estimates-{(families or ('labels',))[0].split()[0]}"
             yield replace(measures, key=key, title=question, columns=columns)
     yield from others
-
-
-def _best_first(comparison: Comparison) -> Comparison:
-    """Sort classifiers and their differences: the best one, and that against it, come first."""
-    return comparison.best_first() if comparison.hypothesis.is_two_sided else comparison
 
 
 def _page(
@@ -218,7 +208,9 @@ def _page(
     has_matrices = 2 * len(predictions.labels) ** 2 * len(samples) <= _MOST_NUMBERS
     curves = {name: _curve_as_json(of, has_matrices) for name, of in numbers.items()}
     drawn = {"labels": list(predictions.labels), "classifiers": list(curves), "curves": curves}
-    tried = _tried(numbers, predictions, level) if isinstance(result, Evaluation) else []
+    is_tried = isinstance(result, Evaluation) and predictions.has_scores
+    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if is_tried else []
+    tried = [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
     drawn["thresholds"] = [x.as_json() for x in tried]
     return page(
         result,
@@ -239,14 +231,6 @@ def _page(
             "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },
     )
-
-
-def _tried(
-    numbers: Mapping[str, Numbers], predictions: Predictions, level: float
-) -> list[AtThresholds]:
-    """Return what each threshold does, of each class, or of many the hardest."""
-    classes = figures.by_difficulty(numbers)[:MOST_CLASSES] if predictions.has_scores else []
-    return [at_thresholds(of.classes[x], level) for of in numbers.values() for x in classes]
 
 
 def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> list[Any]:

@@ -77,7 +77,10 @@ def page(
     data |= result.as_json() if numbers is None else numbers
     context = {
         "title": title or question,
-        "about": [*_observations(provenance), *known_first(result.design)],
+        "about": [
+            *(f"{x}: {text}." for x, text in provenance if x == "Observations"),
+            *known_first(result.design),
+        ],
         "verdict": verdict,
         "watch_out": watch_out,
         "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
@@ -92,15 +95,11 @@ def page(
     return _render("report.html.j2", context | dict(drawn or {}))
 
 
-def _observations(provenance: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"{x}: {text}." for x, text in provenance if x == "Observations"]
-
-
 @renders("Result.notebook")
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {
-        "tables": [page_table(table.to_print, most=table.n_printed) for table in result.tables()],
+        "tables": [page_table(table.to_print) for table in result.tables()],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": result.foot(),
         "warnings": result.warnings,

@@ -42,14 +42,12 @@ def _capitalized(title: str) -> str:
     return title if is_symbol else title[0].upper() + title[1:]
 
 
-def page_table(
-    table: Table, *, has_lines: bool = False, is_folded: bool = False, most: int = _MOST_ROWS
-) -> PageTable:
+def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False) -> PageTable:
     """Return a table as a page shows it, the first rows of a long one."""
     heads, rows = printed(table, digits)
     caption = table.title
-    if len(rows) > most:
-        caption += f"; the first {most} of {len(rows)}, all are in its JSON"
+    if len(rows) > _MOST_ROWS:
+        caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
     cells_of: dict[str, list[tuple[int, int]]] = {}
     n_estimates, at = 0, -1
@@ -57,7 +55,7 @@ def page_table(
         at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
         estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
         n_estimates += len(estimates)
-        for row, e in estimates[:most]:
+        for row, e in estimates[:_MOST_ROWS]:
             for text in _explained(e):
                 cells_of.setdefault(as_sentence(text), []).append((row, at))
     marks: dict[tuple[int, int], list[str]] = {}
@@ -71,7 +69,7 @@ def page_table(
         table.key,
         caption,
         columns,
-        rows[:most],
+        rows[:_MOST_ROWS],
         marks,
         notes,
         has_lines,

@@ -206,7 +206,12 @@ def lead(
         worse, rest = [], [x for x in others if x not in tied]
     is_long = len(values) > MOST_NAMED
     named = {x: f"{x} ({value})" if is_long else x for x, value in values.items()}
-    of_tied, of_worse, of_rest = (joined([named[x] for x in part]) for part in (tied, worse, rest))
+    of_worse, of_rest = (
+        f"{len(part)} others" if len(part) > MOST_NAMED else joined([named[x] for x in part])
+        for part in (worse, rest)
+    )
+    more = [f"{len(tied) - MOST_NAMED} more"] * (len(tied) > MOST_NAMED)
+    of_tied = joined([named[x] for x in tied[:MOST_NAMED]] + more)
     if len(tied) == 1:
         whom = of_worse if is_long or rest or len(values) == 2 else "all others"
         claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
@@ -219,7 +224,9 @@ def lead(
     if rest:
         claim += f"; {of_rest} {'is' if len(rest) == 1 else 'are'} excluded as the best"
     if is_long:
-        return f"By {title}: {claim.replace('The data', 'the data')}.", tied
+        hides = max(map(len, (tied, worse, rest))) > MOST_NAMED
+        all_values = " The table has all values." * hides
+        return f"By {title}: {claim.replace('The data', 'the data')}.{all_values}", tied
     against = f" against {joined([values[x] for x in (*worse, *rest)])}" if worse or rest else ""
     return f"{claim}: {title} {joined([values[x] for x in tied])}{against}.", tied
 

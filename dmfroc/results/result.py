@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dmfroc._kit.habits import Hinted
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import printable
-from dmfroc.results.table import Column, Name, Table
+from dmfroc.results.table import Column, Name, Table, spread
 from dmfroc.results.text import design_lines, in_words, warning_lines
 from dmfroc.results.writers import (
     as_frame,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _ARITHMETIC: tuple[Callable[..., Any], ...] = (op.add, op.sub, op.mul, op.truediv)
 _ALONE: tuple[Callable[..., Any], ...] = (op.neg, abs, round)
 _RENDERERS: dict[str, Callable[..., Any]] = {}
-_N_PRINTED = 10  # rows of a curve, in print
+_N_PRINTED, _N_STACKED = 10, 20  # rows of a curve, and of those of all names, in print
 _TITLES = {"auc": "AUC", "fpr": "FPR", "tpr": "TPR", "n_iter": "iterations"}  # of attributes
 
 
@@ -336,8 +336,14 @@ class AttributeTables(Result):
             columns.append(_column(name, value if isinstance(value, list) else [value]))
         tables = [Table("values", in_words(type(self).__name__), single)] if single else []
         return tables + [
-            Table(x[0].key, _TITLES.get(x[0].key, in_words(x[0].key)), x, n_printed=_N_PRINTED)
-            for x in by_length.values()
+            Table(
+                x[0].key,
+                _TITLES.get(x[0].key, in_words(x[0].key)),
+                sorted(x, key=lambda column: column.kind != "name"),
+                n_printed=_N_PRINTED,
+                order=spread(range(n), _N_PRINTED),
+            )
+            for n, x in by_length.items()
         ]
 
 
@@ -368,9 +374,11 @@ def _shown(result: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _column(name: str, cells: list[Any]) -> Column:
-    is_number = all(isinstance(x, float) for x in cells)
+    kinds = {type(x) for x in cells}
     title = _TITLES.get(name, name.replace("_", " "))
-    return Column(name, title, cells, "number" if is_number else "name")
+    if kinds == {int} and not name.startswith("label"):
+        return Column(name, title, cells, "count")
+    return Column(name, title, cells, "number" if kinds == {float} else "name")
 
 
 class ResultsByName[R: Result](Result, dict[Hashable, R]):
@@ -448,8 +456,13 @@ def _stacked(key: str, title: str, names: list[Hashable], tables: tuple[Table, .
     named = Column(key, title, result_of_row, "name")
     read = tuple(table.as_printed or table for table in tables)
     printed = _stacked(key, title, names, read) if any(t.as_printed for t in tables) else None
+    order: list[int] = []
+    for i, own_rows in enumerate(t.order[: t.n_printed] for t in tables):
+        start = sum(len(t.rows) for t in tables[:i])
+        order += [start + row for row in spread(own_rows, max(1, _N_STACKED // len(tables)))]
     table = replace(tables[0], title=common, columns=[named, *columns], is_by_name=False)
-    return replace(table, as_printed=printed)
+    n_printed = len(order) or table.n_printed
+    return replace(table, as_printed=printed, order=order, n_printed=n_printed)
 
 
 def _common(key: str, titles: list[str]) -> str:

@@ -94,7 +94,8 @@ class Table:
     n_printed : int
         As many rows are printed of a longer table.
     order : sequence of int
-        The rows of a longer table in the order of their importance, by default their own.
+        The rows that are printed of a longer table, by default the first ones. They may be in the
+        order of their importance, or `spread` over a curve.
     as_printed : Table, optional
         What people read instead.
     """
@@ -109,22 +110,31 @@ class Table:
 
     @property
     def to_print(self) -> Table:
-        """The same table, if it is a longer one with its rows in the order of their importance."""
+        """The same table, or of a longer one those rows that are printed."""
         if self.as_printed is not None:
             return self.as_printed.to_print
-        if not self.order or len(self.order) <= self.n_printed:
+        if len(rows := self.rows) <= self.n_printed:
             return self
-        cells = [list(column.cells) for column in self.columns]
-        columns = [
-            replace(column, cells=[own[i] for i in self.order])
-            for column, own in zip(self.columns, cells, strict=True)
-        ]
-        return replace(self, columns=columns, order=())
+        places = (self.order or range(len(rows)))[: self.n_printed]
+        shown = zip(*(rows[i] for i in places), strict=True)
+        columns = [replace(x, cells=own) for x, own in zip(self.columns, shown, strict=True)]
+        title = f"{self.title}; {len(places)} of {len(rows)}, all are in its JSON"
+        return replace(self, columns=columns, order=(), title=title)
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
         """A cell of each column, for each row."""
         return list(zip(*(column.cells for column in self.columns), strict=True))
+
+
+def spread(rows: Sequence[Any], n_printed: int) -> Sequence[Any]:
+    """Return at most so many of some rows, at equal distances.
+
+    >>> spread(range(1, 100), 20)
+    range(5, 100, 5)
+    """
+    step = max(1, -(-len(rows) // n_printed))
+    return rows[step - 1 :: step]
 
 
 class Name(NamedTuple):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from dmfroc._kit.text import printable, width
@@ -12,6 +14,9 @@ from dmfroc._kit.text import printable, width
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
+LINE = 80  # columns of a terminal
+_NARROW, _LONGEST = 10, 20  # text in several lines, and words in one
+_BREAKS = re.compile(r"\s|(?<=\w{3}-)(?=\w{3})")
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 
 
@@ -56,22 +61,44 @@ def design_lines(design: Mapping[str, Any]) -> list[str]:
 
 
 def format_table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], are_numbers: Sequence[bool]
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    are_numbers: Sequence[bool],
+    most: float = LINE,
 ) -> str:
     """Return a plain-text table, with text flush left and numbers flush right.
 
-    It is as wide as its text.
+    It is as wide as its text; if that is wider than ``most``, heads and text take several lines.
     """
     table = [[printable(cell) for cell in row] for row in (header, *rows)]
-    widths = [max(map(width, column)) for column in zip(*table, strict=True)]
+    columns = list(zip(*table, strict=True))
+    gap, widths = _GAP, [max(map(width, column)) for column in columns]
+    if sum(widths) + len(gap) * (len(widths) - 1) > most:
+        gap = _GAP[1:]
+        words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
+        cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
+        least = [
+            x if is_number else min(x, max(_NARROW, min(max(y), _LONGEST)))
+            for is_number, x, y in zip(are_numbers, cells, words, strict=True)
+        ]
+        for limits in (cells, least):  # heads in several lines, then text
+            while sum(widths) + len(gap) * (len(widths) - 1) > most and widths != limits:
+                wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
+                widths[max(wider, key=widths.__getitem__)] -= 1
     lines = []
     for row in table:
-        gaps = [" " * (size - width(cell)) for size, cell in zip(widths, row, strict=True)]
-        cells = zip(are_numbers, gaps, row, strict=True)
-        filled = [gap + cell if is_number else cell + gap for is_number, gap, cell in cells]
-        lines.append(_GAP.join(filled).rstrip())
-    rule = "─" * (sum(widths) + len(_GAP) * (len(widths) - 1))
-    return "\n".join([lines[0], rule, *lines[1:]])
+        parts = [
+            [x] if width(x) <= size else textwrap.wrap(x, size * len(x) // width(x))
+            for size, x in zip(widths, row, strict=True)
+        ]
+        for line in zip_longest(*parts, fillvalue=""):
+            gaps = [" " * (size - width(x)) for size, x in zip(widths, line, strict=True)]
+            filled = zip(are_numbers, gaps, line, strict=True)
+            text = gap.join(y + x if is_number else x + y for is_number, y, x in filled)
+            lines.append(text.rstrip())
+        if row is table[0]:
+            lines.append("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+    return "\n".join(lines)
 
 
 def format_probability(probability: float) -> str:

@@ -8,14 +8,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict, is_dataclass, replace
 from os import PathLike
 from typing import Any, BinaryIO
 
 from dmfroc._kit.files import checked_path, written
 from dmfroc._kit.later import DataFrame
+from dmfroc._kit.text import width
 from dmfroc.results.table import Column, Name, Table, printed
-from dmfroc.results.text import format_table
+from dmfroc.results.text import LINE, format_table
 
 _LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -33,14 +34,31 @@ _MARKDOWN = re.compile(r"[\\|<*`\[]")
 
 
 def as_text(table: Table, *, all_rows: bool = False) -> str:
-    """Return a table as plain text, the first rows of a long one unless all are wanted."""
-    heads, rows = printed(table if all_rows else table.to_print)
-    n_printed = len(rows) if all_rows else table.n_printed
-    texts = [[cell.text for cell in row] for row in rows[:n_printed]]
-    text = format_table([x.title for x in heads], texts, [x.is_number for x in heads])
-    if (more := len(rows) - n_printed) > 0:
-        text += f"\nand {more} more {table.key.replace('_', ' ')}: see to_pandas({table.key!r})"
+    """Return a table as plain text, the first rows of a long one unless all are wanted.
+
+    Then what does not fit into lines is left out: standard errors beside intervals, last columns.
+    """
+    shown, most = (table, math.inf) if all_rows else (table.to_print, LINE)
+    columns = [x for x in shown.columns if x.title]
+    n, n_rows = len(columns), len(shown.rows)
+    text = _formatted(shown, columns, most)
+    if text.count("\n") > n_rows + 1:  # heads or names take several lines
+        columns = [replace(x, error="") for x in columns]
+        text = _formatted(shown, columns, most)
+    while max(map(width, text.split("\n"))) > most and len(columns) > 1:
+        columns.pop()
+        text = _formatted(shown, columns, most)
+    hidden = {table.key.replace("_", " "): len(table.rows) - n_rows}
+    hidden |= {f"column{'s' * (n > len(columns) + 1)}": n - len(columns)}
+    if more := [f"{number} more {what}" for what, number in hidden.items() if number]:
+        text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
     return text
+
+
+def _formatted(table: Table, columns: list[Column], most: float) -> str:
+    heads, rows = printed(replace(table, columns=columns))
+    texts = [[cell.text for cell in row] for row in rows]
+    return format_table([x.title for x in heads], texts, [x.is_number for x in heads], most)
 
 
 def as_csv(frame: DataFrame) -> str:

@@ -127,3 +127,14 @@ def test_bands_hold_where_treatments_are_rare():
         false += bool(((curve.difference.simultaneous_low > 0) & (lead <= 0)).any())
     assert held >= 36  # 0 with intervals of length 0 where nobody is treated
     assert false == 0
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_decision_curve_is_printed_at_twenty_thresholds(k):
+    y = np.arange(150) % k
+    p = np.random.default_rng(0).dirichlet(np.ones(k), size=150) / 2 + np.eye(k)[y] / 2
+    table = str(decision_curve(y, p)).split("\n\n")[0].splitlines()
+    assert max(map(len, table)) <= 80
+    assert 15 <= len(table) <= 23
+    assert " more thresholds" in table[-1]
+    assert table[-1].endswith(": see to_pandas('thresholds')")

@@ -1,5 +1,6 @@
 """Names that come from data: printed and drawn as they are written, and never acted on."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -43,14 +44,25 @@ def test_control_characters_cannot_reach_a_terminal():
 
 
 def test_tables_are_as_wide_as_their_contents():
-    long = "x" * 500
+    long = "x" * 60
     lines = format_table(
         ["name", "n"], [[long, "1"], ["日本", "22"], ["e\u0301", "3"]], [False, True]
     ).splitlines()
     assert lines[2] == f"{long}    1"
-    assert [width(line) for line in lines[1:]] == [505] * 4
+    assert [width(line) for line in lines[1:]] == [65] * 4
     with pytest.raises(ValueError, match="zip"):
         format_table(["name", "n"], [["a", "1"], ["b"]], [False, True])
+
+
+def test_tables_wider_than_a_terminal_have_several_lines_a_row():
+    names = ["a forest of random trees", "a boosted tree", "日本" * 30]
+    rows = [[*pair, "+0.0123 to +0.0456", "0.012"] for pair in itertools.permutations(names, 2)]
+    head = ["the first one", "the second one", "simultaneous 95 % interval", "p-value"]
+    lines = format_table(head, rows, [False, False, True, True]).splitlines()
+    assert max(map(width, lines)) <= 80
+    assert "".join(lines).count("+0.0123 to +0.0456") == len(rows)
+    assert "simultaneous 95 %" in lines[0]
+    assert "interval" in lines[1]
 
 
 def test_text_is_flush_left_and_numbers_are_flush_right():

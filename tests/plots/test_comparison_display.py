@@ -32,6 +32,14 @@ def test_differences_have_their_intervals(comparison):
     assert "95 % jackknife intervals" in display.ax_.get_xlabel()
 
 
+def test_the_better_one_comes_first_whatever_the_order_given():
+    given = dict(reversed(SCORES.items()))
+    display = dmfroc.compare(TRUE, given, measures="hand_till").plot()
+    assert min(display.differences_.get_xdata()) > 0
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert "strong \N{MINUS SIGN} weak" in names
+
+
 def test_orders_have_their_probabilities(comparison):
     display = comparison.plot()
     widths = [bar.get_width() for bar in display.orders_]
@@ -82,6 +90,15 @@ def test_heat_maps_of_many_classes_have_few_ticks():
     )
     assert display.texts_ == []
     assert len(ax.get_xticks()) <= 25
+
+
+@pytest.mark.parametrize("k", [3, 20])
+@pytest.mark.parametrize("name", ["c", "a class with a long name "])
+def test_the_label_of_a_heat_map_is_inside_its_figure(k, name):
+    areas = np.full((k, k), 0.8)
+    display = plots.PairwiseAUCDisplay(areas, [f"{name}{i}" for i in range(k)]).plot()
+    display.figure_.draw_without_rendering()
+    assert display.ax_.yaxis.label.get_window_extent().x0 >= 0
 
 
 def test_overview_of_many_classes_shows_the_hardest_and_the_easiest():

@@ -248,13 +248,14 @@ def test_notebooks_show_comparisons(comparison):
     assert "<script" not in html
 
 
-def test_notebooks_show_the_first_points_of_a_curve():
+def test_notebooks_show_points_all_over_a_curve():
     y = np.arange(120) % 2
     curve = dmfroc.curves.roc_curve(y, np.random.default_rng(0).normal(size=120) + y)
     html = curve._repr_html_()
     points = html.split("</table>")[1]
-    assert points.count("<tr>") == 11
-    assert f"the first 10 of {len(curve.x)}" in points
+    assert 8 <= points.count("<tr>") - 1 <= 10
+    assert f"of {len(curve.x)}, all are in its JSON" in points
+    assert sum(f">{x:.3f}<" in points for x in curve.x[::-1][: len(curve.x) // 4]) > 1
 
 
 def test_the_decision_comes_first():
@@ -327,6 +328,15 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     [others] = [rows for caption, rows in found.items() if caption == "Differences of the others"]
     assert len(others) == 10
     assert "intervals are not adjusted" not in parts["text"]
+
+
+def test_a_verdict_of_twelve_names_a_few():
+    named = {f"model {i}": sample(0.2 * i) for i in range(12)}
+    comparison = dmfroc.compare(named, measures="hand_till")
+    first = comparison_verdict(comparison)[0]
+    assert 1 <= first.count("model ") <= 8
+    assert all(name in first for name in comparison.best_set()[:4])
+    assert first.endswith("others. The table has all values.")
 
 
 def test_rows_of_matrices_keep_short_names():
