@@ -82,7 +82,7 @@ class Limits:
     lost : float
         By how much the variance of the influences is too small because of means that are estimated.
     bias : float
-        By how much the value is too large.
+        By how much the limit on the side of a bias is moved.
     is_small : bool
         Whether one observation more changes the influences.
     """
@@ -108,8 +108,7 @@ class Limits:
         """Return the lower (-1) or upper (1) end of the interval with this error probability."""
         if not math.isfinite(self.value):
             return math.nan
-        limit, (least, most) = self.limit(side, error), self.bounds
-        bias = 2 * self.bias  # halves show half of that of tiny classes
+        limit, (least, most), bias = self.limit(side, error), self.bounds, self.bias
         if side > 0:
             return min(limit - min(bias, 0.0), most)
         if bias > 0 and math.isfinite(least) and math.isinf(most):  # in proportion
