@@ -20,8 +20,7 @@ from dmfroc.measures.statistics.statistic import once_per_predictions
 _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
-_FEW_UNITS, _FEW_SCORES = 500, 1 << 16  # up to which they always are
-_FEW_BY_CHANCE = 10  # units of the rarest class, from which on hardly any half lacks it
+_FEW_SCORES = 1 << 16  # up to which they always are
 _N_DIVISIONS = 16  # fewer, if it is clear before that they show no notable bias
 _PART_SHOWN = 0.5  # of the bias of tiny classes
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
@@ -80,9 +79,8 @@ def bias_of(
     elif function is not None and influences is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         n_scores = len(predictions.true) * n_classes
-        if few or few_decide or len(units.stratum) <= _FEW_UNITS or n_scores <= _FEW_SCORES:
-            by_chance = depends_on_sizes and units.n_complete_sets >= _FEW_BY_CHANCE
-            bias = _bias_of_halves(measure, function, value, influences, error, by_chance)
+        if few or few_decide or n_scores <= _FEW_SCORES:
+            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
     bias = bias if is_notable else 0.0
     return Bias(bias, bias / part, are_many, few_decide, is_small)
@@ -118,7 +116,6 @@ def _without_folds(predictions: Predictions) -> Predictions:
 
 
 def _bias_of_halves(
-    measure: Measure,
     function: MeasureOfUnits,
     value: float,
     influences: PerUnit,
@@ -129,11 +126,8 @@ def _bias_of_halves(
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
-    Ratios have the bias of their logarithms: limits already follow how their values bend.
     """
     unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), 0.0
-    low, high = measure.bounds
-    is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
     all_halves = _halves(*function.sample, influences, by_chance=by_chance)
     for halves in all_halves:
         values = np.append(values, [[function.value(half, unseen) for half in halves]], axis=0)
@@ -141,9 +135,6 @@ def _bias_of_halves(
         if not np.isfinite(values).all():
             return 0.0
         bias = float(values.mean()) - value
-        if is_ratio and min(values.min(), value) > low:
-            of_log = np.log(values - low).mean() - np.log(value - low)
-            bias = float(value - low) * float(-np.expm1(-of_log))
         if len(values) > 1:
             chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))
             if abs(bias) + 2 * chance < _NOTABLE_BIAS * error:

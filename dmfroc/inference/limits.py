@@ -108,12 +108,10 @@ class Limits:
         """Return the lower (-1) or upper (1) end of the interval with this error probability."""
         if not math.isfinite(self.value):
             return math.nan
-        limit, (least, most), bias = self.limit(side, error), self.bounds, self.bias
+        limit, (least, most) = self.limit(side, error), self.bounds
         if side > 0:
-            return min(limit - min(bias, 0.0), most)
-        if bias > 0 and math.isfinite(least) and math.isinf(most):  # in proportion
-            return least + (limit - least) * math.exp(-bias / (self.value - least))
-        return max(limit - max(bias, 0.0), least)
+            return min(limit - min(self.bias, 0.0), most)
+        return max(limit - max(self.bias, 0.0), least)
 
     def limit(self, side: int, error: float) -> float:
         """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""

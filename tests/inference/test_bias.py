@@ -27,7 +27,7 @@ def halves_of(name, *arrays, **options):
     """Return the bias that halves of a sample show, whether it is notable or not."""
     measure = get_measure(name) if isinstance(name, str) else name
     limits = facts_in(sample_of(Predictions.from_arrays(*arrays), **options), measure).limits
-    return _bias_of_halves(measure, limits.function, limits.value, limits.influences, 0.0)
+    return _bias_of_halves(limits.function, limits.value, limits.influences, 0.0)
 
 
 @pytest.mark.parametrize(("n_classes", "n"), [(4, 60), (6, 120)])
@@ -55,7 +55,7 @@ def test_a_bias_within_the_error_is_not_allowed_for():
     sample = sample_of(many_small_classes())
     measure = measures.mutual_information()
     limits = facts_in(sample, measure).limits
-    bias = _bias_of_halves(measure, limits.function, limits.value, limits.influences, 0.0)
+    bias = _bias_of_halves(limits.function, limits.value, limits.influences, 0.0)
     assert bias > 0
     for error, expected in ((3.9 * bias, bias), (4.1 * bias, 0.0)):
         found = bias_of(measure, limits.value, error, sample, limits.function, limits.influences)
@@ -108,7 +108,7 @@ def test_halves_show_the_bias_of_the_centre():
         predictions = Predictions.from_arrays(*normal_scores(seed, 120, 6, 2.0))
         errors.append(area(predictions) - truth)
         limits = facts_in(sample_of(predictions), area).limits
-        biases.append(_bias_of_halves(area, limits.function, limits.value, limits.influences, 0.0))
+        biases.append(_bias_of_halves(limits.function, limits.value, limits.influences, 0.0))
         found = estimate(area, predictions)
         if found.bias_corrected is not None:
             assert found.bias_corrected == pytest.approx(found.value - biases[-1], abs=1e-9)
@@ -239,7 +239,7 @@ def test_a_bias_that_is_clearly_slight_is_looked_at_no_further():
 
     for error in (1e-3, 1e9):
         n_values.append(0)
-        _bias_of_halves(measure, Counted(), limits.value, limits.influences, error)
+        _bias_of_halves(Counted(), limits.value, limits.influences, error)
     assert n_values == [32, 4]
 
 
