@@ -23,11 +23,11 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
-def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace:
+def arguments(description: str, *, is_study: bool = False, **more: str) -> argparse.Namespace:
     """Read the command line: --quick runs a few seconds and writes nothing.
 
     A study also takes the number of worker processes, and fewer replications of each setting; a
-    later run adds the others.
+    later run adds the others. ``more`` has the help of options of its own.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
@@ -36,6 +36,8 @@ def arguments(description: str, *, is_study: bool = False) -> argparse.Namespace
     if is_study:
         parser.add_argument("--workers", type=int, help="worker processes; default: one per core")
         parser.add_argument("--replications", type=int, help="at most so many of each setting")
+    for name, text in more.items():
+        parser.add_argument(f"--{name}", help=text)
     record()
     return parser.parse_args()
 
@@ -130,9 +132,12 @@ def write_text(path: Path, text: str) -> None:
     os.replace(file.name, path)
 
 
-def write_page(name: str, text: str) -> None:
-    """Write a page of docs/experiments, with a stamp of the code if that computed its numbers."""
+def write_page(name: str, text: str, *, is_partial: bool = False) -> None:
+    """Write a page of docs/experiments, with a stamp of the code if that computed its numbers.
+
+    Of a page that is partial others were computed before.
+    """
     write_text(DOCS / "experiments" / f"{name}.md", text)
     if any(_computed) or not _before or name not in stamps():
-        stamp(name, ran, now(), older=stamps().get(name, {}) if any(_before) else {})
+        stamp(name, ran, now(), older=stamps().get(name, {}) if is_partial or any(_before) else {})
     print(f"wrote docs/experiments/{name}.md")

@@ -19,6 +19,7 @@ from dmfroc.measures import MEASURES, precision_at_k, recall_at
 
 LEVEL = 0.95
 POPULATION = 50_000
+RARE, LARGER = 0.02, 10  # of the rarest class: below, the population is so much larger
 COSTLY_POPULATION = 6000  # the volumes count triples
 SAMPLES_PER_BATCH = 20
 COSTLY_PER_BATCH = 4  # samples for which the measures that take longest are computed
@@ -218,16 +219,17 @@ def sample(generator: np.random.Generator, name: str) -> dict:
 
 
 @functools.cache
-def truths(name: str) -> dict[str, float]:
-    """Return all measures of a large sample with the same class proportions.
+def truths(name: str, only: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return all measures, or some only, of a large sample with the same class proportions.
 
     The first k are the same share of a large sample. Spiegelhalter's z has no value there: it is a
     test statistic, and grows with the number of observations.
     """
     generator, found = np.random.default_rng(0), {}
-    n = sum(population_of(name).sizes if name in POOLS else DESIGNS[name].sizes)
+    sizes = population_of(name).sizes if name in POOLS else DESIGNS[name].sizes
+    n, times = sum(sizes), LARGER if min(sizes) < RARE * sum(sizes) else 1
     first_k = {"recall_at": recall_at(10 / n), "precision_at_k": precision_at_k(10 / n)}
-    for size, costly in ((POPULATION, False), (COSTLY_POPULATION, True)):
+    for size, costly in ((times * POPULATION, False), (COSTLY_POPULATION, True)):
         if name in POOLS:
             y, scores = pool(name)
             if costly:
@@ -245,19 +247,23 @@ def truths(name: str) -> dict[str, float]:
             found |= {
                 measure_name: measure(large)
                 for measure_name, measure in (MEASURES | first_k).items()
-                if ("vus" in measure_name) == costly and measure.applies_to(large)
+                if ("vus" in measure_name) == costly
+                and (not only or measure_name in only)
+                and measure.applies_to(large)
             }
     found.pop("spiegelhalter_z", None)  # of probabilities alone
     return found
 
 
-def cell(generator: np.random.Generator, design: str) -> list[dict]:
-    """Estimate all measures of a batch of samples, one row of each."""
-    true_values = truths(design)
+def cell(generator: np.random.Generator, design: str, *, only: tuple[str, ...] = ()) -> list[dict]:
+    """Estimate all measures of a batch of samples, or some only, one row of each."""
+    true_values = truths(design, only)
     rows = []
     for number in range(SAMPLES_PER_BATCH):
         names = [n for n in true_values if number < COSTLY_PER_BATCH or n not in COSTLY]
         drawn = sample(generator, design)
+        if not names:
+            continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             estimates = evaluate(**drawn, measures=names, level=LEVEL).estimates
@@ -329,6 +335,24 @@ def cells_of(table: pd.DataFrame) -> pd.DataFrame:
         bias_over_sd=by["error"].mean() / sd,
     )
     return found.reset_index()
+
+
+def with_some_anew(chosen: Study, measures: str, designs: str | None) -> pd.DataFrame:
+    """Return the stored cells, those of some measures and designs computed anew.
+
+    They are of the same samples as if all were computed.
+    """
+    stored = pd.read_csv(RESULTS / "trust_cells.csv")
+    only = tuple(stored["measure"].unique() if measures == "all" else measures.split(","))
+    rows = [
+        {"design": name, **row}
+        for name in (designs.split(";") if designs else DESIGNS | dict.fromkeys(POOLS))
+        for number in range(chosen.replications)
+        for row in cell(chosen.generator({"design": name}, number), name, only=only)
+    ]
+    key = ["design", "measure"]
+    cells = pd.concat([stored, cells_of(pd.DataFrame(rows))]).drop_duplicates(key, keep="last")
+    return cells.set_index(key).reindex(pd.MultiIndex.from_frame(stored[key])).reset_index()
 
 
 def peers_table(cells: pd.DataFrame) -> str:
@@ -436,10 +460,11 @@ take longest. The Monte Carlo error of a coverage is {monte_carlo(most)}, {monte
 {100 / np.sqrt(most):.0f}, {100 / np.sqrt(n):.0f} and {100 / np.sqrt(fewest):.0f} %.
 If class shares are the same in every sample, `stratify=True` is set.
 
-The truth is the value in a population of {POPULATION:,}, or of {COSTLY_POPULATION:,} for the
-volumes. Samples are fresh: none was used to develop intervals. Some designs were used, and rules
-were changed after a look at the confirming ones. New designs were added when all rules stood. The
-pools are those of [near_perfect](near_perfect.md). Spiegelhalter's z is left out: a test statistic
+The truth is the value in a population of {POPULATION:,}; of {LARGER * POPULATION:,} if a class has
+less than {100 * RARE:g} % of it; of {COSTLY_POPULATION:,} for the volumes. Samples are fresh: none
+was used to develop intervals. Some designs were used, and rules were changed after a look at the
+confirming ones. New designs were added when all rules stood. The pools are those of
+[near_perfect](near_perfect.md). Spiegelhalter's z is left out: a test statistic
 has no value in a population.
 {not_run}
 A cell is a measure and a design.
@@ -495,17 +520,27 @@ no interval here accounts for that. Name the folds by [`folds=`](../cross_valida
 
 def main() -> None:
     global POPULATION, COSTLY_POPULATION, SAMPLES_PER_BATCH
-    options = arguments(__doc__, is_study=True)
+    options = arguments(
+        __doc__,
+        is_study=True,
+        measures="compute only these anew, such as f1,hand_till, or all; the file keeps the others",
+        designs="of these designs, such as 'K=2, good;K=3, good'; default: all",
+    )
     chosen = study()
+    if options.replications is not None:
+        chosen = replace(chosen, replications=options.replications)
     if options.quick:
         POPULATION, COSTLY_POPULATION, SAMPLES_PER_BATCH = 6000, 600, 2
         chosen = replace(chosen, settings=chosen.settings[:1])
-    cells = cells_of(run_study(chosen, options))
+    if options.measures:
+        cells = with_some_anew(chosen, options.measures, options.designs)
+    else:
+        cells = cells_of(run_study(chosen, options))
     if options.quick:
         print(page(cells))
         return
     cells.round(4).to_csv(RESULTS / "trust_cells.csv", index=False)
-    write_page("trust", page(cells))
+    write_page("trust", page(cells), is_partial=bool(options.measures))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -19,10 +20,9 @@ from dmfroc.measures.statistics.statistic import once_per_predictions
 _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
-_FEW_UNITS, _FEW_SCORES = 500, 1 << 16  # up to which they always are
-_FEW_BY_CHANCE = 10  # units of the rarest class, from which on hardly any half lacks it
-_N_DIVISIONS = 8  # of small samples
-_SLIGHT_BIAS = 0.05  # of a standard error; two divisions that show less are enough
+_FEW_SCORES = 1 << 16  # up to which they always are
+_N_DIVISIONS = 16  # fewer, if it is clear before that they show no notable bias
+_PART_SHOWN = 0.5  # of the bias of tiny classes
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
 
@@ -34,6 +34,8 @@ class Bias(NamedTuple):
     ----------
     of_value : float
         By how much the value is too large; 0 if that is small beside its standard error.
+    allowed : float
+        By how much the interval is longer because of it.
     of_many_classes : bool
         Whether there are so many classes of so few observations that the measure is biased.
     of_few_rows : bool
@@ -43,6 +45,7 @@ class Bias(NamedTuple):
     """
 
     of_value: float
+    allowed: float
     of_many_classes: bool
     of_few_rows: bool
     has_halves: bool
@@ -62,23 +65,25 @@ def bias_of(
     If the value depends on class sizes, which are a matter of chance, so are those of halves.
     """
     predictions, units = sample
-    n_classes, bias = len(predictions.present), 0.0
+    n_classes, bias, part = len(predictions.present), 0.0, _PART_SHOWN
     is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
     are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets and not is_unbiased
     few_decide = not is_unbiased and _depends_on_few(measure, predictions)
     is_small = has_halves(predictions, units)
     if not np.isfinite(value) or measure.interval.cross_fit is not None:
-        return Bias(0.0, are_many, few_decide, is_small)
+        return Bias(0.0, 0.0, are_many, few_decide, is_small)
     if predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
         bias = excess_of_folds(measure, value, predictions)
+    elif measure.interval.debiased is not None and influences is not None and units.groups is None:
+        bias, part = value - bare_value_of(measure.interval.debiased, predictions), 1.0
     elif function is not None and influences is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         n_scores = len(predictions.true) * n_classes
-        if few or few_decide or len(units.stratum) <= _FEW_UNITS or n_scores <= _FEW_SCORES:
-            by_chance = depends_on_sizes and units.n_complete_sets >= _FEW_BY_CHANCE
-            bias = _bias_of_halves(measure, function, value, influences, error, by_chance)
+        if few or few_decide or n_scores <= _FEW_SCORES:
+            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
-    return Bias(bias if is_notable else 0.0, are_many, few_decide, is_small)
+    bias = bias if is_notable else 0.0
+    return Bias(bias, bias / part, are_many, few_decide, is_small)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:
@@ -111,7 +116,6 @@ def _without_folds(predictions: Predictions) -> Predictions:
 
 
 def _bias_of_halves(
-    measure: Measure,
     function: MeasureOfUnits,
     value: float,
     influences: PerUnit,
@@ -122,23 +126,19 @@ def _bias_of_halves(
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
-    Ratios have the bias of their logarithms: limits already follow how their values bend.
     """
-    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros(0), 0.0
-    low, high = measure.bounds
-    is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
+    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), 0.0
     all_halves = _halves(*function.sample, influences, by_chance=by_chance)
-    for place, halves in enumerate(all_halves):
-        values = np.append(values, [function.value(half, unseen) for half in halves])
+    for halves in all_halves:
+        values = np.append(values, [[function.value(half, unseen) for half in halves]], axis=0)
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
             return 0.0
         bias = float(values.mean()) - value
-        if is_ratio and min(values.min(), value) > low:
-            of_log = np.log(values - low).mean() - np.log(value - low)
-            bias = float(value - low) * float(-np.expm1(-of_log))
-        if place > 0 and abs(bias) < _SLIGHT_BIAS * error:
-            break
+        if len(values) > 1:
+            chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))
+            if abs(bias) + 2 * chance < _NOTABLE_BIAS * error:
+                break
     return bias
 
 
@@ -156,7 +156,7 @@ def _halves(
     classes[rows] = predictions.true
     generator = np.random.default_rng(0)
     by_influence = np.argsort(influences[:n], kind="stable")
-    for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
+    for _ in range(_N_DIVISIONS):
         drawn = np.empty(n)
         drawn[by_influence] = generator.random(n)
         order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))

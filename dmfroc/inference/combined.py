@@ -54,15 +54,17 @@ def combined(
     if of_others is not None:
         limits = replace(limits, value=float(np.clip(of_others.value, *bounds)), function=None)
     biases = [t.facts.bias for t in terms if t.is_own]
-    bias = float(sum(t.coefficient * t.facts.bias.of_value for t in terms))
+    bias, allowed = (
+        float(sum(t.coefficient * t.facts.bias[place] for t in terms)) for place in (0, 1)
+    )
     return FactsInMemory(
         measure=first.measure,
         predictions=first.predictions,
         units=units,
         value=value,
         moments=moments,
-        limits=replace(limits, bias=bias),
-        bias=Bias(bias, *(any(x) for x in zip(*(y[1:] for y in biases), strict=True))),
+        limits=replace(limits, bias=allowed),
+        bias=Bias(bias, allowed, *(any(x) for x in zip(*(y[2:] for y in biases), strict=True))),
         caveats=tuple(dict.fromkeys(itertools.chain(*(x.caveats for x in own)))),
         cross_fitted=None if of_others is None else limits.value,
         parts=own,

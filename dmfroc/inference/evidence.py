@@ -245,7 +245,11 @@ def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUni
 
 
 def _of_unseen(function: MeasureOfUnits, derivatives: PerUnit, n: int) -> PerUnseen:
-    """Return what each unseen unit would add; beside a little of all others if a ratio is 0 / 0."""
+    """Return what each unseen unit would add.
+
+    That is beside a little of all others if a ratio is 0 / 0, or if nothing adds anything: at a
+    distance of 0 there is no derivative.
+    """
     units, n_unseen, found = function.sample.units, len(function.rows.true), derivatives[n:]
     ones, none = np.ones(function.n_units), np.zeros(n_unseen)
     if not function.has_slopes:
@@ -255,7 +259,7 @@ def _of_unseen(function: MeasureOfUnits, derivatives: PerUnit, n: int) -> PerUns
     if units.weights is not None and len(found) == n_unseen:
         return np.nan_to_num(found) * function.size
     is_plain = len(found) == n_unseen and np.isfinite(found).all() and units.shares is None
-    if is_plain and not _is_small(units):
+    if is_plain and found.any() and not _is_small(units):
         return found * function.size
     slopes = function.slopes(ones, none + 1 / max(n_unseen, 1))
     return none if slopes is None else slopes.of_unseen
@@ -278,7 +282,7 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     measure, (predictions, units), influences, moments, said = known[:5]
     value, chosen = influences.value, _chosen_by_others(known)
     error, sums = moments.standard_error, of_units(influences, units)
-    on_sizes = moments.depends_on_sizes
+    on_sizes = moments.depends_on_sizes or len(units.sizes) == 1
     bias = bias_of(measure, value, error, known.sample, known.function, sums, on_sizes)
     limits = _limits_of(known, bias, sums)
     if chosen is not None:
@@ -320,7 +324,7 @@ def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
         unseen=rows.units(_strata_of_unseen(sample)),
         of_unseen=known.of_unseen,
         lost=lost_means(sums, stratum, sample),
-        bias=bias.of_value,
+        bias=bias.allowed,
         is_small=_is_small(units),
     )
 

@@ -82,7 +82,7 @@ class Limits:
     lost : float
         By how much the variance of the influences is too small because of means that are estimated.
     bias : float
-        By how much the value is too large.
+        By how much the limit on the side of a bias is moved.
     is_small : bool
         Whether one observation more changes the influences.
     """
@@ -109,12 +109,9 @@ class Limits:
         if not math.isfinite(self.value):
             return math.nan
         limit, (least, most) = self.limit(side, error), self.bounds
-        bias = 2 * self.bias  # halves show half of that of tiny classes
         if side > 0:
-            return min(limit - min(bias, 0.0), most)
-        if bias > 0 and math.isfinite(least) and math.isinf(most):  # in proportion
-            return least + (limit - least) * math.exp(-bias / (self.value - least))
-        return max(limit - max(bias, 0.0), least)
+            return min(limit - min(self.bias, 0.0), most)
+        return max(limit - max(self.bias, 0.0), least)
 
     def limit(self, side: int, error: float) -> float:
         """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""

@@ -179,6 +179,8 @@ class IntervalProperties:
     is_flat_at_ends : bool
         Whether the derivative vanishes at the ends of the range, as that of an entropy does: then
         values reach them, and pooled values have no scale without ends.
+    debiased : Measure, optional
+        The same value without the bias of independent rows, where a formula has that.
     """
 
     is_unbiased: bool = False
@@ -186,6 +188,7 @@ class IntervalProperties:
     is_of_weights: bool = True
     caveat: Caveat = nothing
     is_flat_at_ends: bool = False
+    debiased: Measure | None = None
 
 
 FLAT_AT_ENDS = IntervalProperties(is_flat_at_ends=True)

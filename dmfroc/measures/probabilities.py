@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from dmfroc.measures.measure import (
     SIGNED,
     UNBIASED,
     UNIT,
+    IntervalProperties,
     Measure,
     WithOptions,
 )
@@ -33,9 +34,11 @@ from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.forecasts import (
     LEAST_PROBABILITY,
     MOST_BINS,
+    BinnedForecasts,
     Bins,
     bins_with_variances,
     class_bins,
+    class_bins_for_pairs,
     impossible_message,
     joint_top_bins,
     mean_of_rows,
@@ -48,6 +51,7 @@ from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
 _ROUNDING = 1e-9
+_FEW_IN_BIN = 5  # observations
 _BINS = (-2, -1)  # the axes of curves and bins
 
 _OfBins = Float[np.ndarray, "curves bins"]
@@ -74,6 +78,20 @@ def _skill_of_logarithms(table: Sums, xp: Any) -> Any:
 def _reliability(table: Bins, xp: Any) -> Any:
     gaps = (table.forecast - table.outcome) ** 2
     return divide(gaps, table.weight, xp).sum(_BINS) / (2 * _total(table))
+
+
+def squared_gaps(table: Bins, xp: Any) -> Any:
+    """Return the products of two gaps of each bin, as a mean over all pairs of its rows.
+
+    So the mean squared gap lacks what the variance of the outcomes adds to it.
+    """
+    pairs = table.weight**2 - table.squared_weight
+    pairs = xp.where(pairs > _ROUNDING * table.weight**2, pairs, 0.0)  # 0 if a row is alone
+    return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
+
+
+def _reliability_of_pairs(table: Bins, xp: Any) -> Any:
+    return (table.weight * squared_gaps(table, xp)).sum(_BINS) / (2 * _total(table))
 
 
 def _resolution(table: Bins, xp: Any) -> Any:
@@ -297,7 +315,9 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    return _in_bins("Brier reliability", class_bins, n_bins, _reliability)
+    of_pairs = _in_bins("Brier reliability", class_bins_for_pairs, n_bins, _reliability_of_pairs)
+    interval = IntervalProperties(debiased=of_pairs)
+    return _in_bins("Brier reliability", class_bins, n_bins, _reliability, interval=interval)
 
 
 @register()
@@ -442,9 +462,7 @@ def expected_calibration_error(
     """
     bins = top_label_bins if of == "top_label" else class_bins
     title = "Expected calibration error"
-    if not flag("debiased", debiased):
-        return _in_bins(title, bins, n_bins, _expected_error, is_smooth=False)
-    return _in_bins(
+    without_bias = _in_bins(
         title,
         WithOptions(bins_with_variances, bins=bins),
         n_bins,
@@ -452,21 +470,29 @@ def expected_calibration_error(
         # Calibrated forecasts are at the end of the range
         interval=FLAT_AT_ENDS,
     )
-
-
-def squared_gaps(table: Bins, xp: Any) -> Any:
-    """Return the products of two gaps of each bin, as a mean over all pairs of its rows.
-
-    So the mean squared gap lacks what the variance of the outcomes adds to it.
-    """
-    pairs = table.weight**2 - table.squared_weight
-    pairs = xp.where(pairs > _ROUNDING * table.weight**2, pairs, 0.0)  # 0 if a row is alone
-    return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
+    if flag("debiased", debiased):
+        return without_bias
+    interval = IntervalProperties(debiased=without_bias)
+    return _in_bins(title, bins, n_bins, _expected_error, is_smooth=False, interval=interval)
 
 
 def _squared_error(table: Bins, xp: Any) -> Any:
     mean = (table.weight * squared_gaps(table, xp)).sum(_BINS) / _total(table)
     return xp.maximum(mean, 0.0)
+
+
+def _few_in_bins(bins: Callable[..., BinnedForecasts], predictions: Predictions) -> str | None:
+    """Say that most of the error is in bins of so few rows that others like them may be unseen."""
+    table = bins(predictions).count(predictions.sample_weight, np)
+    n = divide(table.weight**2, table.squared_weight, np)
+    errors = divide((table.outcome - table.forecast) ** 2, table.weight, np)
+    if not errors[n < _FEW_IN_BIN].sum() > errors.sum() / 2:
+        return None
+    return (
+        f"most of the gap between forecasts and outcomes is in bins of fewer than {_FEW_IN_BIN} "
+        "observations, and one alone in its bin does not count: the interval may cover 50 to 85 % "
+        "instead of 95"
+    )
 
 
 def _slopes_of_squared_error(table: Bins) -> tuple[_OfBins, _OfBins]:
@@ -540,14 +566,14 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
             f"n_bins={n_bins} for k={k} probabilities are {n_joint:,} bins, and at most "
             f"{MOST_BINS:,} are possible: take fewer"
         )
-    return _in_bins(
+    bins = WithOptions(joint_top_bins, n_bins=n_bins, k=k)
+    return forecasts(
         "Squared calibration error",
-        WithOptions(joint_top_bins, k=k),
-        n_bins,
+        bins,
         _CorrectedError(_squared_error, _slopes_of_squared_error),
         bounds=(0.0, float(min(k, 2))),
         obstacle=WithOptions(_fewer_than, k),
-        interval=FLAT_AT_ENDS,
+        interval=replace(FLAT_AT_ENDS, caveat=WithOptions(_few_in_bins, bins)),
     )
 
 

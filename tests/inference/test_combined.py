@@ -41,8 +41,9 @@ def test_biases_add_up_as_the_values_do(name):
     low, high = facts.limits.bounds
     value = np.dot(weights, [x.value for x in parts])
     assert facts.value == pytest.approx(np.clip(value, low, high))
-    bias = np.dot(weights, [x.bias.of_value for x in parts])
-    assert facts.bias.of_value == facts.limits.bias == pytest.approx(bias)
+    bias, allowed = np.dot(weights, [(x.bias.of_value, x.bias.allowed) for x in parts])
+    assert facts.bias.of_value == pytest.approx(bias)
+    assert facts.bias.allowed == facts.limits.bias == pytest.approx(allowed)
     if bias:
         assert facts.corrected == pytest.approx(np.clip(facts.value - bias, low, high))
 

@@ -122,12 +122,12 @@ def test_without_a_value_there_is_no_interval():
     assert np.isnan(undefined.interval_at(0.05)).all()
 
 
-def test_an_interval_reaches_by_twice_the_bias_to_its_side_within_the_range():
+def test_an_interval_reaches_by_what_a_bias_allows_to_its_side_within_the_range():
     limits = limits_in(Predictions.from_arrays(*normal_scores(15, 60, 3)), "hand_till")
     low, high = limits.interval_at(0.05)
     for bias in (0.02, -0.02, 0.9, -0.9):
         found = replace(limits, bias=bias).interval_at(0.05)
-        expected = low - 2 * max(bias, 0), high - 2 * min(bias, 0)
+        expected = low - max(bias, 0), high - min(bias, 0)
         assert found == pytest.approx(np.clip(expected, *limits.bounds))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
-from dmfroc import Predictions, compare
+from dmfroc import Predictions, compare, estimate
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.units import sample_of
@@ -240,3 +240,11 @@ def test_one_observation_is_unseen_whatever_the_classes_and_folds(name, kind):
         assert base.unseen.sum() == pytest.approx(1)
         errors = 0.75 if side * good < 0 else 0.25
         assert base.unseen[~is_success].sum() == pytest.approx(errors)
+
+
+def test_a_distance_of_none_has_an_interval():
+    """It has no derivative at 0, where an unseen error of either class adds its share: 3 / n."""
+    y = np.repeat([0, 1], [120, 60])
+    found = estimate("distance_to_perfect", y, y_pred=y)
+    assert found.value == found.interval[0] == 0
+    assert 2 / 60 < found.interval[1] < 4 / 60

@@ -285,8 +285,7 @@ def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
 def joint_top_bins(predictions: Predictions, n_bins: int, k: int) -> BinnedForecasts:
     """Bind the k largest probabilities of each row, and whether the class of each is observed.
 
-    Rows share a bin if all k of their probabilities do. Squared errors are multiplied by the row's
-    own weight.
+    Rows share a bin if all k of their probabilities do; for products of the gaps of two rows.
     """
     probabilities = probabilities_of(predictions)
     top = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
@@ -295,8 +294,17 @@ def joint_top_bins(predictions: Predictions, n_bins: int, k: int) -> BinnedForec
     binned, n_joint = _binned(predictions, forecast, outcome, n_bins), n_bins**k
     joint = bin_numbers(forecast, n_bins) @ n_bins ** np.arange(k)
     bins = joint[:, None] + n_joint * np.arange(k)
-    squared = binned.squared * predictions.sample_weight[:, None]
-    return replace(binned, bins=bins, squared=squared, n_bins=n_joint)
+    return for_pairs(replace(binned, bins=bins, n_bins=n_joint))
+
+
+def for_pairs(binned: BinnedForecasts) -> BinnedForecasts:
+    """Multiply squared errors by the row's own weight, to leave them out of squared sums."""
+    return replace(binned, squared=binned.squared * binned.sample_weight[:, None])
+
+
+def class_bins_for_pairs(predictions: Predictions, n_bins: int) -> BinnedForecasts:
+    """Bind the probability of every class, for products of the gaps of two rows."""
+    return for_pairs(class_bins(predictions, n_bins))
 
 
 def bins_with_variances(
