@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from dmfroc.inference.reweighted import MeasureOfUnits
 from dmfroc.inference.tilt import PerUnit
@@ -25,6 +25,10 @@ _N_DIVISIONS = 8  # of small samples
 _SLIGHT_BIAS = 0.05  # of a standard error; two divisions that show less are enough
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
+
+
+type Halves = list[Float[np.ndarray, "2 u"]]
+"""The masses of both halves of the units, of some divisions."""
 
 
 class Bias(NamedTuple):
@@ -54,7 +58,6 @@ def bias_of(
     error: float,
     sample: Sample,
     function: MeasureOfUnits | None = None,
-    influences: PerUnit | None = None,
     depends_on_sizes: bool = False,
 ) -> Bias:
     """Return what a sample shows of the bias of a value with this standard error.
@@ -71,12 +74,12 @@ def bias_of(
         return Bias(0.0, are_many, few_decide, is_small)
     if predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
         bias = excess_of_folds(measure, value, predictions)
-    elif function is not None and influences is not None and is_small and not is_unbiased:
+    elif function is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         n_scores = len(predictions.true) * n_classes
         if few or few_decide or len(units.stratum) <= _FEW_UNITS or n_scores <= _FEW_SCORES:
             by_chance = depends_on_sizes and units.n_complete_sets >= _FEW_BY_CHANCE
-            bias = _bias_of_halves(measure, function, value, influences, error, by_chance)
+            bias = _bias_of_halves(measure, function, value, error, by_chance)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
     return Bias(bias if is_notable else 0.0, are_many, few_decide, is_small)
 
@@ -114,7 +117,6 @@ def _bias_of_halves(
     measure: Measure,
     function: MeasureOfUnits,
     value: float,
-    influences: PerUnit,
     error: float,
     by_chance: bool = False,
 ) -> float:
@@ -124,12 +126,12 @@ def _bias_of_halves(
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     Ratios have the bias of their logarithms: limits already follow how their values bend.
     """
-    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros(0), 0.0
+    values, bias = np.zeros(0), 0.0
     low, high = measure.bounds
     is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
-    all_halves = _halves(*function.sample, influences, by_chance=by_chance)
-    for place, halves in enumerate(all_halves):
-        values = np.append(values, [function.value(half, unseen) for half in halves])
+    find = halves_by_chance if by_chance else halves_of_classes
+    for place, halves in enumerate(find(*function.sample)):
+        values = np.append(values, function.values_of_each(halves))
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
             return 0.0
@@ -142,26 +144,50 @@ def _bias_of_halves(
     return bias
 
 
-def _halves(
-    predictions: Predictions, units: Units, influences: PerUnit, *, by_chance: bool = False
-) -> Iterator[Float[np.ndarray, "2 v"]]:
-    """Yield the masses of both halves of the units, each with half of the classes or by chance.
+@once_per_predictions
+def halves_of_classes(predictions: Predictions, units: Units) -> Halves:
+    """Return halves with half of each class, or one unit more or less, the same for all measures.
 
-    Units are drawn in the order of their influences, so that the order of the rows does not matter.
-    Half of each class, or one more or less, is where class sizes are given or do not matter.
+    So they are where class sizes are given or do not matter.
+    """
+    classes = np.full(len(units.stratum), -1)
+    classes[units.unit_of_row_with_class] = predictions.true
+    return _halves(predictions, units, lambda drawn: np.lexsort((drawn, classes)))
+
+
+@once_per_predictions
+def halves_by_chance(predictions: Predictions, units: Units) -> Halves:
+    """Return halves with as many units of each class as chance gives them."""
+    return _halves(predictions, units, np.argsort)
+
+
+def _halves(predictions: Predictions, units: Units, order_of: Callable[[PerUnit], Any]) -> Halves:
+    """Return the masses of both halves of the units, of several divisions.
+
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
-    rows, n = units.unit_of_row_with_class, len(units.stratum)
-    classes = np.full(n, -1)
-    classes[rows] = predictions.true
-    generator = np.random.default_rng(0)
-    by_influence = np.argsort(influences[:n], kind="stable")
+    rows, n, divisions = units.unit_of_row_with_class, len(units.stratum), []
+    generator, known = np.random.default_rng(0), _known_order(predictions, units)
     for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
         drawn = np.empty(n)
-        drawn[by_influence] = generator.random(n)
-        order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))
+        drawn[known] = generator.random(n)
         is_first = np.empty(n, bool)
-        is_first[order] = np.arange(n) % 2 == 0
+        is_first[order_of(drawn)] = np.arange(n) % 2 == 0
         pair = np.stack([is_first, ~is_first])
-        if all(len(np.unique(predictions.true[x[rows]])) == len(predictions.present) for x in pair):
-            yield 2.0 * pair
+        counts = [np.bincount(predictions.true, x[rows], predictions.n_classes) for x in pair]
+        if (np.array(counts)[:, predictions.present] > 0).all():
+            divisions.append(2.0 * pair)
+    return divisions
+
+
+def _known_order(predictions: Predictions, units: Units) -> Int[np.ndarray, " u"]:
+    """Return the units in an order that depends neither on that of the rows nor of the classes.
+
+    By the weight of their classes, the scores of these, and then by all scores.
+    """
+    true, scores, weights = predictions.true, predictions.scores, predictions.sample_weight
+    own, totals = scores[np.arange(len(true)), true], predictions.class_totals[true]
+    every = np.abs(scores) @ np.abs(scores).sum(axis=0)
+    rows, n = units.unit_of_row_with_class, len(units.stratum)
+    keys = [np.bincount(rows, weights * x, n) for x in (every, own, totals)]
+    return np.lexsort(keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,8 +52,10 @@ class BoundMeasures(ABC):
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
 
-    def values(self, weights: PerRow) -> Float[np.ndarray, " values"]:
-        """Return the values, without JAX."""
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        """Return the values, of one or of several sets of weights, without JAX."""
+        if weights.ndim > 1:
+            return np.stack([self.values(draw) for draw in weights])
         return self.values_and_gradients(weights)[0]
 
     def only(self, place: int) -> BoundMeasures:
@@ -64,7 +66,7 @@ class BoundMeasures(ABC):
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
         """Return the values of sets of weights that several measures ask for."""
-        return np.stack([self.values(weights) for weights in draws])
+        return self.values(draws)
 
     def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
@@ -112,7 +114,7 @@ class SummariesOfCounts(BoundMeasures):
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
-        tables = _tables(self.statistic, draws)
+        tables = [_table(self.statistic, weights) for weights in draws]
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
             values = [
@@ -134,9 +136,17 @@ class SummariesOfCounts(BoundMeasures):
         return values, gradients
 
 
+def _table(statistic: Statistic, weights: PerRow) -> list[Any]:
+    """Return the table of each part, which is counted once."""
+    known, key = _known_tables(statistic), weights.tobytes()
+    if key not in known:
+        known[key] = [part.count(weights, np) for part in statistic.parts()]
+    return known[key]
+
+
 @once_per_predictions
-def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[list[Any]]:
-    return [[part.count(weights, np) for part in statistic.parts()] for weights in draws]
+def _known_tables(statistic: Statistic) -> dict[bytes, list[Any]]:
+    return {}
 
 
 def values_and_influences(
@@ -176,37 +186,42 @@ class MeanOverFolds(BoundMeasures):
         return all(of_fold.is_compiled for of_fold in self.bound)
 
     def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
-        return sum(b(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)) / len(
-            self.rows
-        )
+        return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
     def values_and_gradients(
         self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
-        gradients = np.zeros((self.n_values, len(weights)))
-        values = self.fold_values(weights, gradients)
-        return values.mean(axis=0), gradients / len(self.rows)
+        gradients, by_fold = np.zeros((self.n_values, len(weights))), []
+        for rows, bound in self._by_fold:
+            values, gradients[:, rows] = bound.values_and_gradients(weights[rows])
+            by_fold.append(values)
+        return np.mean(by_fold, axis=0), gradients / len(self.rows)
+
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        return self.fold_values(weights).mean(axis=0)
+
+    def fold_values(
+        self, weights: Float[np.ndarray, "*draws n"]
+    ) -> Float[np.ndarray, "folds *draws values"]:
+        """Return the values in each fold."""
+        return np.stack([b.values(weights[..., rows]) for rows, b in self._by_fold])
+
+    def values_of_each(
+        self, draws: Float[np.ndarray, "draws n"]
+    ) -> Float[np.ndarray, "draws values"]:
+        return np.mean([b.values_of_each(draws[:, rows]) for rows, b in self._by_fold], axis=0)
+
+    @property
+    def _by_fold(self) -> Iterable[tuple[Int[np.ndarray, " _"], BoundMeasures]]:
+        return zip(self.rows, self.bound, strict=True)
 
     def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return the means over the folds, in which the same parts are drawn."""
-        by_fold = zip(self.rows, self.bound, strict=True)
-        parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in by_fold]
+        parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in self._by_fold]
         drawn = [parts for parts in parts_by_fold if parts is not None]
         if not drawn:
             return None
         return np.mean([derivatives for derivatives, _ in drawn], axis=0), drawn[0][1]
-
-    def fold_values(
-        self, weights: PerRow, gradients: Float[np.ndarray, "values n"] | None = None
-    ) -> Float[np.ndarray, "folds values"]:
-        """Return the values in each fold; fill in the derivatives of each with its own rows."""
-        fold_values = []
-        for rows, bound in zip(self.rows, self.bound, strict=True):
-            values, fold_gradients = bound.values_and_gradients(weights[rows])
-            fold_values.append(values)
-            if gradients is not None:
-                gradients[:, rows] = fold_gradients
-        return np.stack(fold_values)
 
 
 @dataclass(frozen=True, eq=False)
