@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc.inference.reweighted import MeasureOfUnits
-from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bare_value_of
@@ -27,8 +25,8 @@ _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are b
 _MOST_SCORES = 1 << 20  # whose halves take little time
 
 
-type Halves = list[Float[np.ndarray, "2 u"]]
-"""The masses of both halves of the units, of some divisions."""
+type Halves = Float[np.ndarray, "2 u"]
+"""The masses of the units in both halves."""
 
 
 class Bias(NamedTuple):
@@ -129,9 +127,8 @@ def _bias_of_halves(
     values, bias = np.zeros(0), 0.0
     low, high = measure.bounds
     is_ratio = np.isinf(high) and not measure.interval.is_flat_at_ends and low > -np.inf
-    find = halves_by_chance if by_chance else halves_of_classes
-    for place, halves in enumerate(find(*function.sample)):
-        values = np.append(values, function.values_of_each(halves))
+    for place, pair in enumerate(halves(*function.sample)[by_chance]):
+        values = np.append(values, function.values_of_each(pair))
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
             return 0.0
@@ -145,41 +142,29 @@ def _bias_of_halves(
 
 
 @once_per_predictions
-def halves_of_classes(predictions: Predictions, units: Units) -> Halves:
-    """Return halves with half of each class, or one unit more or less, the same for all measures.
+def halves(predictions: Predictions, units: Units) -> tuple[list[Halves], list[Halves]]:
+    """Return divisions into halves of each class, and by chance, the same for all measures.
 
-    So they are where class sizes are given or do not matter.
-    """
-    classes = np.full(len(units.stratum), -1)
-    classes[units.unit_of_row_with_class] = predictions.true
-    return _halves(predictions, units, lambda drawn: np.lexsort((drawn, classes)))
-
-
-@once_per_predictions
-def halves_by_chance(predictions: Predictions, units: Units) -> Halves:
-    """Return halves with as many units of each class as chance gives them."""
-    return _halves(predictions, units, np.argsort)
-
-
-def _halves(predictions: Predictions, units: Units, order_of: Callable[[PerUnit], Any]) -> Halves:
-    """Return the masses of both halves of the units, of several divisions.
-
+    Half of each class, or one unit more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
-    rows, n, divisions = units.unit_of_row_with_class, len(units.stratum), []
+    true, rows, n = predictions.true, units.unit_of_row_with_class, len(units.stratum)
+    classes, drawn, divisions = np.full(n, -1), np.empty(n), ([], [])
+    classes[rows] = true
     generator, known = np.random.default_rng(0), _known_order(predictions, units)
     for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
-        drawn = np.empty(n)
         drawn[known] = generator.random(n)
-        is_first = np.empty(n, bool)
-        is_first[order_of(drawn)] = np.arange(n) % 2 == 0
-        pair = np.stack([is_first, ~is_first])
-        counts = [np.bincount(predictions.true, x[rows], predictions.n_classes) for x in pair]
-        if (np.array(counts)[:, predictions.present] > 0).all():
-            divisions.append(2.0 * pair)
+        orders = np.lexsort((drawn, classes)), np.argsort(drawn)
+        for order, found in zip(orders, divisions, strict=True):
+            is_first = np.empty(n, bool)
+            is_first[order] = np.arange(n) % 2 == 0
+            pair = np.stack([is_first, ~is_first])
+            if all(np.bincount(true, x[rows])[predictions.present].all() for x in pair):
+                found.append(2.0 * pair)
     return divisions
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _known_order(predictions: Predictions, units: Units) -> Int[np.ndarray, " u"]:
     """Return the units in an order that depends neither on that of the rows nor of the classes.
 

@@ -103,7 +103,7 @@ class SummariesOfCounts(BoundMeasures):
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
         """Return the values by NumPy, of one or of several sets of weights."""
         if weights.ndim > 1 and not self.statistic.is_batched:
-            return np.stack([self.values(draw) for draw in weights])
+            return super().values(weights)
         values = np.zeros((*weights.shape[:-1], self.n_values))
         for part in self.statistic.parts():
             check_stopped()
@@ -114,14 +114,13 @@ class SummariesOfCounts(BoundMeasures):
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
-        tables = [_table(self.statistic, weights) for weights in draws]
+        values = np.zeros((len(draws), self.n_values))
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = [
-                [sum(summary(x, np) for x in parts) for summary in self.summaries]
-                for parts in tables
-            ]
-        return np.array(values)
+            for own, weights in zip(values, draws, strict=True):
+                for table in _table(self.statistic, weights):
+                    own += [summary(table, np) for summary in self.summaries]
+        return values
 
     def values_and_gradients(
         self, weights: PerRow
@@ -206,11 +205,6 @@ class MeanOverFolds(BoundMeasures):
         """Return the values in each fold."""
         return np.stack([b.values(weights[..., rows]) for rows, b in self._by_fold])
 
-    def values_of_each(
-        self, draws: Float[np.ndarray, "draws n"]
-    ) -> Float[np.ndarray, "draws values"]:
-        return np.mean([b.values_of_each(draws[:, rows]) for rows, b in self._by_fold], axis=0)
-
     @property
     def _by_fold(self) -> Iterable[tuple[Int[np.ndarray, " _"], BoundMeasures]]:
         return zip(self.rows, self.bound, strict=True)
@@ -247,10 +241,8 @@ class FunctionOfWeights(BoundMeasures):
 
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
         """Return the value, of one or of several sets of weights."""
-        if weights.ndim > 1:
-            return np.stack([self.values(draw) for draw in weights])
-        if self.is_compiled:
-            return self.values_and_gradients(weights)[0]
+        if weights.ndim > 1 or self.is_compiled:
+            return super().values(weights)
         from dmfroc._kit.compiled import in_double_precision
 
         with in_double_precision():  # it may call JAX all the same

@@ -152,7 +152,7 @@ class SmoothGaps(NamedTuple):
 
     gaps: Float[np.ndarray, "events n"]
     weights: PerRow
-    coefficients: tuple[Float[np.ndarray, " q"], ...]
+    coefficients: list[Float[np.ndarray, " q"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,23 +167,21 @@ class SmoothCurves(Statistic):
 
     def count(self, weights: PerRow, xp: Any) -> SmoothGaps:
         """Fit the curves; those of the sample's own weights are fitted once."""
-        if weights is self.sample_weight:
-            return _gaps_of_sample(self)
-        return self.fitted(weights, _gaps_of_sample(self).coefficients)
+        own = _gaps_of_sample(self)
+        return own if weights is self.sample_weight else self.fitted(weights, own.coefficients)
 
     def fitted(
         self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None = None
     ) -> SmoothGaps:
         """Fit the curves to weighted observations."""
-        coefficients = tuple(self._coefficients(weights, starts))
-        of_fits = zip(self.fits, coefficients, strict=True)
-        predicted = np.array([fit.predicted(own) for fit, own in of_fits])
-        return SmoothGaps(predicted - self.forecast, weights, coefficients)
+        found = self._coefficients(weights, starts)
+        predicted = [fit.predicted(own) for fit, own in zip(self.fits, found, strict=True)]
+        return SmoothGaps(predicted - self.forecast, weights, found)
 
     def pull_back(self, weights: PerRow, table: SmoothGaps, derivatives: SmoothGaps) -> PerRow:
         gradient = derivatives.weights.copy()
-        each = zip(self.fits, self.forecast + table.gaps, derivatives.gaps, strict=True)
-        for fit, p, slopes in each:
+        predicted = self.forecast + table.gaps
+        for fit, p, slopes in zip(self.fits, predicted, derivatives.gaps, strict=True):
             gradient += fit.pull_back(weights, p, fit.features @ (slopes * p * (1 - p)))
         return gradient
 
@@ -230,27 +228,21 @@ class MeanDistance:
     share: float | None  # of the observations below the quantile
 
     def __call__(self, table: SmoothGaps, xp: Any) -> float:
-        return float(self._of_events(table).mean())
-
-    def _of_events(self, table: SmoothGaps) -> Float[np.ndarray, " events"]:
-        distances = np.abs(table.gaps)
-        return np.array([_summary(x, table.weights, self.share) for x in distances])
+        return self.value_and_pull_back(table)[0]
 
     def value_and_pull_back(self, table: SmoothGaps) -> tuple[float, Callable[[float], SmoothGaps]]:
         """Return the value, and derivatives: of a quantile those of its own observation."""
-        of_events, weights = self._of_events(table), table.weights
+        distances, total = np.abs(table.gaps), table.weights.sum()
+        of_events = np.array([_summary(x, table.weights, self.share) for x in distances])
 
         def pull_back(derivative: float) -> SmoothGaps:
-            distances, slope = np.abs(table.gaps), derivative / len(of_events)
-            rest = distances - of_events[:, None]
+            slope, rest = derivative / len(of_events), distances - of_events[:, None]
             if self.share is None:
-                slope = slope / weights.sum()
-                slopes = slope * weights * np.sign(table.gaps)
-                return SmoothGaps(slopes, slope * rest.sum(axis=0), table.coefficients)
-            place = np.abs(rest).argmin(axis=1, keepdims=True)
-            own, slopes = np.take_along_axis(table.gaps, place, axis=1), np.zeros(rest.shape)
-            np.put_along_axis(slopes, place, slope * np.sign(own), axis=1)
-            return SmoothGaps(slopes, np.zeros(len(weights)), table.coefficients)
+                own, of_weights = table.weights / total, slope / total * rest.sum(axis=0)
+            else:
+                own, of_weights = np.zeros(rest.shape), np.zeros(rest.shape[1])
+                np.put_along_axis(own, np.abs(rest).argmin(axis=1, keepdims=True), 1, axis=1)
+            return SmoothGaps(slope * own * np.sign(table.gaps), of_weights, table.coefficients)
 
         return float(of_events.mean()), pull_back
 

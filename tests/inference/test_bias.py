@@ -11,7 +11,7 @@ import dmfroc
 from dmfroc import Predictions, estimate, measures
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evidence import METHODS
-from dmfroc.inference.bias import _bias_of_halves, bias_of, halves_of_classes
+from dmfroc.inference.bias import _bias_of_halves, bias_of, halves
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.units import sample_of
 from dmfroc.measures.measure import Measure
@@ -193,7 +193,7 @@ def test_reliability_reaches_down_to_that_of_calibrated_forecasts():
 
 
 def all_halves(sample):
-    return np.array(halves_of_classes(*sample)).reshape(-1, len(sample.units.stratum))
+    return np.array(halves(*sample)[0]).reshape(-1, len(sample.units.stratum))
 
 
 def test_bias_is_seen_in_halves_that_have_all_classes():
@@ -202,10 +202,10 @@ def test_bias_is_seen_in_halves_that_have_all_classes():
     for _ in range(10):
         y = rng.permutation(np.arange(24) % 5)
         sample = sample_of(Predictions.from_arrays(y, np.eye(5)[y]), rng.integers(0, 8, 24))
-        halves = all_halves(sample)
-        numbers.append(len(halves))
-        np.testing.assert_array_equal(halves[::2] + halves[1::2], 2.0)
-        for half in halves:
+        masses = all_halves(sample)
+        numbers.append(len(masses))
+        np.testing.assert_array_equal(masses[::2] + masses[1::2], 2.0)
+        for half in masses:
             weights = half[sample.units.unit_of_row]
             assert (np.bincount(y, weights, 5) > 0).all()
             assert abs(half.sum() - len(half)) <= 1
@@ -215,14 +215,14 @@ def test_bias_is_seen_in_halves_that_have_all_classes():
 def test_halves_have_half_of_each_class_whatever_the_order_of_rows():
     y = np.repeat(np.arange(3), [11, 20, 4])
     scores = np.random.default_rng(0).normal(size=(35, 3))
-    halves = all_halves(sample_of(Predictions.from_arrays(y, scores)))
-    assert len(halves) > 0
-    for half in halves:
+    masses = all_halves(sample_of(Predictions.from_arrays(y, scores)))
+    assert len(masses) > 0
+    for half in masses:
         counts = np.bincount(y, half / 2)
         assert (abs(counts - [5.5, 10, 2]) <= 0.5).all()
     order = np.random.default_rng(1).permutation(35)
     sample = sample_of(Predictions.from_arrays(y[order], scores[order]))
-    np.testing.assert_array_equal(all_halves(sample), halves[:, order])
+    np.testing.assert_array_equal(all_halves(sample), masses[:, order])
 
 
 def test_a_bias_that_two_divisions_show_to_be_slight_is_looked_at_no_further():
