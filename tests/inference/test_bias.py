@@ -225,6 +225,18 @@ def test_halves_have_half_of_each_class_whatever_the_order_of_rows():
     np.testing.assert_array_equal(all_halves(sample), masses[:, order])
 
 
+def test_measures_that_complement_each_other_have_the_same_limits():
+    """Their halves are the same, whatever the influences."""
+    n_corrected = 0
+    for seed in range(3):
+        sample = normal_scores(seed, 90, 3, 1.5)
+        fpr, specificity = (estimate(name, *sample) for name in ("fpr_at", "specificity_at"))
+        high, low = (1 - end for end in specificity.interval)
+        assert fpr.interval == pytest.approx((low, high), abs=1e-12)
+        n_corrected += fpr.bias_corrected is not None
+    assert n_corrected > 0
+
+
 def test_a_bias_that_two_divisions_show_to_be_slight_is_looked_at_no_further():
     y, scores = normal_scores(3, 300, 3, 1.5)
     limits = facts_in(sample_of(Predictions.from_arrays(y, scores)), measures.accuracy()).limits
