@@ -142,22 +142,22 @@ def _bias_of_halves(
 
 
 @once_per_predictions
-def halves(predictions: Predictions, units: Units) -> tuple[list[Halves], list[Halves]]:
-    """Return divisions into halves of each class, and by chance, the same for all measures.
+def halves(predictions: Predictions, units: Units) -> dict[bool, list[Halves]]:
+    """Return divisions into halves of each class, and (True) by chance, for all measures.
 
     Half of each class, or one unit more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
     true, rows, n = predictions.true, units.unit_of_row_with_class, len(units.stratum)
-    classes, drawn, divisions = np.full(n, -1), np.empty(n), ([], [])
+    divisions: dict[bool, list[Halves]] = {False: [], True: []}
+    classes, drawn = np.full(n, -1), np.empty(n)
     classes[rows] = true
     generator, known = np.random.default_rng(0), _known_order(predictions, units)
     for _ in range(_N_DIVISIONS if n <= _FEW_UNITS else 2):
         drawn[known] = generator.random(n)
-        orders = np.lexsort((drawn, classes)), np.argsort(drawn)
-        for order, found in zip(orders, divisions, strict=True):
-            is_first = np.empty(n, bool)
-            is_first[order] = np.arange(n) % 2 == 0
+        for by_chance, found in divisions.items():
+            is_first, keys = np.empty(n, bool), (drawn,) if by_chance else (drawn, classes)
+            is_first[np.lexsort(keys)] = np.arange(n) % 2 == 0
             pair = np.stack([is_first, ~is_first])
             if all(np.bincount(true, x[rows])[predictions.present].all() for x in pair):
                 found.append(2.0 * pair)
@@ -174,5 +174,4 @@ def _known_order(predictions: Predictions, units: Units) -> Int[np.ndarray, " u"
     own, totals = scores[np.arange(len(true)), true], predictions.class_totals[true]
     every = np.abs(scores) @ np.abs(scores).sum(axis=0)
     rows, n = units.unit_of_row_with_class, len(units.stratum)
-    keys = [np.bincount(rows, weights * x, n) for x in (every, own, totals)]
-    return np.lexsort(keys)
+    return np.lexsort([np.bincount(rows, weights * x, n) for x in (every, own, totals)])

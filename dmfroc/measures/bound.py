@@ -114,11 +114,13 @@ class SummariesOfCounts(BoundMeasures):
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
-        values = np.zeros((len(draws), self.n_values))
+        values, known = np.zeros((len(draws), self.n_values)), _known_tables(self.statistic)
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
             for own, weights in zip(values, draws, strict=True):
-                for table in _table(self.statistic, weights):
+                if (key := weights.tobytes()) not in known:
+                    known[key] = [part.count(weights, np) for part in self.statistic.parts()]
+                for table in known[key]:
                     own += [summary(table, np) for summary in self.summaries]
         return values
 
@@ -135,16 +137,9 @@ class SummariesOfCounts(BoundMeasures):
         return values, gradients
 
 
-def _table(statistic: Statistic, weights: PerRow) -> list[Any]:
-    """Return the table of each part, which is counted once."""
-    known, key = _known_tables(statistic), weights.tobytes()
-    if key not in known:
-        known[key] = [part.count(weights, np) for part in statistic.parts()]
-    return known[key]
-
-
 @once_per_predictions
 def _known_tables(statistic: Statistic) -> dict[bytes, list[Any]]:
+    """Return the tables, by the weights, that are counted once; more are entered."""
     return {}
 
 

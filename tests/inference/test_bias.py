@@ -193,7 +193,7 @@ def test_reliability_reaches_down_to_that_of_calibrated_forecasts():
 
 
 def all_halves(sample):
-    return np.array(halves(*sample)[0]).reshape(-1, len(sample.units.stratum))
+    return np.array(halves(*sample)[False]).reshape(-1, len(sample.units.stratum))
 
 
 def test_bias_is_seen_in_halves_that_have_all_classes():
