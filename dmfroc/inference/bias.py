@@ -168,10 +168,11 @@ def halves(predictions: Predictions, units: Units) -> dict[bool, list[Halves]]:
 def _known_order(predictions: Predictions, units: Units) -> Int[np.ndarray, " u"]:
     """Return the units in an order that depends neither on that of the rows nor of the classes.
 
-    By the weight of their classes, the scores of these, and then by all scores.
+    By the weight of their classes, then by scores, and by how many are predicted alike.
     """
     true, scores, weights = predictions.true, predictions.scores, predictions.sample_weight
-    own, totals = scores[np.arange(len(true)), true], predictions.class_totals[true]
-    every = np.abs(scores) @ np.abs(scores).sum(axis=0)
+    predicted = true if predictions.predicted is None else predictions.predicted
+    alike, own = np.bincount(predicted, weights)[predicted], scores[np.arange(len(true)), true]
+    keys = scores.min(axis=1), alike, scores.max(axis=1), own, predictions.class_totals[true]
     rows, n = units.unit_of_row_with_class, len(units.stratum)
-    return np.lexsort([np.bincount(rows, weights * x, n) for x in (every, own, totals)])
+    return np.lexsort([np.bincount(rows, weights * x, n) for x in keys])

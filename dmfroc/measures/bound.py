@@ -66,7 +66,7 @@ class BoundMeasures(ABC):
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
         """Return the values of sets of weights that several measures ask for."""
-        return self.values(draws)
+        return np.stack([self.values(weights) for weights in draws])
 
     def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return what is known of the sampling of parts; None where all of them are counted."""
