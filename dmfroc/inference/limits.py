@@ -340,6 +340,7 @@ def limits_of_sum(
         of_unseen=costs,
         error_share=0.5 if is_difference else 0.75,
         lost=lost,
+        is_small=any(p.limits.is_small for p in parts),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,8 +52,10 @@ class BoundMeasures(ABC):
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
         """Return the values and their derivatives with respect to the weights."""
 
-    def values(self, weights: PerRow) -> Float[np.ndarray, " values"]:
-        """Return the values, without JAX."""
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        """Return the values, of one or of several sets of weights, without JAX."""
+        if weights.ndim > 1:
+            return np.stack([self.values(draw) for draw in weights])
         return self.values_and_gradients(weights)[0]
 
     def only(self, place: int) -> BoundMeasures:
@@ -101,7 +103,7 @@ class SummariesOfCounts(BoundMeasures):
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
         """Return the values by NumPy, of one or of several sets of weights."""
         if weights.ndim > 1 and not self.statistic.is_batched:
-            return np.stack([self.values(draw) for draw in weights])
+            return super().values(weights)
         values = np.zeros((*weights.shape[:-1], self.n_values))
         for part in self.statistic.parts():
             check_stopped()
@@ -112,14 +114,15 @@ class SummariesOfCounts(BoundMeasures):
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
-        tables = _tables(self.statistic, draws)
+        values, known = np.zeros((len(draws), self.n_values)), _known_tables(self.statistic)
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = [
-                [sum(summary(x, np) for x in parts) for summary in self.summaries]
-                for parts in tables
-            ]
-        return np.array(values)
+            for own, weights in zip(values, draws, strict=True):
+                if (key := weights.tobytes()) not in known:
+                    known[key] = [part.count(weights, np) for part in self.statistic.parts()]
+                for table in known[key]:
+                    own += [summary(table, np) for summary in self.summaries]
+        return values
 
     def values_and_gradients(
         self, weights: PerRow
@@ -135,8 +138,9 @@ class SummariesOfCounts(BoundMeasures):
 
 
 @once_per_predictions
-def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[list[Any]]:
-    return [[part.count(weights, np) for part in statistic.parts()] for weights in draws]
+def _known_tables(statistic: Statistic) -> dict[bytes, list[Any]]:
+    """Return the tables, by the weights, that are counted once; more are entered."""
+    return {}
 
 
 def values_and_influences(
@@ -176,37 +180,37 @@ class MeanOverFolds(BoundMeasures):
         return all(of_fold.is_compiled for of_fold in self.bound)
 
     def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
-        return sum(b(weights[r]) for r, b in zip(self.rows, self.bound, strict=True)) / len(
-            self.rows
-        )
+        return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
     def values_and_gradients(
         self, weights: PerRow
     ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
-        gradients = np.zeros((self.n_values, len(weights)))
-        values = self.fold_values(weights, gradients)
-        return values.mean(axis=0), gradients / len(self.rows)
+        gradients, by_fold = np.zeros((self.n_values, len(weights))), []
+        for rows, bound in self._by_fold:
+            values, gradients[:, rows] = bound.values_and_gradients(weights[rows])
+            by_fold.append(values)
+        return np.mean(by_fold, axis=0), gradients / len(self.rows)
+
+    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+        return self.fold_values(weights).mean(axis=0)
+
+    def fold_values(
+        self, weights: Float[np.ndarray, "*draws n"]
+    ) -> Float[np.ndarray, "folds *draws values"]:
+        """Return the values in each fold."""
+        return np.stack([b.values(weights[..., rows]) for rows, b in self._by_fold])
+
+    @property
+    def _by_fold(self) -> Iterable[tuple[Int[np.ndarray, " _"], BoundMeasures]]:
+        return zip(self.rows, self.bound, strict=True)
 
     def sampled_parts(self, weights: PerRow) -> SampledParts | None:
         """Return the means over the folds, in which the same parts are drawn."""
-        by_fold = zip(self.rows, self.bound, strict=True)
-        parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in by_fold]
+        parts_by_fold = [bound.sampled_parts(weights[rows]) for rows, bound in self._by_fold]
         drawn = [parts for parts in parts_by_fold if parts is not None]
         if not drawn:
             return None
         return np.mean([derivatives for derivatives, _ in drawn], axis=0), drawn[0][1]
-
-    def fold_values(
-        self, weights: PerRow, gradients: Float[np.ndarray, "values n"] | None = None
-    ) -> Float[np.ndarray, "folds values"]:
-        """Return the values in each fold; fill in the derivatives of each with its own rows."""
-        fold_values = []
-        for rows, bound in zip(self.rows, self.bound, strict=True):
-            values, fold_gradients = bound.values_and_gradients(weights[rows])
-            fold_values.append(values)
-            if gradients is not None:
-                gradients[:, rows] = fold_gradients
-        return np.stack(fold_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,10 +236,8 @@ class FunctionOfWeights(BoundMeasures):
 
     def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
         """Return the value, of one or of several sets of weights."""
-        if weights.ndim > 1:
-            return np.stack([self.values(draw) for draw in weights])
-        if self.is_compiled:
-            return self.values_and_gradients(weights)[0]
+        if weights.ndim > 1 or self.is_compiled:
+            return super().values(weights)
         from dmfroc._kit.compiled import in_double_precision
 
         with in_double_precision():  # it may call JAX all the same

@@ -6,7 +6,7 @@ three knots.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -15,13 +15,12 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import chdtrc
 
-from dmfroc._kit.arrays import AnyArray, IntPerRow, PerRow
+from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
     all_the_same,
     calibration,
     events,
-    last_number,
     no_events,
     no_logits,
 )
@@ -148,37 +147,43 @@ class SmoothFit(BinaryFit):
         return on_grid
 
 
-class Gap(NamedTuple):
-    """The smooth curve of one event, and what it adds to the forecasts."""
+class SmoothGaps(NamedTuple):
+    """What the smooth curve of each event adds to the forecasts, and what it follows from."""
 
-    predicted: PerRow
-    gaps: PerRow
-    coefficients: Float[np.ndarray, " q"]
+    gaps: Float[np.ndarray, "events n"]
+    weights: PerRow
+    coefficients: list[Float[np.ndarray, " q"]]
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothCurves:
+class SmoothCurves(Statistic):
     """The smooth curves of the events of some predictions."""
 
     fits: tuple[SmoothFit, ...]
     forecast: Float[np.ndarray, "events n"]
     sample_weight: PerRow
 
-    def gaps(self, weights: PerRow) -> list[Gap]:
+    is_compiled: ClassVar[bool] = False
+
+    def count(self, weights: PerRow, xp: Any) -> SmoothGaps:
         """Fit the curves; those of the sample's own weights are fitted once."""
-        if weights is self.sample_weight:
-            return _gaps_of_sample(self)
-        return self.fitted(weights, [gap.coefficients for gap in _gaps_of_sample(self)])
+        own = _gaps_of_sample(self)
+        return own if weights is self.sample_weight else self.fitted(weights, own.coefficients)
 
     def fitted(
         self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None = None
-    ) -> list[Gap]:
+    ) -> SmoothGaps:
         """Fit the curves to weighted observations."""
-        gaps, found = [], self._coefficients(weights, starts)
-        for fit, forecast, coefficients in zip(self.fits, self.forecast, found, strict=True):
-            predicted = fit.predicted(coefficients)
-            gaps.append(Gap(predicted, predicted - forecast, coefficients))
-        return gaps
+        found = self._coefficients(weights, starts)
+        predicted = [fit.predicted(own) for fit, own in zip(self.fits, found, strict=True)]
+        return SmoothGaps(predicted - self.forecast, weights, found)
+
+    def pull_back(self, weights: PerRow, table: SmoothGaps, derivatives: SmoothGaps) -> PerRow:
+        gradient = derivatives.weights.copy()
+        predicted = self.forecast + table.gaps
+        for fit, p, slopes in zip(self.fits, predicted, derivatives.gaps, strict=True):
+            gradient += fit.pull_back(weights, p, fit.features @ (slopes * p * (1 - p)))
+        return gradient
 
     def _coefficients(
         self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None
@@ -216,48 +221,34 @@ class SmoothCurves:
         return alike
 
 
-class Distances(NamedTuple):
-    """The mean of the events' distances, or of a quantile of them, and what they follow from."""
-
-    values: Float[AnyArray, " 1"]
-    of_events: Float[AnyArray, " events"]
-    gaps: tuple[Gap, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class MeanDistance(Statistic):
+@dataclass(frozen=True)
+class MeanDistance:
     """How far probabilities are from the smooth curves: the mean, or a quantile, over the rows."""
 
-    curves: SmoothCurves
     share: float | None  # of the observations below the quantile
 
-    is_compiled: ClassVar[bool] = False
+    def __call__(self, table: SmoothGaps, xp: Any) -> float:
+        return self.value_and_pull_back(table)[0]
 
-    def count(self, weights: PerRow, xp: Any) -> Distances:
-        gaps = self.curves.gaps(weights)
-        of_events = np.array([_summary(np.abs(gap.gaps), weights, self.share) for gap in gaps])
-        return Distances(of_events.mean(keepdims=True), of_events, tuple(gaps))
+    def value_and_pull_back(self, table: SmoothGaps) -> tuple[float, Callable[[float], SmoothGaps]]:
+        """Return the value, and derivatives: of a quantile those of its own observation."""
+        distances, total = np.abs(table.gaps), table.weights.sum()
+        of_events = np.array([_summary(x, table.weights, self.share) for x in distances])
 
-    def pull_back(self, weights: PerRow, table: Distances, derivatives: Distances) -> PerRow:
-        """Return the derivatives of the mean; a quantile's are those of its own observation."""
-        fits, share = self.curves.fits, weights / weights.sum()
-        gradient, derivative = np.zeros(len(weights)), derivatives.values[0] / len(fits)
-        for fit, gap, of_event in zip(fits, table.gaps, table.of_events, strict=True):
-            p, distances = gap.predicted, np.abs(gap.gaps)
+        def pull_back(derivative: float) -> SmoothGaps:
+            slope, rest = derivative / len(of_events), distances - of_events[:, None]
             if self.share is None:
-                gradient += derivative / weights.sum() * (distances - of_event)
-                slopes = derivative * share * np.sign(gap.gaps) * p * (1 - p)
-                by_coefficients = fit.features @ slopes
+                own, of_weights = table.weights / total, slope / total * rest.sum(axis=0)
             else:
-                place = np.abs(distances - of_event).argmin()
-                slope = derivative * np.sign(gap.gaps[place]) * p[place] * (1 - p[place])
-                by_coefficients = slope * fit.features[:, place]
-            gradient += fit.pull_back(weights, p, by_coefficients)
-        return gradient
+                own, of_weights = np.zeros(rest.shape), np.zeros(rest.shape[1])
+                np.put_along_axis(own, np.abs(rest).argmin(axis=1, keepdims=True), 1, axis=1)
+            return SmoothGaps(slope * own * np.sign(table.gaps), of_weights, table.coefficients)
+
+        return float(of_events.mean()), pull_back
 
 
 @once_per_predictions
-def _gaps_of_sample(curves: SmoothCurves) -> list[Gap]:
+def _gaps_of_sample(curves: SmoothCurves) -> SmoothGaps:
     return curves.fitted(curves.sample_weight)
 
 
@@ -267,12 +258,6 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     outcome, forecast = events(predictions, pos_label)
     fits = tuple(SmoothFit.on(f, y) for f, y in zip(forecast, outcome, strict=True))
     return SmoothCurves(fits, forecast, predictions.sample_weight)
-
-
-def _mean_distance(
-    predictions: Predictions, pos_label: Hashable, share: float | None
-) -> MeanDistance:
-    return MeanDistance(smooth_curves(predictions, pos_label), share)
 
 
 def _summary(distances: PerRow, weights: PerRow, share: float | None) -> float:
@@ -306,7 +291,7 @@ def _on_other_sides(
     """
     outcome, forecast = events(predictions, pos_label)
     curves, weights = smooth_curves(predictions, pos_label), predictions.sample_weight
-    starts = [gap.coefficients for gap in curves.gaps(weights)]
+    starts = curves.count(weights, np).coefficients
     if not all(np.isfinite(start).all() for start in starts):
         return None
     folds, gaps = folds_of(predictions, unit_of_row), np.zeros(predictions.n_observations)
@@ -335,19 +320,20 @@ def _excludes_calibration(
     The sides that other observations see agree with each other by chance, which their variance
     does not show. So a 95 % interval excludes 0 only if this test excludes calibration.
     """
-    scale, p_values = weights.sum() / (weights @ weights), []
-    for y, f, gap in zip(outcome, curves.forecast, curves.gaps(weights), strict=True):
-        own, other = (np.log(np.where(y == 1, p, 1 - p)) for p in (gap.predicted, f))
+    scale, p_values, found = weights.sum() / (weights @ weights), [], curves.count(weights, np)
+    each = zip(outcome, curves.forecast, found.gaps, found.coefficients, strict=True)
+    for y, f, gaps, coefficients in each:
+        own, other = (np.log(np.where(y == 1, p, 1 - p)) for p in (f + gaps, f))
         ratio = 2 * scale * (weights @ (own - other))
-        p_values.append(chdtrc(len(gap.coefficients), max(ratio, 0.0)))
+        p_values.append(chdtrc(len(coefficients), max(ratio, 0.0)))
     return bool(min(p_values) * len(p_values) < _ERROR)
 
 
 def _distance(title: str, pos_label: Hashable, share: float | None, **attributes: Any) -> Measure:
     return calibration(
         title,
-        WithOptions(_mean_distance, pos_label=pos_label, share=share),
-        last_number,
+        WithOptions(smooth_curves, pos_label=pos_label),
+        MeanDistance(share),
         bounds=UNIT,
         greater_is_better=False,
         obstacle=WithOptions(no_logits, no_events, pos_label),

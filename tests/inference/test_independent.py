@@ -148,3 +148,15 @@ def test_the_error_that_reaches_a_threshold_where_some_errors_have_no_interval()
 
     found = error_reaching(8.0, upper_end, upper=True)
     assert found == pytest.approx(2 * stdtr(3, -8.0), rel=1e-6)
+
+
+def test_a_difference_of_large_samples_is_linear_as_their_values_are():
+    def limits_of(n):
+        each = [sample_of(Predictions.from_arrays(*normal_scores(x, n, 2, 1.5))) for x in (0, 1)]
+        parts = [facts_in(sample, get_measure("auc")).limits for sample in each]
+        both = independent.limits_of_contrast((1.0, -1.0), parts, 1.0)
+        assert both.is_small == any(x.is_small for x in parts)
+        return both.is_small
+
+    assert limits_of(60)
+    assert not limits_of(400)

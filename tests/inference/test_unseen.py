@@ -209,9 +209,9 @@ def test_some_units_are_without_their_successes_and_beside_others_apart():
 
 @pytest.mark.parametrize("n_classes", [3, 8])
 def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
-    """Classes have the same size, and votes tie: typical cases and other classes are chosen."""
+    """Classes have the same size, and scores tie: typical cases and other classes are chosen."""
     classes, scores = normal_scores(3, 20 * n_classes, n_classes, 1.0)
-    scores, others = np.round(scores, 1), np.round(normal_scores(4, *scores.shape, 1.0)[1])
+    scores, others = np.round(scores, 1), np.round(normal_scores(4, *scores.shape, 1.0)[1], 1)
     order = np.random.default_rng(0).permutation(n_classes)
     each = {"a": scores, "b": others}
     renamed = np.argsort(order)[classes], {name: x[:, order] for name, x in each.items()}

@@ -435,3 +435,14 @@ def test_a_users_measure_may_return_any_real_number(number):
     classes, scores = normal_scores(8, 60, 2)
     own = Measure(name="own", bind=lambda predictions: lambda weights: number, bounds=(0, 2))
     assert own(classes, scores) == float(np.ravel(number)[0])
+
+
+def test_values_in_folds_are_those_that_have_derivatives():
+    y, scores = normal_scores(0, 60, 3, 1.5)
+    predictions = Predictions.from_arrays(y, scores).in_folds(np.arange(60) // 3 % 3)
+    draws = np.random.default_rng(0).exponential(size=(4, 60))
+    for name in ("hand_till", "average_precision", "macro_f1"):
+        bound = bind(dmfroc.measures.get_measure(name), predictions)
+        expected = [bound.values_and_gradients(weights)[0] for weights in draws]
+        for found in (bound.values(draws), bound.values_of_each(draws)):
+            np.testing.assert_allclose(found, expected, rtol=1e-13)

@@ -27,7 +27,7 @@ Coefficients = Float[np.ndarray, " q"]
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
-_ROWS_AT_ONCE = 1 << 13  # what a processor's cache holds
+_ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _NUMBERS_AT_ONCE = 1 << 15  # likewise
 _MOST = 1e4  # of a coefficient; beyond, the classes are separated
 _FLAT = 1e-14  # of a step's gain, by weight; below, rounding would decide
