@@ -11,7 +11,7 @@ import numpy as np
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evaluation import Evaluation, are_same
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
@@ -41,7 +41,7 @@ from dmfroc.reports.verdict import (
     watch_out,
     which_is_better,
 )
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, are_same
 from dmfroc.results.result import renders
 from dmfroc.results.table import Column, Table
 
@@ -104,7 +104,7 @@ def evaluation_page(
 @renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
-    comparison = _best_first(_at_once(comparison))
+    comparison = _best_first(comparison)
     samples, names = comparison.samples, list(comparison.estimates)
     provenance = [("Data", line) for line in comparison.head()]
     if len(names) == 1:  # of items or several labels
@@ -131,13 +131,6 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
-
-
-def _at_once(comparison: Comparison) -> Comparison:
-    """Return a comparison whose intervals are adjusted as its p-values are."""
-    if not comparison.at_once:
-        return comparison
-    return replace(comparison, differences=comparison.at_once, simultaneous=True)
 
 
 def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
