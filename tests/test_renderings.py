@@ -185,12 +185,12 @@ def test_json_of_a_comparison(comparison):
             "probability_better": d.probability_better,
             "probability_equivalent": d.probability_equivalent,
         }
-        for d in comparison.at_once or comparison.differences
+        for d in comparison.differences
     ]
     orders = {tuple(o["order"]): o["probability"] for o in numbers["order_probabilities"]}
     assert orders == comparison.order_probabilities
     assert numbers["best_set"] == list(comparison.best_set())
-    assert numbers["simultaneous"] == (comparison.method != "bootstrap")  # of too few draws
+    assert numbers["simultaneous"] == comparison.simultaneous
     for name in ("measure", "method", "level", "n_draws", "seed"):
         assert numbers[name] == getattr(comparison, name)
     assert numbers["value_intervals"] == (
@@ -371,9 +371,9 @@ def test_tables_of_a_comparison(comparison):
             expected = dmfroc.dmf_auc_score(sample)
             assert float(others["DMF-AUC"]) == pytest.approx(expected, rel=1e-12)
     header, shown = columns(parts, "Differences in Hand-Till M")
-    differences, kind, method = comparison.at_once, f"Simultaneous {percent} interval", "max-T"
-    if comparison.method == "bootstrap":  # too few draws for that
-        differences, kind, method = comparison.differences, f"{percent} interval", "Holm"
+    differences, kind, method = comparison.differences, f"{percent} interval", "Holm"
+    if comparison.simultaneous:
+        kind, method = f"Simultaneous {kind}", "max-T"
     assert_differences(shown, differences, kind)
     assert floats(shown[f"Adjusted ({method})"]) == [d.adjusted_p_value for d in differences]
     assert floats(shown["P(A better)"]) == [d.probability_better for d in comparison.differences]

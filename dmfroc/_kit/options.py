@@ -88,7 +88,9 @@ def listed(name: str, values: Any, least: int = 1) -> list[Any]:
         raise TypeError(f"{name} must be a list, but it is {found(values)}")
     items = list(values)
     if len(items) < least:
-        raise ValueError(f"{name} must hold at least one value, but it is empty")
+        enough = "one value" if least == 1 else f"{least} values"
+        found_here = f"holds {len(items)}" if items else "is empty"
+        raise ValueError(f"{name} must hold at least {enough}, but it {found_here}")
     return items
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
 from dataclasses import replace
 from operator import itemgetter
 from typing import Any, get_args
@@ -275,12 +274,8 @@ def comparison_fields(
     unadjusted = hypothesis.differences(joint.contrasts, level)
     names = tuple(joint.estimates)
     differences = holm_adjusted(unadjusted)
-    at_once: tuple[Difference, ...] = ()
-    if flag("simultaneous", simultaneous) or (len(names) > 2 and scale == "difference"):
-        with nullcontext() if simultaneous else suppress(ValueError):  # too few draws
-            at_once = _all_at_once(joint, unadjusted, level, seed, hypothesis)
-    if simultaneous:
-        differences = at_once
+    if flag("simultaneous", simultaneous):
+        differences = _all_at_once(joint, unadjusted, level, seed, hypothesis)
         value_intervals, winner = _intervals_and_winner(joint, hypothesis, level, seed)
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
@@ -295,7 +290,6 @@ def comparison_fields(
         "method": joint.estimates[names[0]].method,
         "estimates": joint.estimates,
         "differences": differences,
-        "at_once": at_once,
         "order_probabilities": probabilities,
         "level": level,
         "rope": hypothesis.rope,

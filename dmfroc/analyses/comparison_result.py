@@ -14,7 +14,9 @@ from dmfroc._kit.options import check_level
 from dmfroc.analyses.ranks import Ranks, ranks_of
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
 from dmfroc.inference.selection import Winner, may_be_best
+from dmfroc.inference.simultaneous import holm_adjusted
 from dmfroc.inference.units import Sample, Units, sample_of
+from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.difference import ContrastScale, Difference, differences_table
@@ -72,8 +74,6 @@ class Comparison(NamedEstimates):
     scale : {"difference", "ratio"}
         With ``"ratio"`` the differences hold ratios: their values and intervals are those of the
         first value over the second, their standard errors those of the logarithms.
-    at_once : tuple of Difference
-        `differences` with the intervals and p-values of ``simultaneous=True``, which reports show.
     """
 
     has_joint_errors: ClassVar[bool] = True  # `covariance` shows them all
@@ -104,7 +104,6 @@ class Comparison(NamedEstimates):
     alternative: Alternative = "two-sided"
     margin: float = 0.0
     scale: ContrastScale = "difference"
-    at_once: tuple[Difference, ...] = field(default=(), repr=False)
 
     def best_set(self, level: float | None = None) -> tuple[str, ...]:
         """Return the classifiers that are not excluded as the best, best first.
@@ -146,6 +145,43 @@ class Comparison(NamedEstimates):
         p_values = np.ones((m, m))
         p_values[np.triu_indices(m, 1)] = [d.two_sided_p_value for d in self.differences]
         return level, self._qualities, np.minimum(p_values, p_values.T)
+
+    def against(self, reference: str) -> tuple[Difference, ...]:
+        """Return the differences with one classifier, p-values adjusted for these alone (Holm).
+
+        Each has the direction in which it was compared: that of the others minus the reference if
+        the reference was given last.
+
+        Parameters
+        ----------
+        reference : str
+            Name of the classifier, chosen before any result was seen.
+
+        Raises
+        ------
+        KeyError, ValueError
+            If there is no such classifier, or if the intervals are simultaneous, which are those
+            of all pairs. With ``level=1 - 0.05 / k`` those of k differences hold at once.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dmfroc import compare
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.integers(2, size=300)
+        >>> scores = {x: rng.normal(size=300) + x * y for x in (1.8, 2.0, 1.0)}
+        >>> found = compare(y, {f"{x}": s for x, s in scores.items()}, measures="auc")
+        >>> [(d.first, d.second, d.adjusted_p_value < 0.05) for d in found.against("1.0")]
+        [('1.8', '1.0', True), ('2.0', '1.0', True)]
+        """
+        if reference not in self.estimates:
+            raise KeyError(f"reference {reference!r} is none of {shortened([*self.estimates])}")
+        if self.simultaneous:
+            raise ValueError(
+                "against() needs intervals that are not those of all pairs at once: compare "
+                "without simultaneous=True"
+            )
+        return holm_adjusted(d for d in self.differences if reference in (d.first, d.second))
 
     def ranks(self, level: float | None = None) -> Ranks:
         """Return the rank of each classifier, with intervals that hold all at once, and the tiers.
@@ -301,8 +337,8 @@ class Comparison(NamedEstimates):
             Column("value", self.title, estimates, "estimate", interval),
             Column("may_be_best", may_be_best, of_best, "name"),
         ]
-        if (at_once := self.value_intervals) is not None:
-            ends = [(*at_once[name], e.standard_error) for name, e in self.estimates.items()]
+        if (together := self.value_intervals) is not None:
+            ends = [(*together[name], e.standard_error) for name, e in self.estimates.items()]
             title = f"simultaneous {interval}"
             classifiers.append(Column("simultaneous_interval", title, ends, "interval"))
         if any(e.error_bound for e in estimates):
@@ -350,9 +386,37 @@ class Comparison(NamedEstimates):
         """Whether labels of a judge have made the values more precise."""
         return any(e.judge is not None for e in self.estimates.values())
 
+    def where_rules_differ(self) -> list[str]:
+        """Say which classifiers and differences two rules decide otherwise, and what to cite."""
+        pairs, error, tested = self.differences, 1 - self.level, self.tested_value
+        apart = [
+            d.name
+            for d in pairs
+            for p_value in [d.adjusted_p_value if self.simultaneous else d.p_value]
+            for low, high in [d.interval]
+            if (p_value < error) != (tested < low or high < tested)
+        ]
+        lines = [
+            f"P-value and interval disagree for {shortened(apart)}: they are of different methods. "
+            "Cite the p-value for whether the classifiers differ, and the interval for how much."
+        ]
+        lines = lines if apart else []
+        if len(pairs) > 1 and self.hypothesis.is_two_sided:
+            best, *others = (list(self.estimates)[place] for place in self._order)
+            decided = [{d.first, d.second} for d in pairs if d.adjusted_p_value < error]
+            may_be_best = self.best_set()
+            if differ := [x for x in others if (x in may_be_best) == ({best, x} in decided)]:
+                lines.append(
+                    f"Two rules differ for {shortened(differ)}: a classifier is excluded as the "
+                    "best by one one-sided test against all others; a difference is decided by a "
+                    "two-sided test, adjusted for all pairs."
+                )
+        return lines
+
     def foot(self) -> list[str]:
-        """Return what a one-sided test tests, the best classifier, and who else may be best."""
+        """Return what a one-sided test tests, where rules differ, and the best classifier."""
         lines = [] if self.hypothesis.is_two_sided else [self.tested]
+        lines += self.where_rules_differ()
         if self.winner is None:
             return lines
         error = self.estimates[self.winner.name].standard_error

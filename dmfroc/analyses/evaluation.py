@@ -36,6 +36,7 @@ from dmfroc.results.estimate import (
     Estimate,
     NamedEstimates,
     agreement_table,
+    are_same,
     estimates_table,
     judge_table,
     of_measures,
@@ -43,7 +44,6 @@ from dmfroc.results.estimate import (
 from dmfroc.results.result import ResultsByName, sample_attributes
 from dmfroc.results.table import Table
 
-_SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rounding; limits
 DEFAULT_MEASURES = ("dmf_auc", "hand_till", "informedness")
 DEFAULT_MEASURES_OF_LABELS = ("informedness", "markedness", "gorodkin_correlation", "accuracy")
 
@@ -177,13 +177,6 @@ class Evaluation(NamedEstimates):
     def head(self) -> list[str]:
         """Return the sample in a line."""
         return [repr(self.predictions)]
-
-
-def are_same(one: Estimate, other: Estimate) -> bool:
-    """Whether two estimates are the same, but for rounding and where limits are searched for."""
-    numbers = np.array([[e.value, e.standard_error, *e.interval] for e in (one, other)])
-    apart = np.ptp(numbers, axis=0)
-    return bool(apart[:2].max() <= _SAME and apart[2:].max() <= _SAME_ENDS)
 
 
 @by_horizon

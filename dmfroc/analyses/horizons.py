@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, cast, overload
 
 import numpy as np
@@ -19,9 +19,8 @@ from dmfroc.inference.method import check_finite
 from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inputs.horizon import FollowUp
-from dmfroc.measures.measure import Measure
 from dmfroc.results.difference import Difference
-from dmfroc.results.estimate import Estimate, remarked
+from dmfroc.results.estimate import Estimate, are_same, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
 from dmfroc.results.text import common
@@ -46,9 +45,9 @@ class HorizonCurves(Result):
         The quantile of the largest standardized error on which these intervals rest.
     covariances : dict of str to numpy.ndarray of shape (h, h)
         Of the values at the horizons, which are of the same rows: sums of products of influences.
-    means : dict of str to Difference
+    means : dict of str to Estimate or Difference
         The mean from the first horizon to the last, by trapezoids, with its interval, such as the
-        integrated Brier score. Its p-value tests that it is 0.
+        integrated Brier score.
     level : float
         Nominal coverage.
     warnings : tuple of str
@@ -63,7 +62,7 @@ class HorizonCurves(Result):
     simultaneous: dict[str, Float[np.ndarray, "h 2"]]
     critical_values: dict[str, float]
     covariances: dict[str, Float[np.ndarray, "h h"]]
-    means: dict[str, Difference]
+    means: dict[str, Estimate | Difference]
     level: float
     warnings: tuple[str, ...] = ()
 
@@ -81,26 +80,38 @@ class HorizonCurves(Result):
             for name, (x, *_) in self.points.items()
         }
 
+    @property
+    def shown(self) -> HorizonCurves:
+        """The curves in print: the DMF-AUC and M once if they are the same at all horizons."""
+        areas = [self.points.get(x, ()) for x in ("dmf_auc", "hand_till")]
+        if not (all(areas) and all(map(are_same, *areas))):
+            return self
+        points = {x: own for x, own in self.points.items() if x != "dmf_auc"}
+        named: Any = points["hand_till"]
+        points["hand_till"] = tuple(replace(e, title="AUC") for e in named)
+        return replace(self, points=points)
+
     def tables(self) -> list[Table]:
         """Return the values and differences at all horizons, and their means over time."""
-        percent, points = f"{100 * self.level:g} % interval", sum(self.points.values(), ())
-        names = self.titles
-        ends = np.concatenate([*self.simultaneous.values()]).tolist()
+        shown, percent = self.shown, f"{100 * self.level:g} % interval"
+        points, names = sum(shown.points.values(), ()), shown.titles
+        ends = np.concatenate([self.simultaneous[x] for x in shown.points]).tolist()
         bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]
         columns = [
-            Column("name", "of", [names[x] for x in self.points for _ in self.horizons], "name"),
-            Column("horizon", "horizon", np.tile(self.horizons, len(self.points)).tolist()),
+            Column("name", "of", [names[x] for x in shown.points for _ in self.horizons], "name"),
+            Column("horizon", "horizon", np.tile(self.horizons, len(shown.points)).tolist()),
             Column("value", "value", points, "estimate", percent, "std. error"),
             Column("simultaneous", f"simultaneous {percent}", bands, "interval"),
         ]
-        means = [
-            Column("name", "of", [names[x] for x in self.means], "name"),
-            Column("mean", "mean", self.means.values(), "estimate", percent, "std. error"),
+        named, means = zip(*((names[x], self.means[x]) for x in shown.points), strict=True)
+        of_means = [
+            Column("name", "of", named, "name"),
+            Column("mean", "mean", means, "estimate", percent, "std. error"),
         ]
         title = f"Means over time, {self.horizons[0]:g} to {self.horizons[-1]:g}, by trapezoids"
         return [
             Table("horizons", "At each horizon", columns),
-            Table("means", title, means, is_by_name=True),
+            Table("means", title, of_means, is_by_name=True),
         ]
 
 
@@ -146,15 +157,16 @@ def over_horizons(
     units = next(iter(first.values())).units.in_one_stratum
     points: dict[str, tuple[Any, ...]] = {}
     sums: dict[str, Float[np.ndarray, "h u"]] = {}
-    tested: dict[str, tuple[Measure, Hypothesis, list[IntervalAt]]] = {}
+    tested: dict[str, tuple[Hypothesis, list[IntervalAt]]] = {}
     limits_at: dict[str, list[Limits]] = {}
+    pairs: dict[str, tuple[str, str]] = {}
     for name, x in first.items():
         facts = [at[name] for at in over_time]
         for one in facts:
             check_finite(one.measure, {name: one.value})
         points[name] = tuple(remarked(method.estimate(x), x.predictions) for x in facts)
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
-        tested[name] = x.measure, Hypothesis(), [one.interval_at for one in facts]
+        tested[name] = Hypothesis(), [one.interval_at for one in facts]
         limits_at[name] = [one.limits for one in facts]
     families = [[name] for name in first]
     names = [f"horizon {t:g}" for t in horizons]
@@ -166,10 +178,11 @@ def over_horizons(
         families.append([])
         for pair in joint[0]:
             families[-1].append(name := " - ".join(pair))
-            measure, contrasts = first[pair[0]].measure, [x[pair] for x in joint]
+            pairs[name] = pair
+            contrasts = [x[pair] for x in joint]
             points[name] = tuple(hypothesis.difference(pair, x, options.level) for x in contrasts)
             sums[name] = sums[pair[0]] - sums[pair[1]]
-            tested[name] = measure, hypothesis, [x.interval_at for x in contrasts]
+            tested[name] = hypothesis, [x.interval_at for x in contrasts]
             limits_at[name] = [x.limits[pair] for x in joint_at]
     bands, critical, covariances, means = {}, {}, {}, {}
     for family in families:
@@ -177,7 +190,7 @@ def over_horizons(
         largest = largest_statistic(of_all @ of_all.T, np.eye(len(of_all)), options.seed)
         level = largest.level_of_each(options.level)
         for name in family:
-            measure, own, limits = tested[name]
+            own, limits = tested[name]
             bands[name] = np.array([own.interval(x, level) for x in limits])
             critical[name] = float(-ndtri((1 - level) / 2))
             covariances[name] = sums[name] @ sums[name].T
@@ -193,8 +206,22 @@ def over_horizons(
             bounds = limits_at[name][0].bounds
             joint_limits = limits_of_sum(parts, value, bounds, together)
             contrast = contrast_of_limits(joint_limits, moments, own)
-            means[name] = own.difference((name, ""), contrast, options.level)
+            mean = own.difference(pairs.get(name, (name, "")), contrast, options.level)
+            means[name] = mean if name in pairs else _mean_estimate(points[name], mean)
     warnings = attributed(remarks)
     return HorizonCurves(
         horizons, points, bands, critical, covariances, means, options.level, warnings
+    )
+
+
+def _mean_estimate(at_each: Sequence[Estimate], mean: Difference) -> Estimate:
+    """Return the mean of estimates over time, with the value, error and interval found for it."""
+    return replace(
+        at_each[0],
+        value=mean.value,
+        standard_error=mean.standard_error,
+        interval=mean.interval,
+        bias_corrected=None,
+        warnings=tuple(dict.fromkeys(w for e in at_each for w in e.warnings)),
+        design=common([e.design for e in at_each]),
     )

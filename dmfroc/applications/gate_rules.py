@@ -185,6 +185,12 @@ def _check(rule: Rule, row: Mapping[str, Any]) -> None:
         raise ValueError("no_worse_than needs a margin above 0; without one, ask for better_than")
     if not rule.at_least <= rule.at_most:  # also NaN
         raise ValueError(f"at_least {rule.at_least} must not be above at_most {rule.at_most}")
+    low, high = getattr(rule.measure, "bounds", (-math.inf, math.inf))
+    if rule.at_least > high or rule.at_most < low:
+        raise ValueError(
+            f"at_least and at_most must be in the range of {rule.measure.name}, {low:g} to "
+            f"{high:g}, but the rule is {rule}"
+        )
     if rule.other and isinstance(rule.measure, Measure) and math.isfinite(rule.measure.target):
         raise ValueError(
             f"{rule.measure.name} is best at {rule.measure.target:g}, so that neither a greater "

@@ -282,7 +282,7 @@ def rehearse(
     design = Options(**own_design, seed=random_state)
     _check(design, options)
     result = analysis(y_true=y_true, y_score=y_score, random_state=random_state, **options)
-    own = list(_claims(result))
+    own = [x for x in _claims(result) if x.title]
     if not own:
         raise TypeError(
             f"analysis must return estimates, differences or rules, not a {type(result).__name__}: "
@@ -306,7 +306,10 @@ def rehearse(
         return {x.name: x for x in _claims(found)}
 
     samples = [x for x in parallel_map(analysed, seeds, "Rehearsing") if x]
-    rehearsed = tuple(_rehearsed(true[x.name], [one[x.name] for one in samples]) for x in own)
+    rehearsed = tuple(
+        _rehearsed(true[x.name]._replace(title=x.title), [one[x.name] for one in samples])
+        for x in own
+    )
     found = Rehearsal(result, rehearsed, n_samples, options.get("level", DEFAULT_LEVEL))
     warn(found.warnings[len(result.warnings) :])
     return found
@@ -315,11 +318,13 @@ def rehearse(
 class _Claim(NamedTuple):
     """What a result says of a value: its interval, and on which side of something it is.
 
-    The side is 1 or -1, 0 if that is undecided; ``own_side`` is that of the value itself.
+    The side is 1 or -1, 0 if that is undecided; ``own_side`` is that of the value itself. Without a
+    title it is not shown: of two classes the DMF-AUC and M are the same.
     """
 
     name: str
     value: float
+    title: str
     interval: tuple[float, float] = (math.nan, math.nan)
     side: float | None = None
     own_side: float | None = None
@@ -331,22 +336,23 @@ def _claims(result: Any, of: str = "") -> Iterator[_Claim]:
     if isinstance(result, Mapping) and not estimates:  # results by name
         for name, one in result.items():
             yield from _claims(one, f"{of}{name}: ")
+    titles = {e.measure: e.title for e in getattr(result, "shown", estimates.values())}
     for name, e in estimates.items():
-        title = e.title if name in ("", e.measure) else str(name)
-        yield _Claim(of + title, e.value, e.interval)
+        title = titles.get(e.measure, "") if name in ("", e.measure) else str(name)
+        yield _Claim(f"{of}{name}", e.value, title and of + title, e.interval)
     for d in getattr(result, "differences", ()):
         own = float(np.sign(d.value - getattr(result, "tested_value", 0.0)))
         claimed = (result.hypothesis.sign if hasattr(result, "hypothesis") else 0) or own
         side = claimed if d.adjusted_p_value <= 1 - result.level else 0.0
-        yield _Claim(of + d.name, d.value, d.interval, side, own)
+        yield _Claim(of + d.name, d.value, of + d.name, d.interval, side, own)
     sides, all_met = {"pass": 1.0, "fail": -1.0}, 1.0
     for r in getattr(result, "rules", ()):
         own = 1.0 if r.region[0] <= r.value <= r.region[1] else -1.0
         name, all_met = f"{r.name} {r.rule.split(': ')[0]}", min(own, all_met)
-        yield _Claim(name, r.value, r.interval, sides.get(r.verdict, 0.0), own)
+        yield _Claim(name, r.value, name, r.interval, sides.get(r.verdict, 0.0), own)
     if len(getattr(result, "rules", ())) > 1:
         verdict = sides.get(result.verdict, 0.0)
-        yield _Claim("all rules", math.nan, side=verdict, own_side=all_met)
+        yield _Claim("all rules", math.nan, "all rules", side=verdict, own_side=all_met)
 
 
 def _rehearsed(truth: _Claim, claims: Sequence[_Claim]) -> Rehearsed:
@@ -358,7 +364,7 @@ def _rehearsed(truth: _Claim, claims: Sequence[_Claim]) -> Rehearsed:
     held = Share.of(~above & (truth.value >= ends[:, 0] - rounding))
     n = len(claims) if math.isnan(truth.value) else len(ends)  # of all rules, or of a value
     length, of_above = (float(x.sum() / max(n, 1)) for x in (np.ptp(ends, axis=1), above))
-    found = Rehearsed(truth.name, truth.value, n, held, of_above, length)
+    found = Rehearsed(truth.title, truth.value, n, held, of_above, length)
     if truth.side is None:
         return found
     sides = np.array([x.side for x in claims])

@@ -238,7 +238,6 @@ def compare_streams(
     hypothesis.check(level, measure.largest_difference)
     joint = evidence_of_streams(streams, level, seed).estimates(measure, hypothesis)
     fields = comparison_fields(joint, hypothesis, simultaneous=False, level=level, seed=seed)
-    fields |= {"at_once": ()}  # limits hold at all times
     return StreamsComparison(measure=measure.name, title=measure.title, **fields)
 
 

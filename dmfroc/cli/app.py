@@ -47,29 +47,20 @@ _SECTIONS = {
 _HANGING: Any = {"subsequent_indent": "  ", "break_on_hyphens": False}
 _SECTION_OF = {name: title for title, names in _SECTIONS.items() for name in names.split()}
 _MOST_SHOWN = 9  # options; of more, help explains the needed ones and names the others
-# The command to type after one that had files
-_NEXT = {
-    "report": "subgroups --by COLUMN",
-    "subgroups": "gate rules.toml",
-    "plan": "evaluate",
-    "agreement": "evaluate --label COLUMN",
-    "pool": "pool --plot forest.png",
-    "calibration": "plot reliability",
-    "threshold": "decision",
-    "decision": "threshold",
-}
 
 
 class _Command(click.Command):
-    """A command that opens the file of --output before it computes, and then names the next one."""
+    """A command that opens the file of --output before it computes, or says how to get a report."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; the file appears if all goes well, or not at all."""
         with opened_output():
             status = super().invoke(ctx)
-        if ctx.meta.get("form") is None:
+        is_printed = ctx.meta.get("output", "") is ctx.meta.get("form") is None
+        # Standard input is read but once, and a report needs all scores
+        if is_printed and "stdin" not in ctx.meta and not ctx.params.get("scan"):
             with contextlib.suppress(OSError):
-                click.echo(as_typed(f"Next: {_next_line(ctx)}"), err=True)
+                click.echo(f"Next: {_line_of_report(ctx)}", err=True)
         return status
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -100,23 +91,17 @@ def _section(param: click.Parameter) -> str:
     return _SECTION_OF.get(param.name or "", "Design")
 
 
-def _next_line(ctx: click.Context) -> str:
-    """Return the line to type after a command, with its files and the options that still apply."""
-    given, name = ctx.params, ctx.info_name or ""
-    files = given.get("files") or [x for x in [given.get("file")] if x]
-    line = _NEXT.get(name, "report") if files else "evaluate scores.csv --label COLUMN"
-    if given.get("answers"):
-        line = "leaderboard" if name == "compare" else "compare"
-    words = ["dmfroc", *line.split()]
-    command = app.commands[words[1]]
-    words += map(str, files if any(x.name == "files" for x in command.params) else files[:1])
-    for param in command.params:
+def _line_of_report(ctx: click.Context) -> str:
+    """Return the line of a command, without its other outputs, that writes its report."""
+    words = ["dmfroc", ctx.info_name or ""]
+    for param in ctx.command.params:
         is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
-        if is_given and isinstance(param, click.Option) and _section(param) != "Output":
-            value: Any = given.get(param.name or "")
-            for one in value if param.multiple else [value]:
-                words += [param.opts[0]] if param.is_flag else [param.opts[0], str(one)]
-    return shlex.join(words)
+        if is_given and _section(param) != "Output":
+            value: Any = ctx.params[param.name or ""]
+            for one in value if param.multiple or param.nargs != 1 else [value]:
+                flags = param.opts[:1] if isinstance(param, click.Option) else []
+                words += flags if getattr(param, "is_flag", False) else [*flags, str(one)]
+    return shlex.join([*words, "-o", "dmfroc-report.html"])
 
 
 class _Group(click.Group):

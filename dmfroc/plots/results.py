@@ -37,8 +37,6 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renders
 
-_AREAS = ("dmf_auc", "hand_till")  # which are one of two classes
-
 if TYPE_CHECKING:
     from dmfroc.bayes.posterior import Posterior
 
@@ -190,7 +188,7 @@ class HorizonDisplay(Display):
     bands_: dict[str, PolyCollection]
 
     def __init__(self, curves: HorizonCurves) -> None:
-        self.curves = curves
+        self.curves = curves.shown
 
     def plot(
         self,
@@ -226,7 +224,11 @@ class HorizonDisplay(Display):
         chosen = self._checked(options)
         axes = self._draws_on(ax, height=4.8, difference=difference, plot_legend=plot_legend)
         self.lines_, self.bands_, t = {}, {}, self.curves.horizons
-        titles = self._titles(difference=difference)
+        titles = {
+            name: f"{title}"
+            for name, title in self.curves.titles.items()
+            if isinstance(self.curves.points[name][0], Difference) == difference
+        }
         for place, (name, title) in enumerate(titles.items()):
             points = self.curves.points[name]
             style: dict[str, Any] = style_of(place) | {"marker": "o", "label": legend_text(title)}
@@ -250,18 +252,3 @@ class HorizonDisplay(Display):
         if plot_legend:
             draw_legend(axes, "lower right")
         return self
-
-    def _titles(self, *, difference: bool) -> dict[str, str]:
-        """Return what to draw, with the text of its legend; areas that are the same once."""
-        points = self.curves.points
-        titles = {
-            name: x[0].title if isinstance(x[0], Estimate) and x[0].measure == name else name
-            for name, x in points.items()
-            if isinstance(x[0], Difference) == difference
-        }
-        if set(_AREAS) <= set(titles):
-            area, other = ([x.value for x in points[name]] for name in _AREAS)
-            if np.allclose(area, other):
-                del titles[_AREAS[0]]
-                titles[_AREAS[1]] = "AUC"
-        return titles

@@ -169,7 +169,7 @@ def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
 @renders("HorizonCurves.page")
 def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
     """Return the report of values at several horizons."""
-    shown = _horizons_better_first(curves)
+    shown = _horizons_better_first(curves := curves.shown)
     percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
     at_each, means = map(page_table, shown.tables())
     rows: dict[str, list[ForestRow]] = {}
@@ -197,9 +197,9 @@ def _horizons_better_first(curves: HorizonCurves) -> HorizonCurves:
     points, bands, means = {}, {}, {}
     for name, own in curves.points.items():
         mean, band, key, of_name = curves.means[name], curves.simultaneous[name], name, own
-        if not isinstance(own[0], Estimate) and mean.probability_better < 0.5:
+        if isinstance(mean, Difference) and mean.probability_better < 0.5:
             of_name = tuple(x.turned_around() for x in own if not isinstance(x, Estimate))
-            key, mean = f"{own[0].second} - {own[0].first}", mean.turned_around()
+            key, mean = f"{mean.second} - {mean.first}", mean.turned_around()
             band = -band[:, ::-1]
         points[key], bands[key], means[key] = of_name, band, mean
     return replace(curves, points=points, simultaneous=bands, means=means)
@@ -234,17 +234,17 @@ def horizons_verdict(curves: HorizonCurves) -> list[str]:
     """Say how good values are over time, and who is better on average."""
     first, *_, last = curves.horizons
     values, differences = [], []
-    for name, mean in curves.means.items():
-        start, *_, end = curves.points[name]
+    for name, (start, *_, end) in curves.points.items():
+        mean = curves.means[name]
         interval = f"{100 * curves.level:g} % interval {interval_text(mean)}"
-        if isinstance(start, Estimate):
+        if isinstance(mean, Estimate):
             values.append(
                 f"{curves.titles[name]} is {digits(mean.value, mean.standard_error)} on average "
                 f"from {first:g} to {last:g} ({interval}): {digits(start.value)} at {first:g}, "
                 f"{digits(end.value)} at {last:g}."
             )
             continue
-        pair = replace(mean, first=start.first, second=start.second).better_first()
+        pair = mean.better_first()
         claim = f"{pair.first} is better than {pair.second}"
         if mean.p_value >= 1 - curves.level:
             claim = f"The data do not show whether {pair.first} or {pair.second} is better"

@@ -182,7 +182,7 @@ def calibration(
                 f"M{size * x:.4g},{SMALL_SIZE - size * a:.4g}V{SMALL_SIZE - size * b:.4g}"
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
-            text = f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}"
+            text = f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}, of class {label}"
             places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
             lines.append(ChartLine(position, name, line, bars, text))

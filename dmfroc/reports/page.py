@@ -11,7 +11,7 @@ import numpy as np
 from dmfroc._kit.remarks import collected_remarks
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
-from dmfroc.analyses.evaluation import Evaluation, are_same
+from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.evidence import estimates_of
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.units import Sample
@@ -40,7 +40,7 @@ from dmfroc.reports.verdict import (
     watch_out,
     which_is_better,
 )
-from dmfroc.results.estimate import Estimate
+from dmfroc.results.estimate import Estimate, are_same
 from dmfroc.results.result import renders
 from dmfroc.results.table import Column, Table
 
@@ -103,8 +103,6 @@ def evaluation_page(
 @renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
-    if comparison.at_once:  # with intervals that are adjusted as p-values are
-        comparison = replace(comparison, differences=comparison.at_once, simultaneous=True)
     if comparison.hypothesis.is_two_sided:
         comparison = comparison.best_first()
     samples, names = comparison.samples, list(comparison.estimates)

@@ -171,18 +171,7 @@ def footnotes(comparison: Comparison) -> list[str]:
             if comparison.simultaneous
             else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
         )
-    if n > 1 and comparison.hypothesis.is_two_sided:
-        best, *others = comparison.best_first().estimates
-        pairs = [d.better_first() for d in comparison.differences]
-        wins = {(d.first, d.second) for d in pairs if d.adjusted_p_value < 1 - comparison.level}
-        may_be_best = comparison.best_set()
-        if differ := [x for x in others if (x in may_be_best) == ((best, x) in wins)]:
-            notes.append(
-                f"Two rules differ for {enumerated(differ)}: a classifier is excluded as the best "
-                "by one one-sided test against all others; a difference is decided by a two-sided "
-                "test, adjusted for all pairs."
-            )
-    return notes
+    return notes + comparison.where_rules_differ()
 
 
 def lead(

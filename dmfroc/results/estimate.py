@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
 
 Labels = Shaped[np.ndarray, " n"]
+_SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rounding; limits
 ClassSizes = Literal["fixed", "random"]
 
 
@@ -172,6 +173,13 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
 
     def __len__(self) -> int:
         return len(self.estimates)
+
+
+def are_same(one: Estimate, other: Estimate) -> bool:
+    """Whether two estimates are the same, but for rounding and where limits are searched for."""
+    numbers = np.array([[e.value, e.standard_error, *e.interval] for e in (one, other)])
+    apart = np.ptp(numbers, axis=0)
+    return bool(apart[:2].max() <= _SAME and apart[2:].max() <= _SAME_ENDS)
 
 
 def remarked(e: Estimate, predictions: Predictions, *of_value: str | None) -> Estimate:

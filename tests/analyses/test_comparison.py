@@ -780,3 +780,61 @@ def test_several_measures_are_compared_one_by_one():
     table = found.to_pandas()
     assert table["measure"].tolist() == list(found)
     assert "measure" in str(found)
+
+
+@pytest.mark.parametrize("options", [{}, {"simultaneous": True}, {"test": "greater"}])
+def test_a_print_names_the_differences_whose_p_value_and_interval_disagree(options):
+    """By sign flips and by tilting: seeds at whose level one of them excludes no difference."""
+    n_named = 0
+    for seed in (98, 181, 0, 1):
+        rng = np.random.default_rng(seed)
+        n = int(rng.choice([60, 150, 300]))
+        y = rng.integers(0, 2, n)
+        a = rng.normal(size=n) + 1.2 * y
+        scores = {"a": a, "b": a + rng.normal(size=n) * 0.5 - 0.05 * y}
+        found = compare(y, scores, measures="hand_till", **options)
+        [d] = found.differences
+        is_named = "P-value and interval disagree for a \N{MINUS SIGN} b: " in str(found)
+        excludes = not d.interval[0] <= 0 <= d.interval[1]
+        assert is_named == (excludes != (d.adjusted_p_value < 0.05))
+        assert is_named == (" disagree for a \N{MINUS SIGN} b: " in found.to_html())
+        n_named += is_named
+    assert n_named == (0 if "test" in options else 2)
+
+
+def test_a_print_says_by_which_rule_a_classifier_is_excluded_as_the_best():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 300)
+    a = rng.normal(size=300) + 1.2 * y
+    scores = {"a": a, **{x: a + s * rng.normal(size=300) for x, s in [("b", 0.3), ("c", 0.5)]}}
+    found = compare(y, scores)
+    assert found.best_set() == ("a", "b")
+    assert found.differences[1].adjusted_p_value > 0.05
+    assert "\nTwo rules differ for c: a classifier is excluded as the best by one one-sided " in (
+        str(found)
+    )
+    assert "Two rules" not in str(compare(y, {"a": a, "c": scores["c"]}))
+
+
+def test_differences_with_one_classifier_are_adjusted_for_these_alone():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    scores = {f"m{i}": rng.normal(size=200) + (1 + i / 8) * y for i in range(6)}
+    found = compare(y, scores, measures="hand_till")
+    own = found.against("m2")
+    assert [(d.first, d.second) for d in own] == [
+        *(("m0", "m2"), ("m1", "m2")),
+        *(("m2", x) for x in ("m3", "m4", "m5")),
+    ]
+    p_values = sorted(d.p_value for d in own)
+    expected = np.minimum(np.maximum.accumulate(p_values * np.arange(5, 0, -1)), 1)
+    assert sorted(d.adjusted_p_value for d in own) == pytest.approx(expected)
+    for d in own:
+        [same] = [x for x in found.differences if (x.first, x.second) == (d.first, d.second)]
+        assert d == replace(same, adjusted_p_value=d.adjusted_p_value)
+    with pytest.raises(KeyError, match="reference 'm9' is none of m0, m1"):
+        found.against("m9")
+    with pytest.raises(ValueError, match="compare without simultaneous=True"):
+        compare(y, scores, measures="hand_till", simultaneous=True).against("m2")
+    with pytest.raises(TypeError, match=r"\.against\(.name.\) of the result adjusts"):
+        compare(y, scores, reference="m2")

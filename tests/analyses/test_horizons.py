@@ -432,7 +432,13 @@ def test_several_horizons():
     assert np.sqrt(np.diag(found.covariances["a - b"])) == pytest.approx(errors, rel=0.1)
     a, b, c = (x.value for x in found.points["a - b"])
     mean = (0.1 * a + 0.3 * b + 0.2 * c) / 0.6  # trapezoids
-    assert found.means["a - b"].value == pytest.approx(mean)
+    difference = found.means["a - b"]
+    assert difference.value == pytest.approx(mean)
+    assert (difference.first, difference.second) == ("a", "b")
+    assert isinstance(found.means["a"], dmfroc.results.Estimate)  # a value has no p-value
+    assert found.means["a"].measure == "brier_score"
+    apart = found.means["a"].value - found.means["b"].value
+    assert difference.value == pytest.approx(apart)
     for name, (low, high) in {x: y.T for x, y in found.simultaneous.items()}.items():
         ends = np.array([x.interval for x in found.points[name]]).T
         assert (low < ends[0]).all()
@@ -636,3 +642,19 @@ def test_scores_of_events_beyond_the_horizon_are_not_called_reversed():
     assert found.value > 0.8
     with pytest.warns(UserWarning, match="larger in class False|below chance"):
         dmfroc.estimate("hand_till", t <= lost, risk)
+
+
+def test_the_one_auc_of_two_classes_is_shown_once_at_several_horizons():
+    rng = np.random.default_rng(0)
+    died, risk, time = rng.integers(0, 2, 300), rng.normal(size=300), rng.exponential(size=300)
+    found = dmfroc.evaluate(died, risk, follow_up=dmfroc.FollowUp(time, [0.2, 0.5]))
+    assert found.means["dmf_auc"].value == pytest.approx(found.means["hand_till"].value)
+    for table in found.tables():
+        assert {str(name) for name in table.columns[0].cells} == {"AUC"}
+    assert "Hand-Till M" not in found.to_html()
+    assert "DMF-AUC" not in str(found)
+    one = dmfroc.compare(
+        *(died, {"a": risk, "b": -risk}),
+        follow_up=dmfroc.FollowUp(time, [0.2, 0.5]),
+    )
+    assert len(one.tables()[1].columns[0].cells) == 3

@@ -183,6 +183,8 @@ def test_all_kinds_of_evidence(tmp_path):
         ([{"measure": "accuracy", "at_least": 0.6, "at_most": 0.5}], "must not be above"),
         ([{"measure": "accuracy", "at_least": float("nan")}], "must not be above"),
         ([{"measure": "accuracy", "at_least": "high"}], "at_least must be a number"),
+        ([{"measure": "accuracy", "at_least": 80}], "range of accuracy, 0 to 1, .* at least 80"),
+        ([{"measure": "accuracy", "at_most": -0.1}], "range of accuracy, 0 to 1, .* at most -0.1"),
         ([{"measure": "accuracy", "at_least": 0.5, "level": 5}], "level must be between"),
         ([{"measure": "calibration_slope", "better_than": "b"}], "neither a greater nor a smaller"),
         ([{"measure": "accuracy", "no_worse_than": "b", "margin": 1}], "margin must be less than"),

@@ -163,6 +163,12 @@ def test_intervals_that_do_not_hold_are_told_in_text_page_and_command(tmp_path):
         assert printed["rehearsed"][0]["n"] == 5
 
 
+def test_the_one_auc_of_two_classes_is_rehearsed_once():
+    found = rehearse(evaluate, Y == 0, SCORES[:, 0], measures=["dmf_auc", "hand_till"], n_samples=4)
+    assert [x.name for x in found.rehearsed] == ["AUC"]
+    assert found.rehearsed[0].n == 4
+
+
 @pytest.mark.parametrize(
     ("analysis", "options", "message"),
     [

@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,7 @@ import dmfroc
 from dmfroc._kit.version import package_version
 from dmfroc.cli import commands as cli
 from dmfroc.cli import outputs as _cli_outputs
+from dmfroc.cli.options import FORMATS
 
 CLASSES = ["ash", "birch", "cedar"]
 N = 60
@@ -173,19 +175,57 @@ def test_help_has_sections_and_fits_a_screen():
         assert [x for x in flags if x not in short or x not in full] == [], name
 
 
-def test_every_command_names_one_to_type_next(good, folder):
-    def following(*words):
-        return invoke(*words).stderr
+HINTED = [
+    "evaluate one.csv --label y --scores p --measures brier_score,auc --where sex=f --level 0.9",
+    "evaluate one.csv --label y --scores p --per-class --direction >=",
+    "compare one.csv --label y --scores p,q",
+    "compare one.csv --label y --scores p,q --margin 0.1 --groups unit",
+    "compare one.csv --answers right,wrong",
+    "leaderboard one.csv --label y --scores p,q --where sex=m",
+    "subgroups one.csv --label y --scores p --by sex",
+    "gate rules.toml one.csv --label y --scores p",
+    "plan one.csv --label y --scores p --half-width 0.05",
+    "agreement one.csv --raters right,wrong",
+    "pool p.json q.json --measure auc",
+    "calibration one.csv --label y --scores p",
+    "threshold one.csv --label y --scores p",
+    "decision one.csv --label y --scores p",
+]
 
-    assert following("evaluate", good, "--label", "tree", "--json") == ""
-    told = following("evaluate", good, "--label", "tree", "--level", "0.9", "--csv")
-    assert told == ""
-    told = following("evaluate", good, "--label", "tree", "--level", "0.9")
-    assert told == f"Next: dmfroc report {good} --label tree --level 0.9\n"
-    told = following("compare", good, folder / "fair.csv", "--label", "tree")
-    assert told == f"Next: dmfroc report {good} {folder / 'fair.csv'} --label tree\n"
-    assert following("measures", "hand_till") == "Next: dmfroc evaluate scores.csv --label COLUMN\n"
-    assert invoke(*told.split()[2:], "-o", folder / "next.html").exit_code == 0
+
+@pytest.mark.slow
+def test_every_command_names_a_line_that_writes_its_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    p, q = (1 / (1 + np.exp(-(rng.normal(size=120) + shift * (2 * y - 1)))) for shift in (1, 0.5))
+    table = pd.DataFrame({"y": y, "p": p, "q": q, "right": (p > 0.5) * 1, "wrong": (q > 0.5) * 1})
+    table["sex"], table["unit"] = np.repeat(["f", "m"], 60), np.arange(120) // 2
+    table.to_csv("one.csv", index=False)
+    Path("rules.toml").write_text('[[rule]]\nmeasure = "auc"\nat_least = 0.5\n')
+    shared = ["evaluate", "one.csv", "--label", "y", "--measures", "auc", "--receipt"]
+    for score in "pq":
+        succeed(*shared, f"{score}.json", "--scores", score)
+    for line in HINTED:
+        done = invoke(*line.split())
+        assert done.exit_code == 0, (line, done.stderr)
+        assert done.stderr.count("Next: ") == 1
+        words = shlex.split(done.stderr.removeprefix("Next: "))
+        assert sorted(words) == sorted(["dmfroc", *line.split(), "-o", "dmfroc-report.html"])
+        done = invoke(*words[1:])
+        assert (done.exit_code, done.stderr) == (0, ""), line
+        Path("dmfroc-report.html").unlink()
+    told_of = {x.split()[0] for x in HINTED}
+    with_output = {x for x, command in cli.app.commands.items() if FORMATS[-1] in command.params}
+    assert told_of == with_output
+
+
+def test_no_line_is_named_where_none_writes_a_report(good, tmp_path):
+    assert invoke("measures", "hand_till").stderr == ""
+    for form in ("--json", "--csv"):
+        assert invoke("evaluate", good, "--label", "tree", form).stderr == ""
+    page = tmp_path / "page.html"
+    assert invoke("evaluate", good, "--label", "tree", "-o", page).stderr == ""
 
 
 def test_help_imports_nothing_slow():

@@ -285,7 +285,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("evaluate F --label y --truth F --on i", "give --id the column that names the rows"),
         ("evaluate F --label y --direction <", "give --direction '>=' if large scores speak"),
         ("compare F F --label y --paired", "give nothing instead: rows are paired by default"),
-        ("compare F F --label y --test delong", "give nothing instead: p-values come with all"),
+        ("compare F F --label y --test non-inferiority", "test or --margin for non-inferiority"),
         ("threshold F --label y --method youden", "give --criterion youden"),
         ("threshold F --label y --by youden", "(did you mean --criterion?)"),
         ("leaderboard F --answers y", "ranks are of two models or more, by one measure: name two"),

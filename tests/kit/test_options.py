@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import dmfroc
-from dmfroc._kit.options import choice, nonnegative, proportion
+from dmfroc._kit.options import choice, listed, nonnegative, proportion
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,12 @@ def test_a_key_of_jax_is_a_random_state_everywhere(make):
         assert first != other or isinstance(first, tuple)
     with pytest.raises(TypeError, match=r"^random_state is traced .* dmfroc.functional.accuracy,"):
         jax.jit(calls[0])(make(0))
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "told"),
+    [([], 1, "one value, but it is empty"), ([1], 2, "2 values, but it holds 1")],
+)
+def test_lists_say_how_many_values_they_need(values, least, told):
+    with pytest.raises(ValueError, match=f"horizons must hold at least {told}"):
+        listed("horizons", values, least)

@@ -153,6 +153,48 @@ def test_scores_that_are_no_probabilities_are_not_called_calibrated():
     assert "net benefit" not in page.split('id="data">')[0]
 
 
+def test_charts_of_probabilities_list_the_classifiers_that_they_draw():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    margin = rng.normal(size=200) + 1.5 * y
+    named = {"margin": margin, "risk": 1 / (1 + np.exp(0.7 - margin)), "logit": 3 * margin}
+    page = dmfroc.compare(y, named, measures="hand_till").to_html()
+    for section in ("calibration", "decisions"):
+        part = page.split(f'<section id="{section}"')[1].split("</section>")[0]
+        key = part.split('<div class="key"')[1].split("</div>")[0]
+        assert [x for x in named if x in key] == ["risk"]
+        assert "Not shown, as the scores are no probabilities: margin, logit." in part
+    key = page.split('<section id="curve"')[1].split('<div class="key"')[1].split("</div>")[0]
+    assert all(x in key for x in named)
+
+
+def test_a_calibration_error_of_one_class_says_so():
+    """Beside the measure of that name, which is of the predicted class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    risk = 1 / (1 + np.exp(0.7 - rng.normal(size=200) - 1.5 * y))
+    page = dmfroc.evaluate(y, risk, measures="expected_calibration_error").to_html()
+    [text] = set(re.findall(r"ECE 0\.\d{3}[^<;\"]*", page))
+    assert text.endswith(", of class 1")
+
+
+def test_a_report_shows_what_the_comparison_holds():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    named = {f"m{i}": rng.normal(size=200) + 1.2 * y for i in range(4)}
+    for simultaneous, method in ((False, "Holm"), (True, "max-T")):
+        found = dmfroc.compare(y, named, measures="hand_till", simultaneous=simultaneous)
+        page = found.to_html()
+        assert f"Adjusted ({method})" in page_parts(page)["text"]
+        held = {frozenset((d.first, d.second)): d for d in found.differences}
+        shown = embedded(page)["differences"]
+        assert len(shown) == 6
+        for row in shown:
+            d = held[frozenset((row["first"], row["second"]))]
+            assert row["adjusted_p_value"] == d.adjusted_p_value
+            assert sorted(map(abs, row["interval"])) == sorted(map(abs, d.interval))
+
+
 def test_decisions_are_those_of_the_decision_curve():
     predictions = sample(2.0, labels=["a", "b"])
     text = evaluation_page(dmfroc.evaluate(predictions))
@@ -316,18 +358,18 @@ def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     for name, e in comparison.estimates.items():
         assert f"{name} ({digits(e.value, e.standard_error)})" in lead
     best = max(comparison.estimates, key=lambda name: comparison.estimates[name].value)
-    at_once = {frozenset((d.first, d.second)): d for d in comparison.at_once}
+    found_of = {frozenset((d.first, d.second)): d for d in comparison.differences}
     found = {caption: rows for caption, [_, *rows] in parts["tables.csv"].items()}
     [rows] = [rows for caption, rows in found.items() if "the best against the others" in caption]
     assert [row[0] for row in rows] == [best] * 5
     for row in rows:
-        d = at_once[frozenset(row[:2])]
+        d = found_of[frozenset(row[:2])]
         assert float(row[4]) == d.p_value
         assert float(row[5]) == d.adjusted_p_value
         assert float(row[2]) == abs(d.value)
     [others] = [rows for caption, rows in found.items() if caption == "Differences of the others"]
     assert len(others) == 10
-    assert "intervals are not adjusted" not in parts["text"]
+    assert "intervals are not adjusted" in parts["text"]
 
 
 def test_a_verdict_of_twelve_names_a_few():
