@@ -34,16 +34,17 @@ from dmfroc.measures.registry import also_called, family, register
 from dmfroc.measures.statistics.forecasts import (
     LEAST_PROBABILITY,
     MOST_BINS,
-    BinnedForecasts,
     Bins,
     bins_with_variances,
     class_bins,
     class_bins_for_pairs,
+    few_in_bins,
     impossible_message,
     joint_top_bins,
     mean_of_rows,
     no_probabilities,
     probability_losses,
+    squared_gaps,
     top_label_bins,
     top_ranks,
 )
@@ -51,7 +52,6 @@ from dmfroc.measures.statistics.statistic import Sums
 
 DEFAULT_N_BINS = 10
 _ROUNDING = 1e-9
-_FEW_IN_BIN = 5  # observations
 _BINS = (-2, -1)  # the axes of curves and bins
 
 _OfBins = Float[np.ndarray, "curves bins"]
@@ -78,16 +78,6 @@ def _skill_of_logarithms(table: Sums, xp: Any) -> Any:
 def _reliability(table: Bins, xp: Any) -> Any:
     gaps = (table.forecast - table.outcome) ** 2
     return divide(gaps, table.weight, xp).sum(_BINS) / (2 * _total(table))
-
-
-def squared_gaps(table: Bins, xp: Any) -> Any:
-    """Return the products of two gaps of each bin, as a mean over all pairs of its rows.
-
-    So the mean squared gap lacks what the variance of the outcomes adds to it.
-    """
-    pairs = table.weight**2 - table.squared_weight
-    pairs = xp.where(pairs > _ROUNDING * table.weight**2, pairs, 0.0)  # 0 if a row is alone
-    return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
 
 
 def _reliability_of_pairs(table: Bins, xp: Any) -> Any:
@@ -481,20 +471,6 @@ def _squared_error(table: Bins, xp: Any) -> Any:
     return xp.maximum(mean, 0.0)
 
 
-def _few_in_bins(bins: Callable[..., BinnedForecasts], predictions: Predictions) -> str | None:
-    """Say that most of the error is in bins of so few rows that others like them may be unseen."""
-    table = bins(predictions).count(predictions.sample_weight, np)
-    n = divide(table.weight**2, table.squared_weight, np)
-    errors = divide((table.outcome - table.forecast) ** 2, table.weight, np)
-    if not errors[n < _FEW_IN_BIN].sum() > errors.sum() / 2:
-        return None
-    return (
-        f"most of the gap between forecasts and outcomes is in bins of fewer than {_FEW_IN_BIN} "
-        "observations, and one alone in its bin does not count: the interval may cover 50 to 85 % "
-        "instead of 95"
-    )
-
-
 def _slopes_of_squared_error(table: Bins) -> tuple[_OfBins, _OfBins]:
     """Return slopes scaled so that the sum of the squared influences estimates the variance.
 
@@ -573,7 +549,7 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
         _CorrectedError(_squared_error, _slopes_of_squared_error),
         bounds=(0.0, float(min(k, 2))),
         obstacle=WithOptions(_fewer_than, k),
-        interval=replace(FLAT_AT_ENDS, caveat=WithOptions(_few_in_bins, bins)),
+        interval=replace(FLAT_AT_ENDS, caveat=WithOptions(few_in_bins, bins)),
     )
 
 

@@ -13,7 +13,7 @@ from dmfroc._kit.compiled import double_precision
 from dmfroc.curves import calibration_curve
 from dmfroc.measures import MEASURES
 from dmfroc.measures.measure import bind
-from dmfroc.measures.probabilities import squared_gaps
+from dmfroc.measures.statistics.forecasts import squared_gaps
 
 CLASSES, SCORES = normal_scores(3, 67, 3, prior=[0.5, 0.3, 0.2])
 PROBABILITIES = np.exp(SCORES) / np.exp(SCORES).sum(axis=1, keepdims=True)
