@@ -22,7 +22,8 @@ _NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
 _FEW_SCORES = 1 << 16  # up to which they always are
-_N_DIVISIONS = 16  # fewer, if it is clear before that they show no notable bias
+_N_DIVISIONS = 16  # of so few; fewer of more, and if it is clear before what bias they show
+_EXACT = 0.1  # of a standard error: two of the bias that halves show
 _PART_SHOWN = 0.5  # of the bias of tiny classes
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
@@ -81,8 +82,7 @@ def bias_of(
         bias, part = value - bare_value_of(measure.interval.debiased, predictions), 1.0
     elif function is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
-        n_scores = len(predictions.true) * n_classes
-        if few or few_decide or n_scores <= _FEW_SCORES:
+        if few or few_decide or _n_scores(predictions) <= _FEW_SCORES:
             bias = _bias_of_halves(function, value, error, depends_on_sizes)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
     bias = bias if is_notable else 0.0
@@ -91,8 +91,11 @@ def bias_of(
 
 def has_halves(predictions: Predictions, units: Units) -> bool:
     """Whether halves of each class can be evaluated in little time."""
-    n_scores = len(predictions.true) * len(predictions.present)
-    return units.n_complete_sets >= 2 and n_scores <= _MOST_SCORES
+    return units.n_complete_sets >= 2 and _n_scores(predictions) <= _MOST_SCORES
+
+
+def _n_scores(predictions: Predictions) -> int:
+    return len(predictions.true) * len(predictions.present)
 
 
 def _depends_on_few(measure: Measure, predictions: Predictions) -> bool:
@@ -127,7 +130,8 @@ def _bias_of_halves(
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
     values, bias, division = np.zeros((0, 2)), 0.0, divisions(*function.sample)
-    for number in range(_N_DIVISIONS):
+    n_divisions = _N_DIVISIONS * _FEW_SCORES // _n_scores(function.sample.predictions)
+    for number in range(min(max(n_divisions, 2), _N_DIVISIONS)):
         if (halves := division(number, by_chance)) is None:
             continue
         values = np.append(values, [function.values_of_each(halves)], axis=0)
@@ -137,7 +141,7 @@ def _bias_of_halves(
         bias = float(values.mean()) - value
         if len(values) > 1:
             chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))
-            if abs(bias) + 2 * chance < _NOTABLE_BIAS * error:
+            if 2 * chance < max(_NOTABLE_BIAS * error - abs(bias), _EXACT * error):
                 break
     return bias
 
