@@ -57,10 +57,10 @@ def test_a_bias_within_the_error_is_not_allowed_for():
     limits = facts_in(sample, measure).limits
     bias = _bias_of_halves(limits.function, limits.value, 0.0)
     assert bias > 0
-    for error, expected in ((3.9 * bias, bias), (4.1 * bias, 0.0)):
+    for error, expected in ((3.5 * bias, bias), (4.5 * bias, 0.0)):  # a notable one is 1/4
         found = bias_of(measure, limits.value, error, sample, limits.function)
-        assert found.of_value == expected
-        assert found.allowed == 2 * expected  # halves show half of that of tiny classes
+        assert found.of_value == pytest.approx(expected, rel=0.1)
+        assert found.allowed == 2 * found.of_value  # halves show half of that of tiny classes
     unbiased = bias_of(measures.accuracy(), 0.8, 1e-9, sample, limits.function)
     assert unbiased.of_value == 0
 
