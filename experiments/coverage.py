@@ -371,6 +371,9 @@ def picture(cells: pd.DataFrame) -> Figure:
     return figure
 
 
+N_WORST = 8
+
+
 def designs_table(table: pd.DataFrame) -> str:
     rows = []
     for (design, measure), part in table.groupby(["design", "measure"], sort=False):
@@ -385,18 +388,19 @@ def designs_table(table: pd.DataFrame) -> str:
                 f"{part['width'].mean() / (high - low):.2f}",
             ]
         )
+    rows.sort(key=lambda row: float(row[4]))
     header = ["design", "measure", "bias", "mean SE / sd", "coverage, %"]
-    return markdown_table([*header, "width / sampling range"], rows)
+    return markdown_table([*header, "width / sampling range"], rows[:N_WORST])
 
 
 def bootstrap_summary(table: pd.DataFrame, n_samples: int) -> str:
     """Count the cells of the bootstraps within the limits."""
     rows = []
-    keys = ["measure", "method", "interval_type"]
-    for (measure, method, interval_type), part in table.groupby(keys, sort=False):
+    table, keys = table[table["method"] == "bootstrap"], ["measure", "interval_type"]
+    for (measure, interval_type), part in table.groupby(keys, sort=False):
         covered = part.groupby(["n_classes", "n", "skew", "strength"])["covered"].mean()
         smallest = np.array([class_sizes(*cell[:3]).min() for cell in covered.index])
-        names = [MEASURES[measure].title, f"{method}, {interval_type}"]
+        names = [MEASURES[measure].title, interval_type]
         rows += rows_within(names, smallest, covered.to_numpy(), n_samples)
     return markdown_table(["measure", "interval", *WITHIN_HEADER], rows)
 
@@ -449,48 +453,32 @@ def page(tables: dict[str, pd.DataFrame], cells: pd.DataFrame, samples: dict[str
 Made by `experiments/coverage.py`. Nominal coverage is 95 %, and the level of the tests 5 %. The
 truth is measured in about {POPULATION:,} observations with the same class proportions.
 
+[Choosing](../choosing.md) says which method to use when.
 [Can I trust it?](trust.md) has the same of every measure, and
 [Intervals near perfection](near_perfect.md) and [Paired tests near perfection](paired_tests.md)
 those of classifiers that hardly err.
 
-## Which method when
-
-* **Jackknife, the default: use this.** It costs one evaluation. In small samples of near-perfect
-  classifiers it covers up to 100 %, and down to 90 % with classes of ten or fewer; a warning says
-  so.
-* **Bootstraps: use them if you need draws.** With fewer than ten cases of a class they are too
-  short, and they warn. BCa, the default, corrects the skewness of near-perfect classifiers; plain
-  percentiles do not.
-* **Bayesian model: use it if you want the posterior of the curve.** Its intervals of near-perfect
-  classifiers are shorter than the jackknife's and cover 90 to 94 %.
-* **The paper's bootstrap: do not use it**, except to reproduce the paper. It treats the cells of
-  the rate matrices as independent.
-
 ## Every kind of sample
 
-There are {len(cells) // len(GRID_MEASURES)} cells with {samples["grid"]} samples each. They
-combine:
-
-* 2, 3 and 5 classes with 100 or 1,000 observations, 10 classes with 1,000
-* balanced classes, or a draw of Dirichlet(1) with at least five observations of each
-* a weak, a good and a near-perfect classifier
-* continuous scores, or scores rounded to tenths
-
-Class sizes are fixed within a cell.
+There are {len(cells) // len(GRID_MEASURES)} cells with {samples["grid"]} samples each. They combine
+2, 3 and 5 classes with 100 or 1,000 observations, and 10 with 1,000; balanced classes, or a draw of
+Dirichlet(1) with at least five of each, fixed within a cell; three classifiers; scores that are
+continuous or rounded to tenths.
 
 {summary(cells, samples["grid"])}
 
 ![Coverage of each cell against the size of its smallest class](../images/coverage.png)
 
- The Monte Carlo error of a coverage,
+The Monte Carlo error of a coverage,
 {monte_carlo_error(samples["grid"])} points, is not included.
 
 ## Hard cases
 
-There are {samples["designs"]} samples of each design. A to D have random class sizes. In D
-the rarest class has about three cases, and the interval depends on the variance of the other
-classes. Informedness is estimated for given class sizes. *SE* is the jackknife's standard error,
-*sd* the standard deviation of the values over the samples, *sampling range* their middle 95 %.
+There are {samples["designs"]} samples of each design; these are the {N_WORST} rows of 24 that
+cover least. A to D
+have random class sizes, in D about three cases of the rarest class. Informedness is estimated for
+given class sizes. *SE* is the jackknife's standard error, *sd* the standard deviation of the values
+over the samples, *sampling range* their middle 95 %.
 
 {designs_table(tables["designs"])}
 
@@ -498,10 +486,8 @@ classes. Informedness is estimated for given class sizes. *SE* is the jackknife'
 
 There are {samples["bootstrap"]} samples of each cell, with 1,000 draws. The Monte Carlo error
 of a coverage is {monte_carlo_error(samples["bootstrap"])} points. The smallest class has 100 or 54
-observations; with fewer than ten the bootstraps are too short, and warn.
-
-* **bca**, the default, corrects bias and skewness and uses the jackknife's t quantile.
-* **percentile** uses the quantiles of the draws.
+observations; with fewer than ten the bootstraps are too short, and warn. The Bayesian bootstrap is
+in `experiments/results/coverage_bootstrap.parquet`.
 
 {bootstrap_summary(tables["bootstrap"], samples["bootstrap"])}
 
@@ -524,8 +510,7 @@ correlated scores.
 
 {samples["errors"]} data sets have five classes of unlike sizes, or three for the volumes. They have
 {RANKED:,} observations, and scores of two digits. The bootstrap has {RANKING_DRAWS} draws within
-the classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. A measure
-with kinks would show by a ratio far from one.
+the classes, so that one ratio has an error of {100 / np.sqrt(2 * RANKING_DRAWS):.0f} %. 
 
 {errors_text(tables["errors"])}
 """

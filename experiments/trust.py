@@ -47,7 +47,7 @@ MOST_ON_A_SIDE = 0.045  # of the misses, where a cell claims to hold
 LOWEST = 0.85  # which no cell may miss, with a warning or without
 LONGEST = 1.25  # oracles, of an interval that counts as short
 N_SHOWN = 8  # cells in a table
-SHOWN_BELOW = 0.875  # least coverage of a measure, in the table of measures
+SHOWN_BELOW = 0.8  # least coverage of a measure, in the table of measures
 OFTEN = 0.9  # the share of estimates with a warning
 
 
@@ -371,7 +371,7 @@ def peers_table(cells: pd.DataFrame) -> str:
     return markdown_table([*header, "peer's coverage"], rows)
 
 
-def table_of_cells(cells: pd.DataFrame) -> str:
+def table_of_cells(cells: pd.DataFrame, n: int = N_SHOWN) -> str:
     """Return all numbers of the cells that cover least."""
     rows = [
         [
@@ -384,7 +384,7 @@ def table_of_cells(cells: pd.DataFrame) -> str:
             f"{row.bias_over_sd:+.2f}",
             f"{100 * row.told:.0f}",
         ]
-        for row in cells.sort_values("coverage").head(N_SHOWN).itertuples()
+        for row in cells.sort_values("coverage").head(n).itertuples()
     ]
     if not rows:
         return "None."
@@ -441,19 +441,13 @@ def page(cells: pd.DataFrame) -> str:
     fails = failing(cells)
     untold, claiming = cells[fails & ~is_told], cells[~fails & ~is_told]
     far = cells[(cells["coverage"] < LOWEST) & cells["is_short"] & is_told]
-    sizes = "\n".join(
-        f"* {name} ({', '.join(map(str, DESIGNS[name].sizes[:4]))}"
-        f"{', ...' if len(DESIGNS[name].sizes) > 4 else ''})"
-        for name in DESIGNS
-        if name in set(cells["design"])
-    )
     missing = ", ".join(name for name in DESIGNS if name not in set(cells["design"]))
     not_run = f"\nNot run: {missing}.\n" if missing else ""
     return f"""# Can I trust it?
 
 Made by `experiments/trust.py`. This page reports how often the default 95 % interval of every
-measure covers the truth, and how long it is. [Can I trust it in use?](uses.md) studies judges,
-comparisons, margins, subgroups and other designs of use. There are {most} samples
+measure covers the truth, and how long it is; [Can I trust it in use?](uses.md) studies other uses.
+There are {most} samples
 of each design for what is used most, {n} for most measures, and {fewest} or more for those that
 take longest. The Monte Carlo error of a coverage is {monte_carlo(most)}, {monte_carlo(n)} and
 {monte_carlo(fewest)} points, that of a length about
@@ -462,12 +456,11 @@ If class shares are the same in every sample, `stratify=True` is set.
 
 The truth is the value in a population of {POPULATION:,}; of {LARGER * POPULATION:,} if a class has
 less than {100 * RARE:g} % of it; of {COSTLY_POPULATION:,} for the volumes. Samples are fresh: none
-was used to develop intervals. Some designs were used, and rules were changed after a look at the
-confirming ones. New designs were added when all rules stood. The pools are those of
-[near_perfect](near_perfect.md). Spiegelhalter's z is left out: a test statistic
-has no value in a population.
+was used to develop intervals. Rules were changed after a look at the confirming designs; the new
+ones were added when all rules stood. The pools are those of [near_perfect](near_perfect.md).
 {not_run}
-A cell is a measure and a design.
+A cell is a measure and a design; `experiments/_populations.py` has the designs, and
+`experiments/results/trust_cells.csv` all cells.
 
 * It **holds** if its coverage is between {100 * LEAST:g} and {100 * MOST:g} %. A coverage outside
   still holds if chance explains it in {100 * CHANCE:g} % of such cells.
@@ -477,7 +470,7 @@ A cell is a measure and a design.
   ([why](../uncertainty.md)).
 * It has **a warning** if at least {100 * OFTEN:.0f} % of its estimates have one.
 
-With so few samples, a cell that holds may cover some points less or more.
+
 
 {counts}
 
@@ -495,24 +488,16 @@ the right.
 
 ## What covers less than {100 * LOWEST:.0f} %, with a warning
 
-{len(far)} cells; these are the {N_SHOWN} that cover least.
+{len(far)} cells; these are the {N_SHOWN // 2} that cover least.
 
-{table_of_cells(far)}
+{table_of_cells(far, N_SHOWN // 2)}
 
 ## Measures and their peers
 
-Measures that cover less than {100 * SHOWN_BELOW:g} % in a design. All cells are in
-`experiments/results/trust_cells.csv`. The peers are
+Measures that cover less than {100 * SHOWN_BELOW:g} % in a design. The peers are
 the logit interval of areas (DeLong), Wilson's of accuracies, and Wald's of all others.
 
 {peers_table(cells)}
-
-## The designs
-
-The score of an observation's own class exceeds the others by a shift, with normal noise. Class
-sizes are in brackets.
-
-{sizes}
 
 Do not pool the scores of several cross-validation folds: they come from several classifiers, and
 no interval here accounts for that. Name the folds by [`folds=`](../cross_validation.md)."""
