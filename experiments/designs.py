@@ -273,29 +273,34 @@ def sampled_pairs(generator: np.random.Generator, size: int) -> list[dict]:
     return rows
 
 
+REPLICATIONS = 200
+
+
 def studies() -> dict[str, Study]:
-    common = {"seed": 1, "directory": RESULTS}
+    common = {"replications": REPLICATIONS, "seed": 1, "directory": RESULTS}
     few = grid(learner=list(LEARNERS), n=[300, 1000], n_folds=[5])
     few += grid(learner=list(LEARNERS), n=[300], n_folds=[10])
     many = grid(n_models=[5, 20], design=["equal"])
     many += grid(n_models=[50], design=["and a worse one", "and a better one"])
     learned = grid(learner=["logistic", "25 neighbours"], n=[300], n_folds=[5])
     return {
-        "models": Study("designs_models", models, many, replications=200, **common),
-        "folds": Study("designs_folds", folds, few, replications=200, **common),
-        "algorithm": Study("designs_algorithm", algorithm, learned, replications=200, **common),
+        "models": Study("designs_models", models, many, **common),
+        "folds": Study("designs_folds", folds, few, **common),
+        "algorithm": Study("designs_algorithm", algorithm, learned, **common),
         "subgroups": Study(
-            "designs_subgroups", subgroups, grid(strength=[1.0, 2.0]), replications=200, **common
+            "designs_subgroups",
+            subgroups,
+            grid(strength=[1.0, 2.0]),
+            **common,
         ),
-        "runs": Study("designs_runs", runs, grid(n_runs=[5]), replications=200, **common),
+        "runs": Study("designs_runs", runs, grid(n_runs=[5]), **common),
         "pairs": Study(
-            "sampled_pairs", sampled_pairs, grid(size=[20, 100]), replications=100, **common
+            "sampled_pairs", sampled_pairs, grid(size=[20, 100]), **common | {"replications": 100}
         ),
         "plans": Study(
             "designs_plans",
             planned,
             grid(measure=MEASURES_OF_DESIGNS),
-            replications=200,
             **common,
         ),
     }
@@ -312,6 +317,9 @@ def with_error(shares: pd.Series) -> str:
     return f"{percent(shares.mean())} ± {percent(shares.std(ddof=0) / np.sqrt(len(shares)))}"
 
 
+N_LEAST, N_MOST = 5, 3  # rows of the table of folds that cover least and most
+
+
 def folds_table(table: pd.DataFrame) -> str:
     rows = [
         [
@@ -325,6 +333,8 @@ def folds_table(table: pd.DataFrame) -> str:
         for (learner, n, n_folds), part in table.groupby(["learner", "n", "n_folds"], sort=False)
         for name in MEASURES_OF_DESIGNS
     ]
+    rows.sort(key=lambda row: float(row[4]))
+    rows = rows[:N_LEAST] + rows[N_LEAST:][-N_MOST:]
     for name in MEASURES_OF_DESIGNS:
         of_folds, pooled = (
             with_error(table[f"{name}_{kind}"]) for kind in ("covered", "pooled_covered")
@@ -344,14 +354,13 @@ def algorithm_table(table: pd.DataFrame) -> str:
         [
             learner,
             title,
-            len(part),
             with_error(part[f"{name}_covered"]),
             f"{part[f'{name}_width'].mean():.4f}",
         ]
         for learner, part in table.groupby("learner", sort=False)
         for name, title in methods.items()
     ]
-    return markdown_table(["learner", "interval", "samples", "coverage, %", "mean width"], rows)
+    return markdown_table(["learner", "interval", "coverage, %", "mean width"], rows)
 
 
 def models_table(table: pd.DataFrame) -> str:
@@ -359,7 +368,6 @@ def models_table(table: pd.DataFrame) -> str:
         [
             n_models,
             design,
-            len(part),
             with_error(part["rejects"]),
             with_error(1 - part["naive"]),
             with_error(part["covered"]),
@@ -368,7 +376,7 @@ def models_table(table: pd.DataFrame) -> str:
         ]
         for (n_models, design), part in table.groupby(["n_models", "design"], sort=False)
     ]
-    header = ["models", "design", "samples", "a difference of equal ones significant, %"]
+    header = ["models", "design", "a difference of equal ones significant, %"]
     header += ["naive interval of the winner misses, %", "ours covers, %"]
     return markdown_table([*header, "best set has the best, %", "excludes a worse one, %"], rows)
 
@@ -377,12 +385,11 @@ def subgroups_table(table: pd.DataFrame) -> str:
     rows = [
         [
             f"{strength:g}",
-            len(part),
             *(with_error(part[name]) for name in ("omnibus", "rejects", "covered")),
         ]
         for strength, part in table.groupby("strength")
     ]
-    header = ["strength", "samples", "omnibus test rejects, %", "some difference significant, %"]
+    header = ["strength", "omnibus test rejects, %", "some difference significant, %"]
     return markdown_table([*header, "all intervals cover, %"], rows)
 
 
@@ -394,8 +401,8 @@ def runs_table(table: pd.DataFrame) -> str:
         "crossed_random": "new runs, crossed",
         "nested_random": "new runs, independent",
     }
-    rows = [[title, len(table), with_error(table[name])] for name, title in names.items()]
-    return markdown_table(["test", "samples", "rejects, %"], rows)
+    rows = [[title, with_error(table[name])] for name, title in names.items()]
+    return markdown_table(["test", "rejects, %"], rows)
 
 
 def plans_table(table: pd.DataFrame) -> str:
@@ -440,15 +447,18 @@ Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tes
 
 Three classes, five normal features. The truth of a sample is the mean, over its fitted models, of
 their value in {3 * FRESH_OF_CLASS:,} fresh cases (quasi-random ones);
-{tables["folds"]["replication"].nunique()} samples of each row, and all together in the last ones.
+{tables["folds"]["replication"].nunique()} samples of each row. These are the {N_LEAST} of
+{3 * len(studies()["folds"].settings)} rows that cover least, the {N_MOST} that cover most, and all
+together;
+`experiments/results/designs_folds.parquet` has the others.
 
 {folds_table(tables["folds"])}
 
 ## Cross-validation, the learner
 
 M of learners with 300 cases and five folds. The truth is the mean over {TRAINING_SETS} training
-sets: for nested cross-validation (10 repeats) sets of 300 cases, for the intervals that know only
-the values in the folds sets of 240, as in the folds.
+sets: of 300 cases for nested cross-validation (10 repeats), of 240 for the others, as in the folds.
+There are {REPLICATIONS} samples.
 
 {algorithm_table(tables["algorithm"])}
 
@@ -457,8 +467,7 @@ the values in the folds sets of 240, as in the folds.
 Two classes of 200 cases, scores of the models correlated {CORRELATION}. The models are equally
 good; in some designs there is one more, four standard errors of a difference worse or better.
 Differences are those of the equal ones. The winner's naive interval is that of a model named
-beforehand. Where several models are best, each of them counts: the best set holds a given one of
-them so often.
+beforehand. Where several models are best, each counts. There are {REPLICATIONS} samples.
 
 {models_table(tables["models"])}
 
@@ -467,14 +476,14 @@ them so often.
 ## Subgroups
 
 Three equal groups of 200, 100 and 60 cases, three classes; the family of differences is that of
-every two groups and of each and all others.
+every two groups and of each and all others. There are {REPLICATIONS} samples.
 
 {subgroups_table(tables["subgroups"])}
 
 ## Several training runs
 
 Two equally good learners, five independent runs of each, whose quality varies by about as much as
-the sampling of 300 cases.
+the sampling of 300 cases; {REPLICATIONS} samples.
 
 {runs_table(tables["runs"])}
 
@@ -494,8 +503,7 @@ observations; {tables["pairs"]["replication"].nunique()} samples of each size.
 
 {pairs_table(tables["pairs"])}
 
-The standard error adds the error from the draw of the pairs to that from the observations. A pair
-of small classes differs from others also by chance, which then counts twice.
+The standard error adds the error from the draw of the pairs to that from the observations.
 """
 
 

@@ -292,8 +292,8 @@ def studies() -> dict[str, Study]:
 
 
 def report(table: pd.DataFrame) -> str:
-    """Return a row for each design, number of studies, and quantity."""
-    rows = []
+    """Return a row for each design, number of studies, and quantity but specificities."""
+    rows, of_specificities = [], []
     for design in DESIGNS:
         of_design = table[table["design"] == design]
         for n_studies, quantity in of_design[["n_studies", "quantity"]].drop_duplicates().values:
@@ -301,6 +301,9 @@ def report(table: pd.DataFrame) -> str:
             part = of_design[is_part]
             by_sample = part.groupby(["replication", "sample"])
             covered = 1 - by_sample[["below", "above"]].mean().sum(axis=1)
+            if quantity.startswith("specificity"):
+                of_specificities.append(100 * covered.mean())
+                continue
             deviation = part["error"].std()
             rows.append(
                 [
@@ -322,7 +325,11 @@ def report(table: pd.DataFrame) -> str:
         "bias / sd",
         "posterior sd / sd",
     ]
-    return markdown_table(header, rows)
+    least, most = min(of_specificities), max(of_specificities)
+    return f"""{markdown_table(header, rows)}
+
+Specificities, which are in `experiments/results/meta_analysis*.parquet`, cover {least:.1f} to
+{most:.1f} %."""
 
 
 def page(table: pd.DataFrame) -> str:
@@ -347,15 +354,13 @@ as many and as long, and are run again where a draw diverges or chains disagree.
   Every person counts in four pairs, with results that have latent correlations of
   {SAME_PERSON:g}. Rates are those of the average pair, and of each of the six.
 - Six pairs of a table: each person of three classes is called one of them; both rates of all pairs
-  are of these calls, so that a person who is called wrong counts against a sensitivity and against
-  a specificity. Log odds of each wrong call are normal about {MEAN_LOG_ODDS:g}, with the same
+are of these calls. Log odds of each wrong call are normal about {MEAN_LOG_ODDS:g}, with the same
   deviations of pairs and of pairs in a study, and one of the study, {SD[0]:g}.
 
 {report(table)}
 
-Standard deviations and biases are those of logits, of the area too. With ten studies a posterior is
-wider than estimates vary: how much studies differ is estimated with nine degrees of freedom, which
-alone makes its standard deviation 1.13 times as large.
+Standard deviations and biases are those of logits, of the area too. With ten studies, nine degrees
+of freedom of what studies differ make posteriors 1.13 times as wide.
 """
 
 
