@@ -461,9 +461,9 @@ those of classifiers that hardly err.
 ## Every kind of sample
 
 There are {len(cells) // len(GRID_MEASURES)} cells with {samples["grid"]} samples each. They combine
-2, 3 and 5 classes with 100 or 1,000 observations, and 10 with 1,000; balanced classes, or a draw of
-Dirichlet(1) with at least five of each, fixed within a cell; three classifiers; scores that are
-continuous or rounded to tenths.
+2, 3 and 5 classes with 100 or 1,000 observations, and 10 with 1,000. Classes are balanced, or drawn
+from Dirichlet(1) with at least five of each, and fixed within a cell. Classifiers are weak, good
+and near-perfect, and scores are continuous or rounded to tenths.
 
 {summary(cells, samples["grid"])}
 

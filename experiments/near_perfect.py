@@ -19,7 +19,7 @@ from dmfroc.measures import get_measure
 
 LEVEL, Z = 0.95, 1.96
 POOL = 100_000  # observations of a population; its values are computed from all of them
-N_WORST = 8  # cells in a table
+N_WORST = 5  # cells in a table
 N_SAMPLES = 200
 MEASURES = (
     "hand_till",
@@ -315,14 +315,13 @@ Made by `experiments/near_perfect.py`: coverage and length of the default 95 % i
 {n} samples of each of {n_populations} populations. The Monte Carlo error of a coverage of 95 %
 is {error:.1f} points.
 
-Lengths are in oracles: the mean length, divided by the distance between the 2.5 and 97.5 %
-quantiles of the value's distribution over the samples. If errors are so rare that a sample often
-has none, no interval that covers can be that short: about 1.5 to 1.9 is the least
-([why](../uncertainty.md)).
+Lengths are in oracles: the distance between the 2.5 and 97.5 % quantiles of the values in the
+samples. If samples often have no error, no interval that covers is that short: about 1.5 to 1.9
+is the least ([why](../uncertainty.md)).
 
-The populations are smooth (normal or skewed logits, models fitted to the digits data and
-resampled), noisy (wrong labels, heavy tails, ties, inverted observations), have a rare class, or
-are ordinary (values below .97), which only the file of results has. Peers are the logit interval of
+The populations are smooth, noisy (wrong labels, heavy tails, ties, inverted observations), have a
+rare class, or are ordinary (values below .97), which only the file of results has. Peers are the
+logit interval of
 areas (DeLong), Wilson's of accuracies, and Wald's of all others. All cells are in
 `experiments/results/near_perfect.csv`.
 

@@ -404,14 +404,12 @@ def studies() -> dict[str, Study]:
 def cells_of(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each use, population and measure."""
     by = table.groupby(["use", "population", "measure"], sort=False)
-    refused = by["refused"].agg(lambda texts: next((x for x in texts if x), ""))
     missed = table[table["held"] == 0].groupby(["use", "population", "measure"], sort=False)
     found = by["held"].agg(["count", "mean"]).rename(columns={"count": "samples"})
     found["above"] = by["above"].mean()
     sd, length = by["value"].std(), by["length"].median()
     found["length"] = length / (2 * stats.norm.ppf((1 + LEVEL) / 2) * sd.replace(0, np.nan))
     found["told_misses"] = missed["told"].mean()
-    found["refused"] = refused
     hits = np.round(found["mean"] * found["samples"])
     found["fails"] = stats.binom.cdf(hits, found["samples"], LEAST) < CHANCE
     return found.reset_index()
@@ -459,17 +457,11 @@ def page(cells: pd.DataFrame) -> str:
     n = int(known["samples"].median())
     fails = known[known["fails"]]
     warned = fails["told_misses"].fillna(0) >= 0.9
-    refused = cells[cells["refused"] != ""].drop_duplicates(["use", "measure"])
-    refusals = [
-        [use, ", ".join(f"`{x}`" for x in of["measure"]), error + " ..."]
-        for (use, error), of in refused.groupby(["use", "refused"], sort=False)
-    ]
     return f"""# Can I trust it in use?
 
 Made by `experiments/uses.py`. [Can I trust it?](trust.md) studies every measure in plain calls.
-This page studies measures in designs of use: groups, folds, judges, another prevalence,
-comparisons, margins, subgroups, training runs, chosen thresholds, bootstraps and posteriors. Each
-is studied in four populations: ordinary, with a rare class, near perfection, and small. All
+This page studies measures in the designs of use in the second table, each in four populations:
+ordinary, with a rare class, near perfection, and small. All
 intervals and tests have the level 95 %.
 
 An interval holds if it covers the truth. A test holds if it does not reject a null hypothesis
@@ -479,22 +471,19 @@ Monte Carlo error of a share is {100 * np.sqrt(LEVEL * (1 - LEVEL) / n):.1f} poi
 
 {len(known)} cells were studied. {len(fails)} of them hold less often than in {100 * LEAST:g} %,
 beyond chance: of {n} samples in {100 * _most_of_failing(n):.0f} % or less. This study cannot find
-smaller gaps. In {int(warned.sum())} of these at least 90 % of the misses have a warning. The page
-on [uncertainty](../uncertainty.md) says which designs have a warning, and why.
+smaller gaps. In {int(warned.sum())} of these at least 90 % of the misses have a warning.
+[Uncertainty](../uncertainty.md) says which
+designs have a warning, and why.
 
 ## The worst cells
 
-{_table(known.head(max(10, len(fails))))}
+{_table(known.head(max(5, len(fails))))}
 
 ## All uses
 
 How often they hold, in per cent: the measure for which it is least often, and the median.
 
 {_by_use(known)}
-
-## What is refused
-
-{markdown_table(["use", "measures", "error"], refusals) if refusals else "Nothing."}
 """
 
 
