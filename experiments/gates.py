@@ -339,8 +339,8 @@ Made by `experiments/gates.py`. Nominal coverage is 95 % throughout.
 
 The truth of each model is exactly at the limit of its rule: at the value that is asked for, without
 any difference from a second model of the same kind (`better_than`), or worse by exactly the
-margin. The largest
-share of passes and fails together, of all rows of both tables, is {worst:.1f} %.
+margin. The
+largest share of passes and fails together, of all rows of both tables, is {worst:.1f} %.
 Of the gates that were judged twice (5 %, with a perfect sample beside them), {percent(same)} % gave
 the same verdict.
 
