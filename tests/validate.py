@@ -299,15 +299,13 @@ From a clone, on a computer with Python 3.12 or newer, in less than an hour:
 $ make validate
 ```
 
-It runs the tests below, compares golden values, and repeats the short study of coverage. Its own
-copy of this page is `build/validation.md`, and `build/validation.xml` names every test with its
+It runs the tests below, compares golden values, and repeats a short study of coverage. Its copy of
+this page is `build/validation.md`, and `build/validation.xml` names every test with its
 time. If a test fails, or a coverage differs by more than {tolerance} point, the last line names it
-and the status is 1. Keep both files with your records. Tests that need a browser or data that are
-not in the repository are skipped, and counted as such.
+and the status is 1. Tests without their browser or data are skipped, and counted as such.
 
 To repeat a study in full, delete its file in `experiments/results` and run it, for example `python
-experiments/trust.py`. Some take hours. The studies were computed at the commits in the table. If
-the code of measures or intervals has changed since, the page of the study names the modules.
+experiments/trust.py`. Some take hours.
 
 ## Promises
 
