@@ -392,7 +392,7 @@ def test_area_is_not_above_the_mean_of_the_pairs():
         sample = sample_of(Predictions.from_arrays(classes, scores))
         limits = facts_in(sample, dmf_auc()).limits
         rise.append([dmf_auc_score(classes, scores, shrinkage=s) - m for s in (1, 0.05)])
-        bias = _bias_of_halves(limits.function, limits.value, 0.0)
+        bias = _bias_of_halves(limits.function, limits.value, limits.influences, 0.0)
         corrected.append(rise[-1][1] - bias)
     strong, default = np.transpose(rise)
     assert abs(np.mean(strong)) < 0.003

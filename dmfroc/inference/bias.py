@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from dmfroc.inference.reweighted import MeasureOfUnits
+from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bare_value_of
@@ -24,12 +23,10 @@ _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
 _FEW_SCORES = 1 << 16  # up to which they always are
 _N_DIVISIONS = 16  # of so few; fewer of more, and if it is clear before what bias they show
 _EXACT = 0.1  # of a standard error: two of the bias that halves show
+_DIGITS = 9  # of influences, beyond which equal ones differ by rounding
 _PART_SHOWN = 0.5  # of the bias of tiny classes
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
-
-type Halves = Float[np.ndarray, "2 u"]
-"""The masses of the units in both halves."""
 
 
 class Bias(NamedTuple):
@@ -62,6 +59,7 @@ def bias_of(
     error: float,
     sample: Sample,
     function: MeasureOfUnits | None = None,
+    influences: PerUnit | None = None,
     depends_on_sizes: bool = False,
 ) -> Bias:
     """Return what a sample shows of the bias of a value with this standard error.
@@ -78,12 +76,12 @@ def bias_of(
         return Bias(0.0, 0.0, are_many, few_decide, is_small)
     if predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
         bias = excess_of_folds(measure, value, predictions)
-    elif measure.interval.debiased is not None and function is not None and units.groups is None:
+    elif measure.interval.debiased is not None and influences is not None and units.groups is None:
         bias, part = value - bare_value_of(measure.interval.debiased, predictions), 1.0
-    elif function is not None and is_small and not is_unbiased:
+    elif function is not None and influences is not None and is_small and not is_unbiased:
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         if few or few_decide or _n_scores(predictions) <= _FEW_SCORES:
-            bias = _bias_of_halves(function, value, error, depends_on_sizes)
+            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
     is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
     bias = bias if is_notable else 0.0
     return Bias(bias, bias / part, are_many, few_decide, is_small)
@@ -122,19 +120,21 @@ def _without_folds(predictions: Predictions) -> Predictions:
 
 
 def _bias_of_halves(
-    function: MeasureOfUnits, value: float, error: float, by_chance: bool = False
+    function: MeasureOfUnits,
+    value: float,
+    influences: PerUnit,
+    error: float,
+    by_chance: bool = False,
 ) -> float:
     """Return the bias that halves of the sample show.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
-    values, bias, division = np.zeros((0, 2)), 0.0, divisions(*function.sample)
-    n_divisions = _N_DIVISIONS * _FEW_SCORES // _n_scores(function.sample.predictions)
-    for number in range(min(max(n_divisions, 2), _N_DIVISIONS)):
-        if (halves := division(number, by_chance)) is None:
-            continue
-        values = np.append(values, [function.values_of_each(halves)], axis=0)
+    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), 0.0
+    all_halves = _halves(*function.sample, influences, by_chance=by_chance)
+    for halves in all_halves:
+        values = np.append(values, [[function.value(half, unseen) for half in halves]], axis=0)
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
             return 0.0
@@ -146,44 +146,29 @@ def _bias_of_halves(
     return bias
 
 
-@once_per_predictions
-def divisions(predictions: Predictions, units: Units) -> Callable[[int, bool], Halves | None]:
-    """Return the divisions into halves, by number, of each class or by chance, for all measures.
+def _halves(
+    predictions: Predictions, units: Units, influences: PerUnit, *, by_chance: bool = False
+) -> Iterator[Float[np.ndarray, "2 v"]]:
+    """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
-    Half of each class, or one unit more or less, is where class sizes are given or do not matter.
-    None of a division that leaves a half without one of the classes, as of groups with several.
+    Units are drawn in the order of their influences, so that the order of the rows does not matter.
+    Half of each class, or one more or less, is where class sizes are given or do not matter.
+    Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
-    true, present, rows = predictions.true, predictions.present, units.unit_of_row_with_class
-    known, classes = _known_order(predictions, units), np.full(len(units.stratum), -1)
-    classes[rows] = true
-    # Other samples have other divisions, as the same ones would err to one side in all of them
-    sizes = predictions.class_counts[true]
-    of_sample = zlib.crc32(
-        sizes[np.lexsort((sizes, predictions.scores[np.arange(len(true)), true]))].tobytes()
-    )
-
-    @functools.cache
-    def division(number: int, by_chance: bool) -> Halves | None:
-        drawn, is_first = np.empty(len(classes)), np.empty(len(classes), bool)
-        drawn[known] = np.random.default_rng([of_sample, number]).random(len(classes))
-        order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))
-        is_first[order] = np.arange(len(classes)) % 2 == 0
-        pair = np.stack([is_first, ~is_first])
-        has_all = all(np.bincount(true, x[rows])[present].all() for x in pair)
-        return 2.0 * pair if has_all else None
-
-    return division
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def _known_order(predictions: Predictions, units: Units) -> Int[np.ndarray, " u"]:
-    """Return the units in an order that depends neither on that of the rows nor of the classes.
-
-    By the weights of their classes, then by scores, and by how many are predicted alike.
-    """
-    true, scores, weights = predictions.true, predictions.scores, predictions.sample_weight
-    predicted = true if predictions.predicted is None else predictions.predicted
-    alike, own = np.bincount(predicted, weights)[predicted], scores[np.arange(len(true)), true]
-    keys = alike, scores.min(axis=1), scores.max(axis=1), own, predictions.class_totals[true]
     rows, n = units.unit_of_row_with_class, len(units.stratum)
-    return np.lexsort([np.bincount(rows, weights * x, n) for x in keys])
+    classes = np.full(n, -1)
+    classes[rows] = predictions.true
+    generator = np.random.default_rng(0)
+    most = np.abs(influences[:n]).max(initial=1e-300)
+    keys = classes, predictions.class_counts[classes], np.round(influences[:n] / most, _DIGITS)
+    by_influence = np.lexsort(keys)
+    n_divisions = _N_DIVISIONS * _FEW_SCORES // _n_scores(predictions)
+    for _ in range(min(max(n_divisions, 2), _N_DIVISIONS)):
+        drawn = np.empty(n)
+        drawn[by_influence] = generator.random(n)
+        order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))
+        is_first = np.empty(n, bool)
+        is_first[order] = np.arange(n) % 2 == 0
+        pair = np.stack([is_first, ~is_first])
+        if all(len(np.unique(predictions.true[x[rows]])) == len(predictions.present) for x in pair):
+            yield 2.0 * pair

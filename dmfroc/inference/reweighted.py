@@ -58,13 +58,6 @@ class MeasureOfUnits:
         with np.errstate(all="ignore"):
             return float(self.bound.values(self._weights(units, unseen)[0])[0])
 
-    def values_of_each(self, draws: Float[np.ndarray, "draws u"]) -> Float[np.ndarray, " draws"]:
-        """Return the values at masses of the seen units that several measures ask for."""
-        none = np.zeros(len(self.rows.true))
-        weights = np.stack([self._weights(units, none)[0] for units in draws])
-        with np.errstate(all="ignore"):
-            return self.bound.values_of_each(weights)[:, 0]
-
     def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes | None:
         """Return the value and its derivatives, unless weights are estimated."""
         if self.sample.units.weights is not None or not self.has_slopes:

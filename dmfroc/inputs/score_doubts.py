@@ -202,7 +202,8 @@ def outside_message(scores: Floats, source: Source) -> str | None:
     is_outside = is_no_share.any(axis=1)
     codes: NDArray[Any] = np.unique(scores[is_no_share])
     n_inside = np.count_nonzero(is_share & ~is_outside)
-    if n_inside < (_MOST if len(codes) == 1 else NEARLY_ALL) * len(scores):
+    is_one_code = len(codes) == 1 and len(scores) >= _MANY
+    if n_inside < (_MOST if is_one_code else NEARLY_ALL) * len(scores):
         return None
     if scores.shape[1] == 1:
         n_fractions = np.count_nonzero(scores[is_share] % 1)

@@ -114,15 +114,14 @@ class SummariesOfCounts(BoundMeasures):
     def values_of_each(
         self, draws: Float[np.ndarray, "draws n"]
     ) -> Float[np.ndarray, "draws values"]:
-        values, known = np.zeros((len(draws), self.n_values)), _known_tables(self.statistic)
+        tables = _tables(self.statistic, draws)
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
-            for own, weights in zip(values, draws, strict=True):
-                if (key := weights.tobytes()) not in known:
-                    known[key] = [part.count(weights, np) for part in self.statistic.parts()]
-                for table in known[key]:
-                    own += [summary(table, np) for summary in self.summaries]
-        return values
+            values = [
+                [sum(summary(x, np) for x in parts) for summary in self.summaries]
+                for parts in tables
+            ]
+        return np.array(values)
 
     def values_and_gradients(
         self, weights: PerRow
@@ -138,9 +137,8 @@ class SummariesOfCounts(BoundMeasures):
 
 
 @once_per_predictions
-def _known_tables(statistic: Statistic) -> dict[bytes, list[Any]]:
-    """Return the tables, by the weights, that are counted once; more are entered."""
-    return {}
+def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[list[Any]]:
+    return [[part.count(weights, np) for part in statistic.parts()] for weights in draws]
 
 
 def values_and_influences(

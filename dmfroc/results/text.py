@@ -14,7 +14,7 @@ from dmfroc._kit.text import printable, width
 _DECIMALS = 4
 _MOST_DECIMALS = 12
 _GAP = "   "
-LINE = 80  # columns of a terminal
+LINE = 80.0  # columns of a terminal
 _NARROW, _LONGEST = 10, 20  # text in several lines, and words in one
 _BREAKS = re.compile(r"\s|(?<=\w{3}-)(?=\w{3})")
 _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point

@@ -324,6 +324,7 @@ def test_both_ways_to_a_hull_agree(sample):
     assert np.array_equal(points.hull_vertices(), scanned(points))
 
 
+@pytest.mark.filterwarnings("ignore:.* rows of y_score have scores outside 0 to 1")
 @given(samples(weighted=True))
 def test_heavy_cases_beyond_all_others_leave_the_fit_of_light_ones(sample):
     classes, scores, weights = sample

@@ -346,6 +346,7 @@ def test_every_kind_of_container_gives_the_same(drawn):
         )
 
 
+@pytest.mark.filterwarnings("ignore:.* rows of y_score have scores outside 0 to 1")
 @given(inputs(), st.randoms(use_true_random=False))
 def test_permuted_labels_permute_everything(drawn, random):
     classes, labels, scores, weight = drawn

@@ -43,6 +43,7 @@ def test_repeating_classes_does_not_change_the_curve(scores, times):
 
 
 @pytest.mark.filterwarnings("ignore:all of y_score is between")
+@pytest.mark.filterwarnings("ignore:.* rows of y_score have scores outside 0 to 1")
 @settings(max_examples=30)
 @given(SCORES, st.lists(st.integers(1, 50), min_size=3, max_size=3))
 def test_repeating_classes_does_not_change_the_curve_of_two(scores, times):
