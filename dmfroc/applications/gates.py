@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -350,7 +349,7 @@ def _judged(rule: Rule, source: _Rows | _Items, error: float) -> RuleVerdict:
             reason = part.plan(rule, gap, error) or reason
     if verdict == "inconclusive":
         # Of a measure that a perfect classifier does not have; its scores are no labels
-        with suppress(ValueError), warnings.catch_warnings(action="ignore"):
+        with suppress(ValueError), collected_remarks():
             if (perfect := source.perfect(rule)) is not None:
                 (best, _, value_of_best, limits), _ = _worst(rule, perfect, error)
                 if best != "pass":
