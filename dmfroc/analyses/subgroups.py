@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -466,7 +466,7 @@ def _estimated(
         sample = options.sample_of(own)
     facts = facts_in(sample, measure)
     if method.name == Jackknife.name:
-        return Jackknife().at(method.level, method.seed).estimate(facts), facts
+        return cast(Jackknife, method).estimate(facts), facts
     [estimate] = estimates_of([measure], [method], sample)
     if (error := facts.moments.standard_error) > 0:
         moments = facts.moments.scaled(estimate.standard_error / error)
