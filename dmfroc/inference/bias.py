@@ -151,7 +151,8 @@ def _halves(
 ) -> Iterator[Float[np.ndarray, "2 v"]]:
     """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
-    Units are drawn in the order of their influences, so that the order of the rows does not matter.
+    Units are drawn in the order of their influences, equal ones by class, so that neither the order
+    of the rows nor rounding matters.
     Half of each class, or one more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """

@@ -73,7 +73,8 @@ def doubts(of: Checked) -> list[str | None]:
             raise ValueError(numbered)
     if of.used is not of.scores:
         has_codes = isinstance(of.scores, np.ndarray) and outside_message(of.scores, of.source)
-        found += [difference_message(of.labels, of.names, of.source)] * (not has_codes)
+        if not has_codes:
+            found.append(difference_message(of.labels, of.names, of.source))
     if len(of.labels) == 2 and not (left_out or of.positive.of_events):
         found.append(reversed_message(of))
     return found
@@ -192,10 +193,12 @@ def outside_message(scores: Floats, source: Source) -> str | None:
     """
     if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        is_share = np.abs(np.einsum("ij->i", scores) - 1) <= ROUNDING
-        if scores.shape[1] == 1:
-            is_share = (scores[:, 0] >= 0) & (scores[:, 0] <= 1)
+    is_single = scores.shape[1] == 1
+    if is_single:
+        is_share = (scores[:, 0] >= 0) & (scores[:, 0] <= 1)
+    else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            is_share = np.abs(np.einsum("ij->i", scores) - 1) <= ROUNDING
     if np.count_nonzero(is_share) < _MOST * len(scores):
         return None
     is_no_share = (scores < 0) | (scores > 1)
@@ -205,7 +208,7 @@ def outside_message(scores: Floats, source: Source) -> str | None:
     is_one_code = len(codes) == 1 and len(scores) >= _MANY
     if n_inside < (_MOST if is_one_code else NEARLY_ALL) * len(scores):
         return None
-    if scores.shape[1] == 1:
+    if is_single:
         n_fractions = np.count_nonzero(scores[is_share] % 1)
         if len(scores) < _MANY or n_fractions < _MOST * n_inside or (abs(codes - 0.5) <= 1).any():
             return None
