@@ -17,6 +17,7 @@ import dmfroc
 from dmfroc._kit.text import printable
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="install selenium")
+WebDriverException = pytest.importorskip("selenium.common.exceptions").WebDriverException
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("install chromium and chromium-driver (Debian)", allow_module_level=True)
@@ -66,6 +67,19 @@ def large(tmp_path_factory):
 def resize(browser, width):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+
+
+def pages_on_paper(browser, address):
+    """Chromium sometimes says "Printing failed" on a busy machine: a page loaded again prints."""
+    for tries_left in (2, 1, 0):
+        browser.get(address)
+        try:
+            pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
+        except WebDriverException as error:
+            if not tries_left or "Printing failed" not in str(error):
+                raise
+        else:
+            return len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf)))
 
 
 @pytest.mark.slow
@@ -487,13 +501,8 @@ def test_titles_of_axes_do_not_cover_ticks(browser, planned, width):
 
 def test_paper_is_not_wasted(browser, long_names, small):
     """Headings stay with what follows them; a page of ten classes was twelve pages long."""
-    pages = {}
-    for report in (long_names, small):
-        browser.get(report)
-        pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
-        pages[report] = len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf)))
-    assert pages[long_names] <= 12
-    assert pages[small] <= 8
+    assert pages_on_paper(browser, long_names) <= 12
+    assert pages_on_paper(browser, small) <= 8
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     browser.get(long_names)
     resize(browser, 680)  # A4 without its margins
@@ -609,9 +618,7 @@ def test_paper_of_one_classifier_has_no_page_that_is_half_empty(browser, sliding
     y, p = np.arange(200) % 2, rng.random(200)
     dmfroc.evaluate(y, np.clip((p + y) / 2, 0, 1)).to_html(tmp_path / "two.html")
     for address, most in (((tmp_path / "two.html").as_uri(), 3), (sliding[1], 4)):
-        browser.get(address)
-        pdf = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"]
-        assert len(re.findall(rb"/Type /Page\b", base64.b64decode(pdf))) <= most
+        assert pages_on_paper(browser, address) <= most
 
 
 def test_ticks_of_ranks_are_whole_numbers(browser, small):
