@@ -88,7 +88,7 @@ def checked(path: Path) -> Iterator[None]:
     """Name the file in errors about a state that does not hold together."""
     try:
         yield
-    except (KeyError, ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, LookupError) as error:
         what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(
             f"{path}: this file does not hold what it should ({what}): delete it, or take a copy "
@@ -97,9 +97,9 @@ def checked(path: Path) -> Iterator[None]:
 
 
 def checked_array(
-    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int | None, ...]
+    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Return an array of a type and a shape, in which None stands for any length.
+    """Return an array of a type and a shape.
 
     Raises
     ------
@@ -107,13 +107,10 @@ def checked_array(
         If there is none of that name, or it is of another type or shape or not finite.
     """
     array = arrays[name]
-    is_right = len(array.shape) == len(shape) and all(
-        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
-    )
-    if array.dtype != dtype or not is_right:
+    if array.dtype != dtype or array.shape != shape:
         raise ValueError(
             f"{name} is of type {array.dtype} and shape {array.shape}, not {np.dtype(dtype)} and "
-            f"{tuple('any' if n is None else n for n in shape)}"
+            f"{shape}"
         )
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} is not finite")
