@@ -21,7 +21,6 @@ from dmfroc.counted.bound import BinnedValue, BoundCounts
 from dmfroc.counted.checkpoint import (
     counts_as_state,
     counts_from_state,
-    labels_from,
     sample_as_state,
     sample_from_state,
 )
@@ -30,7 +29,7 @@ from dmfroc.counted.estimates import CountedEvidence
 from dmfroc.counted.influence_sums import Spreads
 from dmfroc.counted.passes import sum_influences
 from dmfroc.counted.sample import RowSample, rows_per_class
-from dmfroc.counted.storage import checked, checked_array, read, write
+from dmfroc.counted.storage import read, write
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inputs.checks import one_class_message
 from dmfroc.inputs.labels import Label, factorize
@@ -493,22 +492,12 @@ class Accumulator:
         header, arrays = read(path)
         if "labels" not in header or "cuts" not in arrays:
             raise ValueError(f"{path}: this is no accumulator that dmfroc has saved")
-        with checked(path):
-            accumulator = cls(labels_from(header))
-            accumulator._content, accumulator._sample = sample_from_state(
-                header, arrays, len(accumulator.labels)
-            )
-            dtype = accumulator._sample.batch.scores[ONLY].dtype
-            if arrays["cuts"].dtype != dtype:
-                raise ValueError(f"cuts are {arrays['cuts'].dtype}, scores {dtype}")
-            accumulator._grid = grid_from_user(arrays["cuts"], len(accumulator.labels), dtype)
-            _, accumulator._counts = counts_from_state(header, arrays, {ONLY: accumulator._grid})
-            totals, right = accumulator._totals, header["right"]
-            totals.rows = int(accumulator._counts.sizes.sum())
-            if not isinstance(right, int) or not 0 <= right <= totals.rows:
-                raise ValueError(f"{right!r} of {totals.rows} rows cannot be right")
-            totals.right, totals.brier = right, np.full(2, np.nan)
-            if "brier" in arrays:
-                totals.brier = checked_array(arrays, "brier", np.float64, (2,))
-            accumulator.looks = looks_from(header["looks"])
+        accumulator = cls(header["labels"])
+        _, accumulator._sample = sample_from_state(header, arrays)
+        accumulator._content, accumulator._counts = counts_from_state(header, arrays)
+        accumulator._grid = Grid(arrays["cuts"])
+        totals = accumulator._totals
+        totals.rows, totals.right = accumulator.n_observations, header["right"]
+        totals.brier = arrays.get("brier", np.full(2, np.nan))
+        accumulator.looks = looks_from(header["looks"])
         return accumulator

@@ -267,28 +267,6 @@ class Counts:
             np.minimum(low, scores.min(axis=1), out=low)
             np.maximum(high, scores.max(axis=1), out=high)
 
-    def check(self) -> None:
-        """Refuse sums that are not those of the same observations.
-
-        Raises
-        ------
-        ValueError
-            If one is negative, or contradicts another.
-        """
-        tables = [*self.cells.values(), *self.confusion.values()]
-        sums = [self.sizes, self.totals, self.squares, *tables]
-        of_columns = [x for cells in self.cells.values() for x in cells.sum(axis=1)]
-        of_labels = [x.sum(axis=0) for x in self.confusion.values() if x.any()]
-        is_sound = (
-            all((x >= 0).all() for x in sums)
-            and all(np.allclose(x, self.totals, rtol=1e-6, atol=0) for x in of_columns + of_labels)
-            and np.array_equal(self.sizes > 0, self.totals > 0)
-            and (self.totals**2 <= 1.000001 * self.sizes * self.squares).all()
-            and all((low <= high).all() for low, high in self.extent.values())
-        )
-        if not is_sound:
-            raise ValueError("its sums are not those of the same rows")
-
     def merged(self, other: Counts) -> Counts:
         """Return the counts of both."""
         return Counts(

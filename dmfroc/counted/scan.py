@@ -159,10 +159,7 @@ class Scan:
             return content, sample
 
         content, sample = self.checkpoint.kept(
-            "sample",
-            find,
-            lambda drawn: sample_as_state(*drawn),
-            partial(sample_from_state, n_classes=k),
+            "sample", find, lambda drawn: sample_as_state(*drawn), sample_from_state
         )
         self._check_first(content)
         return content, sample
@@ -210,7 +207,7 @@ class Scan:
             "counts",
             lambda: self._run_again(task, "Counts"),
             lambda counted: counts_as_state(*counted),
-            partial(counts_from_state, grids=self.grids),
+            counts_from_state,
         )
         self.content.check_same(content)
         return counts

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,37 +80,3 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
         digest.update(json.dumps([name, array.dtype.str, array.shape]).encode())
         digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
-
-
-@contextmanager
-def checked(path: Path) -> Iterator[None]:
-    """Name the file in errors about a state that does not hold together."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError) as error:
-        what = f"it lacks {error}" if isinstance(error, KeyError) else str(error)
-        raise ValueError(
-            f"{path}: this file does not hold what it should ({what}): delete it, or take a copy "
-            "of it"
-        ) from error
-
-
-def checked_array(
-    arrays: Mapping[str, np.ndarray], name: str, dtype: Any, shape: tuple[int, ...]
-) -> np.ndarray:
-    """Return an array of a type and a shape.
-
-    Raises
-    ------
-    KeyError, ValueError
-        If there is none of that name, or it is of another type or shape or not finite.
-    """
-    array = arrays[name]
-    if array.dtype != dtype or array.shape != shape:
-        raise ValueError(
-            f"{name} is of type {array.dtype} and shape {array.shape}, not {np.dtype(dtype)} and "
-            f"{shape}"
-        )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{name} is not finite")
-    return array

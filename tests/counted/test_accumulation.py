@@ -234,7 +234,7 @@ def test_a_table_that_memory_does_not_hold_is_refused(monkeypatch):
 
 # What is lost or kept
 
-DAMAGED = r"a\.npz.*(damaged|does not hold what it should|no accumulator)"
+DAMAGED = r"a\.npz.*(damaged|no accumulator)"
 
 
 def learning(**options):
@@ -368,9 +368,7 @@ def test_one_class_and_no_weights():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["zeroed", "negated", "nan", "type", "shape", "dropped"])
-@pytest.mark.parametrize("is_signed", [False, True])
-def test_damaged_accumulators_are_refused(tmp_path, how, is_signed):
-    """Also where whoever changes the file makes its digest right."""
+def test_damaged_accumulators_are_refused(tmp_path, how):
     path = tmp_path / "a.npz"
     fed(Accumulator([0, 1, 2], cuts=CUTS), np.arange(900)).save(path)
     header, whole_arrays = storage.read(path)
@@ -384,10 +382,7 @@ def test_damaged_accumulators_are_refused(tmp_path, how, is_signed):
         }
         arrays = {key: x for key, x in whole_arrays.items() if key != name}
         arrays |= {} if how == "dropped" else {name: changed[how]}
-        if is_signed:
-            storage.write(path, header, arrays, "path")
-        else:
-            np.savez(path, header=np.array(json.dumps(header)), **arrays)
+        np.savez(path, header=np.array(json.dumps(header)), **arrays)
         with pytest.raises(ValueError, match=DAMAGED):
             Accumulator.load(path)
 
