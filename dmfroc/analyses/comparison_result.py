@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float, Int
 
+from dmfroc._kit.arrays import Covariance
 from dmfroc._kit.options import check_level
 from dmfroc.analyses.ranks import Ranks, ranks_of
 from dmfroc.inference.hypothesis import Alternative, Hypothesis
@@ -94,7 +95,7 @@ class Comparison(NamedEstimates):
     n_draws: int
     seed: int
     greater_is_better: bool
-    covariance: Float[np.ndarray, "m m"] = field(repr=False)
+    covariance: Covariance = field(repr=False)
     simultaneous: bool = False
     value_intervals: dict[str, tuple[float, float]] | None = None
     winner: Winner | None = None

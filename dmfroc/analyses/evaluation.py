@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-from jaxtyping import Float
-
+from dmfroc._kit.arrays import Covariance
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, is_one_of, listed
 from dmfroc._kit.remarks import warn
@@ -142,7 +140,7 @@ class Evaluation(NamedEstimates):
         return self.evidence.band(self.curve, self.curve_options, self.level, kind)
 
     @property
-    def covariance(self) -> Float[np.ndarray, "m m"]:
+    def covariance(self) -> Covariance:
         """Of the values, in the order of the estimates; NaN where it is not known."""
         return self.evidence.covariance(self.measures)
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import IntPerRow
+from dmfroc._kit.arrays import Covariance, IntPerRow
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.threads import one_blas_thread, parallel
@@ -47,6 +47,7 @@ from dmfroc.inference.limits import (
 )
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
 from dmfroc.inference.options import Options
+from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
 from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.judge import JudgedRows, judged_rows
@@ -128,7 +129,7 @@ class EvidenceInMemory(_RowsInMemory):
         [area] = estimates_of([dmf_auc(options.pair_weights)], [Jackknife().at(level)], self.sample)
         return replace(area, design=self.predictions.design)
 
-    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+    def covariance(self, measures: Sequence[Measure]) -> Covariance:
         """Return the covariance of the values of measures."""
         facts = [facts_in(self.sample, m, allows_for_parts=True) for m in measures]
         return joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
@@ -221,7 +222,7 @@ class JudgedEvidence(_RowsInMemory):
         own, on_all, on_verified = (Influences(x.value, self._sums(x.influences)) for x in parts)
         return judged(own, on_all, on_verified, self.has_verified, self.stratum, self.n_labels)
 
-    def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> Float[np.ndarray, " u"]:
+    def _sums(self, of_rows: Float[np.ndarray, " rows"]) -> PerUnit:
         """Add up the numbers of each unit's rows, all of them or the verified ones."""
         is_of_all = len(of_rows) == len(self._unit)
         unit = self._unit if is_of_all else self._unit[self.rows.is_verified]
@@ -356,7 +357,7 @@ class JudgedEvidence(_RowsInMemory):
         """Return nothing: ask for the measure."""
         return None
 
-    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+    def covariance(self, measures: Sequence[Measure]) -> Covariance:
         """Return NaN: it is not known."""
         return np.full((len(measures),) * 2, np.nan)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Bool, Float
 
+from dmfroc._kit.arrays import Covariance
 from dmfroc.inference.simultaneous import LargestStatistic, square_root
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result
@@ -82,7 +83,7 @@ class Ranks(Result):
 def ranks_of(
     estimates: dict[str, Estimate],
     qualities: Float[np.ndarray, " m"],
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     p_values: Float[np.ndarray, "m m"],
     *,
     seed: int,
@@ -123,7 +124,7 @@ def ranks_of(
 
 
 def _ordered_by_steps(
-    covariance: Float[np.ndarray, "m m"],
+    covariance: Covariance,
     p_values: Float[np.ndarray, "m m"],
     ordered: Bool[np.ndarray, "m m"],
     level: float,

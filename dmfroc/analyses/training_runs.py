@@ -28,6 +28,7 @@ from dmfroc.inference.influences import Influences
 from dmfroc.inference.method import check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import holm_adjusted
+from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.arrays import Rows, columns_of
 from dmfroc.inputs.predictions import Predictions
@@ -426,7 +427,7 @@ def _some(values: Any, chosen: BoolPerRow, rows: Rows, what: str) -> Any:
     return pd.DataFrame({name: np.asarray(x)[chosen] for name, x in columns.items()})
 
 
-def _centred(influences: Influences, units: Units) -> Float[np.ndarray, " u"]:
+def _centred(influences: Influences, units: Units) -> PerUnit:
     """Return the influence of each unit, whose sums of products are the covariance of values.
 
     About the mean of its stratum it has the variance of one unit more. The means themselves vary if
@@ -438,7 +439,7 @@ def _centred(influences: Influences, units: Units) -> Float[np.ndarray, " u"]:
     return (sums - mean) * np.sqrt(size / np.maximum(size - 1, 1)) + of_sizes
 
 
-def _values_without_each(bound: BoundMeasures, sample: Sample) -> Float[np.ndarray, " u"]:
+def _values_without_each(bound: BoundMeasures, sample: Sample) -> PerUnit:
     weights, unit_of_row = sample.predictions.sample_weight, sample.units.unit_of_row
     units = range(len(sample.units.stratum))
     return np.array([bound.values(np.where(unit_of_row == x, 0.0, weights))[0] for x in units])
@@ -480,13 +481,13 @@ def _unbiased_covariance(wins: Sequence[Float[np.ndarray, "p q"]]) -> Float[np.n
     return areas / (p * q) ** 2 - (areas - shared) / (p * (p - 1) * q * (q - 1))
 
 
-def _jackknife_covariance(left: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:
+def _jackknife_covariance(left: Sequence[PerUnit]) -> Float[np.ndarray, "v v"]:
     centred = np.stack(left) - np.mean(left, axis=1, keepdims=True)
     n = centred.shape[1]
     return (n - 1) / n * centred @ centred.T
 
 
-def _covariance_of_sums(sums: Sequence[Float[np.ndarray, " u"]]) -> Float[np.ndarray, "v v"]:
+def _covariance_of_sums(sums: Sequence[PerUnit]) -> Float[np.ndarray, "v v"]:
     return np.stack(sums) @ np.transpose(sums)
 
 

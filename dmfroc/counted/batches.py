@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass
 from dmfroc._kit.remarks import warn
-from dmfroc.inputs.arrays import Floats, Rows, row_names
+from dmfroc.inputs.arrays import Array, Codes, Floats, Rows, row_names
 from dmfroc.inputs.checks import (
     Inputs,
     check_totals,
@@ -38,16 +38,19 @@ _SHIFT = np.uint64(32)
 _CHECKSUMS = 1 << 64
 _LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-50, 1e50  # their fourth powers are finite and not zero
 
+type Hashes = NDArray[np.uint64]
+"""A number of each row, which depends on what it holds."""
+
 
 class Batch(NamedTuple):
     """Checked observations that have a weight; of each classifier its scores and hard labels."""
 
-    hashes: NDArray[np.uint64]  # of the contents of each row, but for its group
-    true: NDArray[np.int32]
+    hashes: Hashes  # of the contents of each row, but for its group
+    true: Codes
     scores: dict[str, Floats]  # of shape (K, n)
-    predicted: dict[str, NDArray[np.int32] | None]
+    predicted: dict[str, Codes | None]
     weights: NDArray[np.float64] | None  # None: all are one
-    groups: NDArray[Any] | None
+    groups: Array | None
 
     @property
     def unit_weights(self) -> NDArray[np.float64]:
@@ -289,7 +292,7 @@ class BatchReader:
         n, labels = len(observed.codes), list[Label]()
         scores: dict[str, Floats] = {}
         is_alone: list[bool] = []
-        predicted: dict[str, NDArray[np.int32] | None] = {}
+        predicted: dict[str, Codes | None] = {}
         for name, inputs in all_inputs.items():
             given: Any = {"stated": self.stated, "has_all": False}
             found = class_scores(inputs.y_score, n, distinct, order, inputs.source, **given)
@@ -335,7 +338,7 @@ class BatchReader:
 _KINDS = {"i": "integers", "u": "unsigned integers", "U": "text", "b": "True or False"}
 
 
-def _kind_of(groups: NDArray[Any]) -> str:
+def _kind_of(groups: Array) -> str:
     """Return what groups are, which must be the same in all batches: kinds may not compare."""
     if groups.dtype.kind != "O":
         return _KINDS.get(groups.dtype.kind, groups.dtype.name)
@@ -355,7 +358,7 @@ def _moderate(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return weights
 
 
-def _largest(scores: Floats) -> NDArray[np.int32]:
+def _largest(scores: Floats) -> Codes:
     """Return the first column of the largest score in each row, by columns, which is faster."""
     columns = np.zeros(scores.shape[1], np.int32)
     largest = scores[0].copy()
@@ -367,7 +370,7 @@ def _largest(scores: Floats) -> NDArray[np.int32]:
     return columns
 
 
-def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
+def row_hashes(batch: Batch, n_classes: int) -> Hashes:
     """Return a hash of each row's contents; its first bits are the class."""
     hashes = np.zeros(len(batch.true), np.uint64)
     for matrix in batch.scores.values():
@@ -384,9 +387,7 @@ def row_hashes(batch: Batch, n_classes: int) -> NDArray[np.uint64]:
     return hashes
 
 
-def hashes_by_place(
-    hashes: NDArray[np.uint64], n_classes: int, where: str, first_row: int
-) -> NDArray[np.uint64]:
+def hashes_by_place(hashes: Hashes, n_classes: int, where: str, first_row: int) -> Hashes:
     """Return hashes of rows and of their places; their first bits are the class as before."""
     places = np.arange(first_row, first_row + len(hashes), dtype=np.uint64)
     mixed = hashes.copy()
@@ -397,14 +398,14 @@ def hashes_by_place(
     return (hashes & is_of_class) | (mixed >> np.uint64(n_bits))
 
 
-def _mix(hashes: NDArray[np.uint64], numbers: Shaped[np.ndarray, " n"] | np.uint64) -> None:
+def _mix(hashes: Hashes, numbers: Shaped[np.ndarray, " n"] | np.uint64) -> None:
     """Have the hashes depend on further numbers, in place."""
     np.bitwise_xor(hashes, numbers, out=hashes)
     np.multiply(hashes, _MULTIPLIER, out=hashes)
     np.bitwise_xor(hashes, hashes >> _SHIFT, out=hashes)
 
 
-def _checksum(hashes: NDArray[np.uint64], groups: NDArray[Any] | None) -> int:
+def _checksum(hashes: Hashes, groups: Array | None) -> int:
     """Return a sum in which no part of a hash, such as its class, is a term of its own."""
     mixed = hashes.copy()
     if groups is not None:
@@ -416,7 +417,7 @@ def _checksum(hashes: NDArray[np.uint64], groups: NDArray[Any] | None) -> int:
     return int(mixed.sum(dtype=np.uint64))
 
 
-def _checked_groups(groups: Any, n: int, rows: Rows) -> NDArray[Any] | None:
+def _checked_groups(groups: Any, n: int, rows: Rows) -> Array | None:
     if groups is None:
         return None
     array = row_names(groups, "groups", n, rows, "a group")

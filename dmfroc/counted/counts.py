@@ -25,6 +25,9 @@ _CELLS = 1 << 25  # of one table, classes by bins by classes, for many classes
 _CELLS_OF_TABLE = 1 << 18  # of the table of first guesses, which fits a processor's cache
 _AT_ONCE = 1 << 14  # scores, likewise
 
+Cuts = Shaped[np.ndarray, " cuts"]
+"""Where the bins of one column end, of the type of its scores."""
+
 
 def default_n_bins(n_classes: int) -> int:
     """Return 65,536 bins, and fewer where a table of them would be large."""
@@ -86,7 +89,7 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
     sizes = sample.sizes
     others = max(int(np.count_nonzero(sizes)) - 1, 1)
 
-    def cuts_of_column(column: int) -> Shaped[np.ndarray, " cuts"]:
+    def cuts_of_column(column: int) -> Cuts:
         share = np.where(np.arange(sample.n_classes) == column, 1.0, 1.0 / others)
         weight = (share / np.maximum(sizes, 1))[sample.batch.true] * sample.count
         return _quantile_cuts(scores[column], weight, n_bins)
@@ -101,7 +104,7 @@ def grid_from_sample(sample: RowSample, classifier: str, n_bins: int) -> Grid:
 @np.errstate(over="ignore", under="ignore")  # what follows 0 or the largest number
 def _quantile_cuts(
     values: Float[np.ndarray, " m"], weights: Float[np.ndarray, " m"], n_bins: int
-) -> Shaped[np.ndarray, " cuts"]:
+) -> Cuts:
     order = sort_rows(to_ordered_integers(values[None].copy()))[0][0]
     values, up_to = values[order], np.cumsum(weights[order])
     distinct = values[begins(values)]
@@ -150,14 +153,14 @@ class Finder:
     inside the cell are left to be bisected.
     """
 
-    cuts: Shaped[np.ndarray, " cuts"]  # with infinite ones at the end, as many as are skipped
+    cuts: Cuts  # with infinite ones at the end, as many as are skipped
     before: Int[np.ndarray, " cells"]
     lowest: np.integer
     shift: int
     n_steps: int
 
     @classmethod
-    def of(cls, cuts: Shaped[np.ndarray, " cuts"]) -> Finder:
+    def of(cls, cuts: Cuts) -> Finder:
         """Prepare to find bins among cut points; infinite ones at their end count for nothing."""
         cuts = cuts[np.isfinite(cuts)]
         if not len(cuts):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import IntPerClass, value_and_pull_back
+from dmfroc._kit.arrays import Covariance, IntPerClass, value_and_pull_back
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel_map
 from dmfroc.counted.batches import Batch
@@ -326,7 +326,7 @@ class CountedEvidence:
         """Return nothing: one more pass would be needed."""
         return None
 
-    def covariance(self, measures: Sequence[Measure]) -> Float[np.ndarray, "m m"]:
+    def covariance(self, measures: Sequence[Measure]) -> Covariance:
         """Return NaN: one more pass would be needed."""
         return np.full((len(measures),) * 2, np.nan)
 

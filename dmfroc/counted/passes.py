@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass, IntPerRow
 from dmfroc._kit.threads import check_stopped
@@ -19,6 +18,7 @@ from dmfroc.counted.batches import (
     BatchReader,
     Content,
     Fields,
+    Hashes,
     has_rows,
     hashes_by_place,
     rows_by_label,
@@ -142,7 +142,7 @@ def labels_of_part(part: SourcePart, fields: Fields) -> LabelSet:
 
 
 def draw_rows(
-    batches: Iterator[Batch], n_classes: int, size: int | IntPerClass, limits: NDArray[np.uint64]
+    batches: Iterator[Batch], n_classes: int, size: int | IntPerClass, limits: Hashes
 ) -> RowSample | None:
     """Draw a sample of rows.
 

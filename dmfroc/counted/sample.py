@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Int
-from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerClass, PerClass, begins
-from dmfroc.counted.batches import Batch
+from dmfroc.counted.batches import Batch, Hashes
 from dmfroc.inputs.checks import AS_GIVEN
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
@@ -50,7 +49,7 @@ class RowSample:
 
     @classmethod
     def from_batch(
-        cls, batch: Batch, n_classes: int, size: int | IntPerClass, limits: NDArray[np.uint64]
+        cls, batch: Batch, n_classes: int, size: int | IntPerClass, limits: Hashes
     ) -> RowSample:
         """Return the sample of one batch, of rows whose hashes do not exceed their class's limit.
 
@@ -70,7 +69,7 @@ class RowSample:
         count = np.concatenate([self.count, other.count])
         return replace(self, batch=self.batch.joined(other.batch), count=count)._distinct()
 
-    def limits(self) -> NDArray[np.uint64]:
+    def limits(self) -> Hashes:
         """Return the largest hash of each class whose sample is full; else the largest of all."""
         limits = np.full(self.n_classes, np.iinfo(np.uint64).max)
         n_distinct = np.bincount(self.batch.true, minlength=self.n_classes)

@@ -45,6 +45,9 @@ class Thresholds:
         return replace(rates, bins=bins, shares=shares)
 
 
+PerEdge = Float[np.ndarray, " edges"]
+
+
 class _Column(NamedTuple):
     """A column's bins, as two classes of a pool fill them."""
 
@@ -57,11 +60,11 @@ class _AtEdges(NamedTuple):
     """What of a column lies above the edges of all columns of a pool."""
 
     bins: Int[np.ndarray, " edges"]
-    share: Float[np.ndarray, " edges"]  # of the bin that lies above the edge
-    share_end: Float[np.ndarray, " edges"]  # and above the next edge
-    likely: Float[np.ndarray, " edges"]
-    most: Float[np.ndarray, " edges"]
-    least: Float[np.ndarray, " edges"]
+    share: PerEdge  # of the bin that lies above the edge
+    share_end: PerEdge  # and above the next edge
+    likely: PerEdge
+    most: PerEdge
+    least: PerEdge
 
 
 def find_thresholds(
@@ -157,7 +160,7 @@ def _at_edges(column: _Column, edges: Shaped[np.ndarray, " edges"]) -> _AtEdges:
     left, right = column.edges[bins].astype(float), column.edges[bins + 1].astype(float)
     width = np.where(right > left, right - left, 1)
 
-    def share_above(x: Shaped[np.ndarray, " edges"]) -> Float[np.ndarray, " edges"]:
+    def share_above(x: Shaped[np.ndarray, " edges"]) -> PerEdge:
         return np.clip(np.where(right > left, (right - x) / width, 0.0), 0, 1)
 
     share, share_end = share_above(edges), share_above(np.append(edges[1:], edges[-1]))
@@ -169,9 +172,7 @@ def _at_edges(column: _Column, edges: Shaped[np.ndarray, " edges"]) -> _AtEdges:
     return _AtEdges(bins, share, share_end, likely, most, least)
 
 
-def _last_not_below(
-    sums: Float[np.ndarray, " edges"], targets: Float[np.ndarray, " t"]
-) -> Int[np.ndarray, " t"]:
+def _last_not_below(sums: PerEdge, targets: Float[np.ndarray, " t"]) -> Int[np.ndarray, " t"]:
     """Return the last edge above which not less than each target is; never the very last edge."""
     last = len(sums) - sums[::-1].searchsorted(targets, "left") - 1
     return np.clip(last, 0, len(sums) - 2)

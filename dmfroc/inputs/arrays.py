@@ -19,6 +19,10 @@ from dmfroc._kit.options import found, held, is_traced, numbers, traced
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 
+type Array = NDArray[Any]
+"""Of any type and shape."""
+type Codes = NDArray[np.int32]
+"""The label of each row, as its position among others."""
 type Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _UNPACKED = {
@@ -68,7 +72,7 @@ class OnDevice:
         return importlib.import_module("dmfroc.functional.device")
 
     @cached_property
-    def host(self) -> NDArray[Any]:
+    def host(self) -> Array:
         """The copy."""
         return np.asarray(self.values)
 
@@ -84,7 +88,7 @@ class OnDevice:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.host, dtype, copy=copy)
 
     def __getitem__(self, key: Any) -> Any:
@@ -106,12 +110,12 @@ class OnDevice:
             largest = self.values.max(axis=1, keepdims=True)
             return np.asarray((self.values == largest).sum(axis=1) > 1)
 
-    def _reduced(self, name: str, *args: Any, **options: Any) -> NDArray[Any]:
+    def _reduced(self, name: str, *args: Any, **options: Any) -> Array:
         with _in_double_precision():
             return np.asarray(getattr(self.values, name)(*args, **options))
 
 
-def followed_by(scores: Any, rows: NDArray[Any]) -> Any:
+def followed_by(scores: Any, rows: Array) -> Any:
     """Return scores with those of further rows, where they lie."""
     if not isinstance(scores, OnDevice):
         return np.concatenate([scores, rows])
@@ -202,9 +206,9 @@ def columns_of(values: Any, what: str) -> dict[Any, Any] | None:
     return {column.name: column.to_native() for column in table.iter_columns()}
 
 
-def series_values(series: Any) -> NDArray[Any]:
+def series_values(series: Any) -> Array:
     """Values of a column that `from_library` wrapped; those missing are None."""
-    values: NDArray[Any] = series.to_numpy()
+    values: Array = series.to_numpy()
     missing = series.is_null().to_numpy()
     if missing.any():
         # In pyarrow's dictionary-encoded columns it came out as some other row's value
@@ -224,7 +228,7 @@ def categories_in_order(values: Any, what: str) -> list[Any]:
     return [] if categories is None else [as_scalar(x) for x in categories]
 
 
-def as_array(values: Any, what: str) -> NDArray[Any]:
+def as_array(values: Any, what: str) -> Array:
     """Anything as an array of whatever type and shape; masked values are None."""
     wrapped = from_library(values, what)
     if wrapped is not None:
@@ -238,7 +242,7 @@ def as_array(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
+def as_numpy(values: Any, what: str, dtype: Any = None) -> Array:
     """Return what NumPy makes of a value, with words for tensors that it cannot read."""
     if is_traced(values):
         raise traced(what)
@@ -256,12 +260,12 @@ def as_numpy(values: Any, what: str, dtype: Any = None) -> NDArray[Any]:
 
 
 def as_floats(
-    values: NDArray[Any],
+    values: Array,
     what: str,
     *,
     copy: bool | None = None,
     name_row: Callable[[int], str] = IN_MEMORY.row,
-) -> NDArray[Any]:
+) -> Array:
     """Real numbers as a float32 or float64 array in C order; a new one only if need be."""
     kind = values.dtype.kind
     if kind == "O":
@@ -273,9 +277,7 @@ def as_floats(
     return np.array(values, dtype=np.float32 if is_short else np.float64, order="C", copy=copy)
 
 
-def _numbers(
-    values: NDArray[Any], what: str, name_row: Callable[[int], str]
-) -> NDArray[np.float64]:
+def _numbers(values: Array, what: str, name_row: Callable[[int], str]) -> NDArray[np.float64]:
     numbers = [np.nan if is_missing(item) else item for item in values.ravel().tolist()]
     for kind in set(map(type, numbers)):
         if not issubclass(kind, Real | Decimal | np.bool):  # NumPy would read "0.5" as a number
@@ -306,7 +308,7 @@ def _is_number(item: Any) -> bool:
     return True
 
 
-def check_distinct(values: NDArray[Any], floats: NDArray[Any], what: str) -> None:
+def check_distinct(values: Array, floats: Array, what: str) -> None:
     """Refuse numbers that differ and whose order is lost where they are floats."""
     kind = values.dtype.kind
     if kind == "O":
@@ -369,7 +371,7 @@ def is_missing(item: Any) -> bool:
     )
 
 
-def read_only[Array: NDArray[Any]](array: Array) -> Array:
+def read_only[A: Array](array: A) -> A:
     """Forbid writing to an array, and return it."""
     array.flags.writeable = False
     return array
@@ -422,7 +424,7 @@ class Rows:
     def __init__(self, values: Any = None, what: str = "y_true", frequency: Any = None) -> None:
         self.index, self._what, self._frequency = row_index(values), what, frequency
 
-    def arranged(self, array: NDArray[Any], values: Any, what: str) -> NDArray[Any]:
+    def arranged(self, array: Array, values: Any, what: str) -> Array:
         """Return what was made of ``values``, in the order and number of the rows of earlier ones.
 
         That is the order of the first index, with as many copies of a row as were observed.
@@ -491,7 +493,7 @@ def numbers_of_rows(**given: Any) -> list[NDArray[np.float64]]:
     return [rows.arranged(numbers(name, values), values, name) for name, values in given.items()]
 
 
-def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> NDArray[Any]:
+def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> Array:
     """Check one name for each of n rows, none missing, all of one kind, and arrange them.
 
     Parameters
@@ -507,7 +509,7 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> NDArray[
     noun : str
         What is named, as in "a group".
     """
-    array: NDArray[Any]
+    array: Array
     if isinstance(values, list | tuple) and not _holds_arrays(values):
         # NumPy would turn 1 and "1" into the same, NaN into "nan", and pairs into rows
         array = np.fromiter(values, object, len(values))
@@ -535,7 +537,7 @@ def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
     )
 
 
-def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
+def check_ids(values: Any, n: int, source: Source) -> Array:
     """Return the names of n rows, which must differ."""
     array = as_array(values, source.id)
     if array.ndim != 1:
@@ -553,7 +555,7 @@ def check_ids(values: Any, n: int, source: Source) -> NDArray[Any]:
     return array.copy()
 
 
-def _of_one_kind(array: NDArray[Any], what: str, noun: str) -> NDArray[Any]:
+def _of_one_kind(array: Array, what: str, noun: str) -> Array:
     items = [as_scalar(item) for item in array.tolist()]
     kinds = set(map(type, items))
     if kinds == {str}:

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.memory import check_memory
 from dmfroc.inputs.arrays import (
+    Array,
+    Codes,
     Rows,
     as_array,
     as_floats,
@@ -238,7 +240,7 @@ def hard_labels(inputs: Inputs, n: int, rows: Rows) -> Factor:
 
 
 def check_weights(
-    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source, rows: Rows
+    values: Any, true: Codes, labels: Sequence[Label], source: Source, rows: Rows
 ) -> NDArray[np.float64]:
     """Return one weight per observation in a new array; ones where none are given."""
     if values is None:
@@ -249,7 +251,7 @@ def check_weights(
 
 
 def check_counts(
-    values: Any, true: NDArray[np.int32], labels: Sequence[Label], source: Source, rows: Rows
+    values: Any, true: Codes, labels: Sequence[Label], source: Source, rows: Rows
 ) -> NDArray[np.int64]:
     """Return how often each row was observed."""
     what = source.frequency
@@ -265,9 +267,7 @@ def check_counts(
     return counts.astype(np.int64)
 
 
-def check_totals(
-    counts: NDArray[Any], totals: NDArray[Any], labels: Sequence[Label], what: str
-) -> None:
+def check_totals(counts: Array, totals: Array, labels: Sequence[Label], what: str) -> None:
     """Refuse weights that are zero in all rows, or in all rows of a class that has some."""
     if not totals.any():
         raise ValueError(f"{what} is zero in every row: some observations must count")

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from numpy.typing import NDArray
 
 from dmfroc._kit.options import unmasked
-from dmfroc.inputs.arrays import Rows
+from dmfroc.inputs.arrays import Array, Rows
 
 _MOST_CONTRADICTIONS = 0.05  # share of rows; classifiers with thresholds of their own have some
 
@@ -42,9 +41,7 @@ def scores_of(estimator: Any, X: Any, y: Any = None) -> Any:
     return rows.indexed(scores)
 
 
-def held_out(
-    cv_results: Mapping[str, Any], X: Any, y: Any
-) -> list[tuple[NDArray[Any], NDArray[Any], Any]]:
+def held_out(cv_results: Mapping[str, Any], X: Any, y: Any) -> list[tuple[Array, Array, Any]]:
     """Return the rows that each classifier of ``cross_validate`` of scikit-learn did not see.
 
     They are their classes, the classifier's scores of them, and the labels of its columns.
@@ -74,7 +71,7 @@ def _votes_by_pairs(estimator: Any) -> bool:
             return getattr(estimator, "decision_function_shape", None) == "ovo"
 
 
-def _check_decisions(scores: NDArray[Any], estimator: Any, X: Any, kind: str) -> None:
+def _check_decisions(scores: Array, estimator: Any, X: Any, kind: str) -> None:
     """Refuse scores that do not belong to the classes.
 
     There are as many pairs of three classes as classes, so that the shape shows nothing then. But

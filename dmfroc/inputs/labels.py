@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import as_array, as_numpy, as_scalar, is_missing, named_type
+from dmfroc.inputs.arrays import Array, Codes, as_array, as_numpy, as_scalar, is_missing, named_type
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing, repeated
 
 type Label = int | str | bool
@@ -33,7 +33,7 @@ class Factor(NamedTuple):
     """A label column: its sorted distinct labels, and each row's position among them."""
 
     distinct: list[Label]
-    codes: NDArray[np.int32]
+    codes: Codes
 
     @property
     def kind(self) -> type:
@@ -53,7 +53,7 @@ def factorize(values: Any, what: str, source: Source) -> Factor:
     raise TypeError(f"{what} holds {array.dtype} values; labels must be int, str or bool")
 
 
-def _label_array(values: Any, what: str) -> NDArray[Any]:
+def _label_array(values: Any, what: str) -> Array:
     if isinstance(values, list | tuple):
         # Left to itself NumPy would turn [1, "a"] into two strings and [True, 2] into two integers
         array = as_numpy(values, what, object)
@@ -74,7 +74,7 @@ def _label_array(values: Any, what: str) -> NDArray[Any]:
     return array
 
 
-def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
+def _remedy_for_columns(array: Array, values: Any) -> str:
     """Say what to do with labels of several columns."""
     largest = "argmax(axis=1)"
     if hasattr(values, "columns"):  # whose names are the classes
@@ -106,7 +106,7 @@ def _remedy_for_columns(array: NDArray[Any], values: Any) -> str:
     )
 
 
-def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[np.int64]:
+def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64]:
     missing = np.isnan(values)
     if missing.any():
         raise _missing_label(what, int(missing.argmax()), source)
@@ -122,7 +122,7 @@ def _whole_numbers(values: NDArray[Any], what: str, source: Source) -> NDArray[n
     return whole
 
 
-def _factorize_integers(values: NDArray[Any]) -> Factor:
+def _factorize_integers(values: Array) -> Factor:
     kind = bool if values.dtype.kind == "b" else int
     low, high = int(values.min()), int(values.max())
     if high - low <= 4 * values.size + 1024 and high <= np.iinfo(np.int64).max:
@@ -234,7 +234,7 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
 
 
 def unpredicted_message(
-    true: NDArray[np.int32], predicted: NDArray[np.int32], labels: Sequence[Label], source: Source
+    true: Codes, predicted: Codes, labels: Sequence[Label], source: Source
 ) -> str | None:
     """Say which classes are never predicted if others never occur, or if it may be no class."""
     counts, n_predicted = (np.bincount(x, minlength=len(labels)) for x in (true, predicted))
@@ -340,7 +340,7 @@ def encode(
     source: Source,
     *,
     has_scores: bool = True,
-) -> NDArray[np.int32]:
+) -> Codes:
     """Codes into `labels` instead of into the distinct labels of one column."""
     position = {label: code for code, label in enumerate(labels)}
     unknown = [code for code, label in enumerate(factor.distinct) if label not in position]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Rows
+from dmfroc.inputs.arrays import Array, Rows
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 
@@ -39,9 +39,7 @@ def matched(named: Mapping[str, Predictions]) -> dict[str, Predictions]:
     return predictions
 
 
-def order_of_ids(
-    first_name: str, first: NDArray[Any], name: str, other: NDArray[Any]
-) -> NDArray[np.int64]:
+def order_of_ids(first_name: str, first: Array, name: str, other: Array) -> NDArray[np.int64]:
     """Return the rows of another classifier, or model, that have the ids of the first."""
     wanted, row_of = first.tolist(), {item: row for row, item in enumerate(other.tolist())}
     for of_first, lacking in (

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import (
+    Array,
     Floats,
     OnDevice,
     as_array,
@@ -99,7 +100,7 @@ def class_scores(
     labels: list[Label] = []
     remarks: list[str | None] = []
     names: list[Hashable] | None
-    columns: Sequence[NDArray[Any]] | NDArray[Any]
+    columns: Sequence[Array] | Array
     if wrapped is None:
         names, columns = None, _score_matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):
@@ -162,7 +163,7 @@ def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
 
 
-def _side_by_side(columns: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def _side_by_side(columns: Sequence[Any] | Array) -> Array:
     """Return columns as a matrix whose rows are contiguous, made of parts that fit a cache."""
     matrix = np.empty((len(columns[0]), len(columns)), np.result_type(*columns))
     for first in range(0, len(matrix), _ROWS_AT_ONCE):
@@ -231,7 +232,7 @@ def chosen_names(table: Any, what: str) -> list[str] | None:
     return list(map(str, wrapped.columns))
 
 
-def by_label(table: Any, labels: Sequence[str] | None, what: str) -> NDArray[Any]:
+def by_label(table: Any, labels: Sequence[str] | None, what: str) -> Array:
     """Return a matrix of any library, with columns that have names in the order of the labels."""
     names = chosen_names(table, what)
     if labels is None or names is None or names == labels:
@@ -330,12 +331,12 @@ def _rivals_message(
     )
 
 
-def _is_identifier(values: NDArray[Any]) -> bool:
+def _is_identifier(values: Array) -> bool:
     """Whether more than a few values are whole and all differ."""
     return _is_whole(values) and len(values) > FEW and len(np.unique(values)) == len(values)
 
 
-def _is_whole(values: NDArray[Any]) -> bool:
+def _is_whole(values: Array) -> bool:
     return bool(((values == np.floor(values)) | np.isnan(values)).all())
 
 
@@ -359,7 +360,7 @@ def _are_default(wrapped: Any) -> bool:
     return names == [f"column_{place}" for place in range(len(names))]  # of polars
 
 
-def _score_column(column: Any, source: Source) -> NDArray[Any]:
+def _score_column(column: Any, source: Source) -> Array:
     what = f"{source.scores} column {as_scalar(column.name)!r}"
     try:
         values = _without_percent(series_values(column))
@@ -375,7 +376,7 @@ def _score_column(column: Any, source: Source) -> NDArray[Any]:
         ) from error
 
 
-def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
+def _without_percent(values: Array) -> Array:
     """Read shares of text such as "70.5%"."""
     texts = values.tolist() if values.dtype.kind in "OUT" else []
     shares = [_PERCENT.fullmatch(text) if isinstance(text, str) else None for text in texts]
@@ -392,7 +393,7 @@ def _without_percent(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked(
-    scores: NDArray[Any],
+    scores: Array,
     names: list[Hashable] | None,
     labels: Sequence[Label],
     source: Source,
@@ -431,7 +432,7 @@ def _remedy(missing: NDArray[np.bool_], source: Source) -> str:
     )
 
 
-def _below(scores: NDArray[Any], width: int | None) -> Any:
+def _below(scores: Array, width: int | None) -> Any:
     """Return a number so far below scores that sums over a row do not hide it; or the least."""
     least = np.finfo(scores.dtype).min
     if width is None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc.inputs.arrays import Rows, as_scalar, columns_of, row_names
+from dmfroc.inputs.arrays import Array, Rows, as_scalar, columns_of, row_names
 from dmfroc.inputs.messages import shortened
 
 THE_OTHERS = "all others"
@@ -16,7 +16,7 @@ THE_OTHERS = "all others"
 
 
 def lacks_class(
-    codes: NDArray[Any], true: NDArray[Any], n_classes: int, counted: NDArray[np.bool]
+    codes: Array, true: Array, n_classes: int, counted: NDArray[np.bool]
 ) -> NDArray[np.bool]:
     """Return by fold and class which folds lack a class that other folds have in counted rows."""
     counts = np.zeros((int(codes.max()) + 1, n_classes), int)
@@ -26,7 +26,7 @@ def lacks_class(
 
 def lacking_folds(
     names: Sequence[str],
-    codes: NDArray[Any],
+    codes: Array,
     true: NDArray[np.int32],
     labels: Sequence[Hashable],
     weight: NDArray[np.float64],
@@ -59,7 +59,7 @@ def lacking_folds(
     )
 
 
-def unit_of_rows(groups: Any, n: int, rows: Rows) -> NDArray[Any]:
+def unit_of_rows(groups: Any, n: int, rows: Rows) -> Array:
     """Return the independent unit of each observation: one of n rows, or the group of the row."""
     if groups is None:
         return np.arange(n)
@@ -75,7 +75,7 @@ def _is_column(values: Any, n: int) -> bool:
 
 def crossed(
     by: Any, n: int, rows: Rows, what: str = "by", noun: str = "a subgroup"
-) -> tuple[list[str], NDArray[Any]]:
+) -> tuple[list[str], Array]:
     """Return the names of the groups, sorted, and the group of each observation.
 
     Parameters
