@@ -275,8 +275,9 @@ def comparison_fields(
     names = tuple(joint.estimates)
     differences = holm_adjusted(unadjusted)
     if flag("simultaneous", simultaneous):
-        differences = _all_at_once(joint, unadjusted, level, seed, hypothesis)
-        value_intervals, winner = _intervals_and_winner(joint, hypothesis, level, seed)
+        differences, value_intervals, winner = _all_at_once(
+            joint, unadjusted, level, seed, hypothesis
+        )
     probabilities = _order_probabilities(differences, joint.qualities, names, seed)
     if scale == "ratio":
         differences = tuple(
@@ -311,12 +312,17 @@ def _all_at_once(
     level: float,
     seed: int,
     hypothesis: Hypothesis,
-) -> tuple[Difference, ...]:
-    """Return differences with intervals that hold all at once."""
-    pairs, two_sided = pairwise_differences(len(joint.estimates)), hypothesis.is_two_sided
-    largest = largest_statistic(joint.covariance, pairs, seed, two_sided=two_sided)
+) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
+    """Return differences and values with intervals that hold all at once, and the winner."""
+    n = len(joint.estimates)
+    of_values = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
+    intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
+    largest = largest_statistic(joint.covariance, pairs := pairwise_differences(n), seed)
+    winner = winner_of(joint, largest, hypothesis, level, seed)
+    if not hypothesis.is_two_sided:
+        largest = largest_statistic(joint.covariance, pairs, seed, two_sided=False)
     level_of_each = largest.level_of_each(level)
-    return tuple(
+    adjusted = tuple(
         replace(
             difference,
             interval=hypothesis.interval(contrast.interval_at, level_of_each),
@@ -324,17 +330,7 @@ def _all_at_once(
         )
         for difference, contrast in zip(differences, joint.contrasts.values(), strict=True)
     )
-
-
-def _intervals_and_winner(
-    joint: JointEstimates, hypothesis: Hypothesis, level: float, seed: int
-) -> tuple[dict[str, tuple[float, float]], Winner]:
-    """Return intervals of the values that hold all at once, and the winner."""
-    n = len(joint.estimates)
-    level_of_value = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
-    intervals = {x: at(1 - level_of_value)[:2] for x, at in joint.intervals_of_values.items()}
-    largest = largest_statistic(joint.covariance, pairwise_differences(n), seed)
-    return intervals, winner_of(joint, largest, hypothesis, level, seed)
+    return adjusted, intervals, winner
 
 
 def _order_probabilities(
