@@ -116,12 +116,8 @@ class HorizonCurves(Result):
 
 
 class ByHorizon[**P, R](Protocol):
-    """A function whose result is another at several horizons, or of several measures."""
+    """A function whose result is another at several horizons."""
 
-    @overload
-    def __call__(
-        self, *args: Any, measure: list[Any] | tuple[Any, ...], **options: Any
-    ) -> ResultsByName[Any]: ...
     @overload
     def __call__(
         self, *args: Any, follow_up: FollowUp[Sequence[float]], **options: Any
@@ -157,8 +153,7 @@ def over_horizons(
     units = next(iter(first.values())).units.in_one_stratum
     points: dict[str, tuple[Any, ...]] = {}
     sums: dict[str, Float[np.ndarray, "h u"]] = {}
-    tested: dict[str, tuple[Hypothesis, list[IntervalAt]]] = {}
-    limits_at: dict[str, list[Limits]] = {}
+    known: dict[str, tuple[Hypothesis, list[IntervalAt], list[Limits]]] = {}
     pairs: dict[str, tuple[str, str]] = {}
     for name, x in first.items():
         facts = [at[name] for at in over_time]
@@ -166,8 +161,7 @@ def over_horizons(
             check_finite(one.measure, {name: one.value})
         points[name] = tuple(remarked(method.estimate(x), x.predictions) for x in facts)
         sums[name] = np.stack([one.units.sums(one.influences.influences) for one in facts])
-        tested[name] = Hypothesis(), [one.interval_at for one in facts]
-        limits_at[name] = [one.limits for one in facts]
+        known[name] = Hypothesis(), [x.interval_at for x in facts], [x.limits for x in facts]
     families = [[name] for name in first]
     names = [f"horizon {t:g}" for t in horizons]
     of_each = zip(names, *points.values(), strict=True)
@@ -175,36 +169,32 @@ def over_horizons(
     if hypothesis is not None:
         joint_at = [joint_facts(x) for x in over_time]
         joint = [method.paired_estimates(x, hypothesis).contrasts for x in joint_at]
-        families.append([])
-        for pair in joint[0]:
-            families[-1].append(name := " - ".join(pair))
-            pairs[name] = pair
+        pairs = {" - ".join(pair): pair for pair in joint[0]}
+        families.append([*pairs])
+        for name, pair in pairs.items():
             contrasts = [x[pair] for x in joint]
             points[name] = tuple(hypothesis.difference(pair, x, options.level) for x in contrasts)
             sums[name] = sums[pair[0]] - sums[pair[1]]
-            tested[name] = hypothesis, [x.interval_at for x in contrasts]
-            limits_at[name] = [x.limits[pair] for x in joint_at]
+            intervals = [x.interval_at for x in contrasts]
+            known[name] = hypothesis, intervals, [x.limits[pair] for x in joint_at]
     bands, critical, covariances, means = {}, {}, {}, {}
     for family in families:
         of_all = np.concatenate([sums[name] for name in family])
         largest = largest_statistic(of_all @ of_all.T, np.eye(len(of_all)), options.seed)
         level = largest.level_of_each(options.level)
         for name in family:
-            own, limits = tested[name]
-            bands[name] = np.array([own.interval(x, level) for x in limits])
+            (own, intervals, limits), own_sums = known[name], sums[name]
+            bands[name] = np.array([own.interval(x, level) for x in intervals])
             critical[name] = float(-ndtri((1 - level) / 2))
-            covariances[name] = sums[name] @ sums[name].T
+            covariances[name] = own_sums @ own_sums.T
             value = float(shares @ [x.value for x in points[name]])
-            [moments] = moments_of_sums((shares @ sums[name])[None, units.by_stratum], units)
-            together = np.zeros(sums[name].shape[1], int)
+            [moments] = moments_of_sums((shares @ own_sums)[None, units.by_stratum], units)
+            together = np.zeros(own_sums.shape[1], int)
             parts = [
-                Part(share, x.of_units(own_sums, together))
-                for share, x, own_sums in zip(
-                    shares.tolist(), limits_at[name], sums[name], strict=True
-                )
+                Part(share, x.of_units(of_units, together))
+                for share, x, of_units in zip(shares.tolist(), limits, own_sums, strict=True)
             ]
-            bounds = limits_at[name][0].bounds
-            joint_limits = limits_of_sum(parts, value, bounds, together)
+            joint_limits = limits_of_sum(parts, value, limits[0].bounds, together)
             contrast = contrast_of_limits(joint_limits, moments, own)
             mean = own.difference(pairs.get(name, (name, "")), contrast, options.level)
             means[name] = mean if name in pairs else _mean_estimate(points[name], mean)
