@@ -53,9 +53,9 @@ class InfluenceTable(NamedTuple):
         What computes it from the row itself.
     """
 
-    columns: Int[np.ndarray, " columns"]
-    entry_of_class: Int[np.ndarray, "columns k"]
-    scores: Float[np.ndarray, "columns bins arms"]
+    columns: Int[np.ndarray, " columns"] = np.zeros(0, int)
+    entry_of_class: Int[np.ndarray, "columns k"] = np.zeros((0, 0), int)
+    scores: Float[np.ndarray, "columns bins arms"] = np.zeros((0, 0, 0))
     labels: Float[np.ndarray, "k k"] | None = None
     rows: TableDerivative | None = None
 
@@ -223,8 +223,7 @@ class BoundCounts:
         table = self.row_tables[measure.statistic]
         value, derivatives = value_and_derivatives(summary, table)
         of_rows = measure.statistic, table, derivatives
-        influence_table = InfluenceTable(*_no_columns(len(self.labels)), rows=of_rows)
-        return BinnedValue(self._within(value, measure), 0.0, influence_table)
+        return BinnedValue(self._within(value, measure), 0.0, InfluenceTable(rows=of_rows))
 
     # Hard labels
 
@@ -233,7 +232,7 @@ class BoundCounts:
         k = len(table)
         statistic = ConfusionCounts(np.arange(k * k), tuple(self.labels))
         value, off, gradient = self._bracketed(measure, summary, table.ravel(), statistic)
-        return BinnedValue(value, off, InfluenceTable(*_no_columns(k), gradient.reshape(k, k)))
+        return BinnedValue(value, off, InfluenceTable(labels=gradient.reshape(k, k)))
 
     # Pairs of classes
 
@@ -340,9 +339,3 @@ class BoundCounts:
 
     def _within(self, value: Any, measure: Measure) -> float:
         return float(within(value, measure.range_in(self.predictions)))
-
-
-def _no_columns(
-    k: int,
-) -> tuple[Int[np.ndarray, " 0"], Int[np.ndarray, "0 k"], Float[np.ndarray, "0 1 1"]]:
-    return np.zeros(0, int), np.zeros((0, k), int), np.zeros((0, 1, 1))
