@@ -145,15 +145,13 @@ def _products(
     moments: Mapping[str, Moments], differences: Mapping[tuple[str, str], Moments]
 ) -> Float[np.ndarray, "s m m"]:
     """Return the sums of products of influences, from the variances of their differences."""
-    squares = {name: m.own * m.variances for name, m in moments.items()}
-    place = {name: i for i, name in enumerate(moments)}
-    n_strata = len(next(iter(squares.values())))
-    products = np.empty((n_strata, len(moments), len(moments)))
-    for name, i in place.items():
-        products[:, i, i] = squares[name]
-    for (a, b), m in differences.items():
-        product = (squares[a] + squares[b] - m.own * m.variances) / 2
-        products[:, place[a], place[b]] = products[:, place[b], place[a]] = product
+    squares, of_pairs = (
+        np.stack([m.own * m.variances for m in x.values()], axis=1) for x in (moments, differences)
+    )
+    products = (squares[:, :, None] + squares[:, None]) / 2
+    first, second = np.triu_indices(len(moments), 1)
+    products[:, first, second] -= of_pairs / 2
+    products[:, second, first] = products[:, first, second]
     return products
 
 

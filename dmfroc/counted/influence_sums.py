@@ -39,10 +39,7 @@ class GroupSums:
         """Add up the rows of each group and class."""
         order = np.lexsort((classes, names))
         names, classes = names[order], classes[order]
-        if not len(order):
-            return cls(names, classes, weights, influences)
-        is_first = begins(names) | begins(classes)
-        starts = np.flatnonzero(is_first)
+        starts = np.flatnonzero((begins(names) | begins(classes))[: len(order)])
         return cls(
             names[starts],
             classes[starts],
