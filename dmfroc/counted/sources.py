@@ -147,11 +147,7 @@ class MemoryPart(SourcePart):
     """Batches that a function returns, one after the other, whenever it is called."""
 
     function: Callable[[], Iterable[Any]]
-    where: str = "the batches"
-
-    @property
-    def name(self) -> str:
-        return self.where
+    name: str = "the batches"
 
     def batches(self, fields: Fields) -> Iterator[Any]:
         batches = self.function()
