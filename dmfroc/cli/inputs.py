@@ -322,8 +322,8 @@ class Columns:
         try:
             named = {x: name for x in _COLUMNS if (name := getattr(self, x))}
             given = checked_format(self.separator, self.decimal, self.encoding)
-            names = Names(named, truth=self.truth, **self._chosen)
-            return read_columns(file, arguments, given, names)
+            names = Names(named, truth=self.truth, format=given, **self._chosen)
+            return read_columns(file, arguments, names)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{file}: {error}") from error
 

@@ -40,11 +40,8 @@ from dmfroc.inputs.tables import (
 )
 
 
-def read_columns(
-    file: Path, arguments: Mapping[str, str], given: Format, names: Names | None = None
-) -> dict[str, Any]:
+def read_columns(file: Path, arguments: Mapping[str, str], names: Names) -> dict[str, Any]:
     """Read columns (``.npz``: arrays), by the arguments that name them or a pattern of them."""
-    names = (names or Names({}))._replace(format=given)
     called = {name: argument for argument, name in names.columns.items()}
     called |= dict.fromkeys(names.where, "where") | dict(arguments)
 

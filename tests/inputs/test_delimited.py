@@ -266,12 +266,12 @@ def test_a_word_for_missing_is_a_class_where_a_column_is_called_so(tmp_path, wor
 )
 def test_what_labels_spell(tmp_path, texts, labels):
     text = f"y,h\n{texts[0]},{texts[1]}\n{texts[1]},{texts[0]}\n"
-    from dmfroc.inputs.delimited import Format
     from dmfroc.inputs.files import read_columns
+    from dmfroc.inputs.tables import Names
 
     path = tmp_path / "s.csv"
     path.write_text(text)
-    assert tuple(sorted(read_columns(path, {"y": "label"}, Format())["y"])) == labels
+    assert tuple(sorted(read_columns(path, {"y": "label"}, Names({}))["y"])) == labels
 
 
 @pytest.mark.parametrize(
