@@ -50,7 +50,6 @@ from dmfroc.inputs.score_doubts import (
 )
 
 _LEAST = float(np.finfo(np.float32).min)  # as scores of absent classes are filled up
-_ROWS_AT_ONCE = 1 << 12
 _OF_FOLDS = re.compile(r"(cv|test)?[._ ]?(folds?|resample)([._ ]?id)?", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
@@ -100,7 +99,7 @@ def class_scores(
     labels: list[Label] = []
     remarks: list[str | None] = []
     names: list[Hashable] | None
-    columns: Sequence[Array] | Array
+    columns: Any
     if wrapped is None:
         names, columns = None, _score_matrix(y_score, source, copy=copy).T
     elif _are_default(wrapped):
@@ -135,7 +134,7 @@ def class_scores(
     if names is None:
         _check_stated(labels, stated, source)
     # The batches of a scan are counted column by column
-    given = _side_by_side(columns) if has_all and wrapped is not None else np.asarray(columns).T
+    given = np.column_stack(columns) if has_all and wrapped is not None else np.asarray(columns).T
     scores = _checked(given, names, labels, source, has_all)
     remarks += [
         x(scores, names or labels, source) for x in (same_values_message, cumulative_message)
@@ -161,16 +160,6 @@ def _score_matrix(y_score: Any, source: Source, *, copy: bool) -> Floats:
     matrix = as_floats(array, source.scores, copy=copy or None, name_row=source.row)
     check_distinct(array, matrix, source.scores)
     return matrix[:, np.newaxis] if matrix.ndim == 1 else matrix
-
-
-def _side_by_side(columns: Sequence[Any] | Array) -> Array:
-    """Return columns as a matrix whose rows are contiguous, made of parts that fit a cache."""
-    matrix = np.empty((len(columns[0]), len(columns)), np.result_type(*columns))
-    for first in range(0, len(matrix), _ROWS_AT_ONCE):
-        some = slice(first, first + _ROWS_AT_ONCE)
-        for place, column in enumerate(columns):
-            matrix[some, place] = column[some]
-    return matrix
 
 
 def _check_stated(labels: list[Label], stated: Sequence[Label], source: Source) -> None:
