@@ -218,12 +218,9 @@ class Accumulator:
         grid = self._grid or self._own_grid(batch.scores[ONLY].dtype)
         with self._changing():
             self._content = replace(content, where="the batches before")
-            if grid is None:
-                self._waiting.append(batch)
-            else:
-                if self._counts is None:
-                    self._grid, self._counts = grid, Counts.empty({ONLY: grid})
-                self._counts.add(batch, {ONLY: grid})
+            self._waiting.append(batch)
+            if grid is not None:
+                self._count(grid)
             self._draw(batch)
             self._totals.add_batch(batch)
             if self._grid is None and self.n_observations >= self._learn_from:
@@ -274,12 +271,17 @@ class Accumulator:
     def _learned(self) -> Grid:
         """Return the cut points, which are learned now if they have not been before."""
         if self._grid is None:
-            grid = grid_from_sample(self.sample, ONLY, self._n_bins)
-            counts = Counts.empty({ONLY: grid})
-            for batch in self._waiting:
-                counts.add(batch, {ONLY: grid})
-            self._grid, self._counts, self._waiting = grid, counts, []
+            self._count(grid_from_sample(self.sample, ONLY, self._n_bins))
+        assert self._grid is not None
         return self._grid
+
+    def _count(self, grid: Grid) -> Counts:
+        """Count the batches that wait in the bins of a grid."""
+        counts = Counts.empty({ONLY: grid}) if self._counts is None else self._counts
+        for batch in self._waiting:
+            counts.add(batch, {ONLY: grid})
+        self._grid, self._counts, self._waiting = grid, counts, []
+        return counts
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Add all that another accumulator has seen, which stays as it is.
@@ -320,15 +322,10 @@ class Accumulator:
                 "accumulators those of the other, Accumulator(labels, cuts=other)"
             )
         with self._changing():
-            if grid is None:
-                self._waiting = self._waiting + other._waiting
-            else:
-                counts = Counts.empty({ONLY: grid})
-                for x in (self, other):
-                    counts = counts if x._counts is None else counts.merged(x._counts)
-                    for batch in x._waiting:
-                        counts.add(batch, {ONLY: grid})
-                self._grid, self._counts, self._waiting = grid, counts, []
+            self._waiting = self._waiting + other._waiting
+            if grid is not None:
+                counts = self._count(grid)
+                self._counts = counts.merged(other._counts) if other._counts else counts
             self._content = replace(content, where="the batches before")
             drawn = [] if other._sample is None else [other._sample]
             self._pending = [*self._pending, *drawn, *other._pending]
