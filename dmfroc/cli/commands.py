@@ -24,7 +24,6 @@ from dmfroc.cli.inputs import (
     Columns,
     check_either,
     classifier_names,
-    compile_quickly,
     options_of_items,
     read_all,
     read_pair_weights,
@@ -81,7 +80,6 @@ def evaluate(
     """
     if scheduler is not None and not scan:
         raise ValueError("--scheduler is for --scan alone")
-    compile_quickly([file])
     columns = Columns.taken_from(options)
     if plot and (columns.judge or columns.time):
         raise ValueError(NO_PLOT)
@@ -299,7 +297,6 @@ def subgroups(file: Path, **options: Any) -> None:
 
     Prints the measure in each group, all differences with simultaneous intervals, and one test.
     """
-    compile_quickly([file])
     columns = Columns.taken_from(options)
     columns = replace(columns, by=split_all(columns.by))
     with collected_warnings() as remarks, progress("Computing ..."):
@@ -338,7 +335,6 @@ def gate(
     columns = Columns.taken_from(options)
     check_either(columns.label, answers)
     files = {"new": file} | ({} if baseline is None else {"baseline": baseline})
-    compile_quickly(list(files.values()))
     with open_text(junit, "--junit") as write, collected_warnings() as remarks:
         with progress("Computing ..."):
             parts = columns.read_others(file, dict.fromkeys(by, "worst_of"))
@@ -378,7 +374,6 @@ def plan(files: Sequence[Path], **options: Any) -> None:
 
     FILES are the pilot: predictions of one classifier, or of two for their difference.
     """
-    compile_quickly(files)
     columns = Columns.taken_from(options)
     has_difference = options["difference"] is not None or options["margin"] is not None
     if has_difference == (options["half_width"] is not None):
@@ -397,7 +392,6 @@ def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) 
 
     Prints coefficients of two or more raters with intervals, also if some ratings are missing.
     """
-    compile_quickly([file])
     options |= {"label": None, "measures": split_calls(measures)}
     columns = Columns.taken_from(options)
     options["labels"] = columns.labels and split_list(columns.labels)
@@ -480,7 +474,6 @@ def _show_of_one(
     plot: Path | None,
 ) -> None:
     """Show an analysis of one classifier whose probabilities or scores are in a file."""
-    compile_quickly([file])
     columns = Columns.taken_from(options)
     with open_picture(plot) as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -506,7 +499,6 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
     """
     if kind not in KINDS:
         raise ValueError(f"KIND must be one of {', '.join(KINDS)}, but it is {kind!r}")
-    compile_quickly([file])
     target = Path(f"dmfroc-{kind}.png") if output is None else output
     with open_picture(target, "--output") as picture, collected_warnings() as remarks:
         with progress(f"Reading {file} ..."):
@@ -545,7 +537,6 @@ def demo(plot: Path) -> None:
 
     The data ship with scikit-learn. Prints what evaluate and compare do, and draws the curves.
     """
-    compile_quickly([])
     with open_picture(plot) as picture, collected_warnings():
         with progress("Fitting three classifiers ..."):
             from dmfroc.cli.demo import DESCRIPTION, demo_folds, demo_predictions

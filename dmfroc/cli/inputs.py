@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from inspect import signature
@@ -23,8 +22,6 @@ from dmfroc.inputs.messages import listing
 if TYPE_CHECKING:
     from dmfroc.counted.scan import Scan
     from dmfroc.inputs.predictions import Predictions
-
-_SMALL_FILES = 10_000_000  # bytes
 
 _COLUMNS = ("label", "sample_weight", "frequency_weight", "y_pred", "id")
 _OF_FILES = (*_COLUMNS, "truth", "pos_label", "direction", "separator", "decimal", "encoding")
@@ -336,7 +333,6 @@ def read_all(
 ) -> tuple[dict[str, Predictions], Any, dict[str, Any]]:
     """Read all classifiers by name, the weights of pairs, and what rows belong together."""
     files, measure = list(dict.fromkeys(file for _, file in each.values())), options["measure"]
-    compile_quickly(files)
     if pair_weights != "equal" and not (
         len(split_calls(measure)) == 1 and dmfroc.measures.get_measure(measure).is_dmf_auc
     ):
@@ -508,12 +504,3 @@ def _cost(text: str, where: str) -> float:
         return float(text)
     except ValueError:
         raise ValueError(f"the cost in {where} must be a number, but it is {text!r}") from None
-
-
-def compile_quickly(files: Sequence[Path]) -> None:
-    """Spend less time on optimising code than it will save, which on small files is most of a run.
-
-    JAX reads the variable when it is first used, which is after this. A user's own flags stand.
-    """
-    if sum(file.stat().st_size for file in files if file.exists()) <= _SMALL_FILES:
-        os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
