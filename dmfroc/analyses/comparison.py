@@ -68,8 +68,6 @@ def compare(
     Parameters
     ----------
     y_true : array-like of shape (n,), dict of str to Predictions, or Scan of several classifiers
-        Also a dict of str to `Accumulator`, of independent streams: then limits and p-values hold
-        at all times at once, and you may stop when you like.
         Observed classes; or finished predictions by name of the classifier, of the same
         observations unless ``paired=False``: in the same order, or with ``id=`` that says which
         rows belong together, see `Predictions.from_arrays`.

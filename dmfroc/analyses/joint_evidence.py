@@ -1,7 +1,7 @@
 """Evidence of several classifiers, made from what the user hands in.
 
-There are five kinds: the same rows in memory, independent samples in memory, verified rows with a
-judge, scans, and streams. Each gives joint estimates of any measure; nobody else asks which it is.
+There are four kinds: the same rows in memory, independent samples in memory, verified rows with a
+judge, and scans. Each gives joint estimates of any measure; nobody else asks which it is.
 """
 
 from __future__ import annotations
