@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,51 @@ _OF_FOLDS = re.compile(r"(cv|test)?[._ ]?(folds?|resample)([._ ]?id)?", re.IGNOR
 _PERCENT = re.compile(r"\s*([-+]?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?)\s*%\s*")
 
 
+class _Column:
+    """A column that may hold scores; its values are read once they are asked for."""
+
+    def __init__(self, series: Any, source: Source) -> None:
+        self._series, self._source, self.name = series, source, as_scalar(series.name)
+
+    @cached_property
+    def values(self) -> Array:
+        """The scores."""
+        what = f"{self._source.scores} column {self.name!r}"
+        try:
+            values = _without_percent(series_values(self._series))
+            floats = as_floats(values, what, name_row=self._source.row)
+            check_distinct(values, floats, what)
+            return floats
+        except TypeError as error:
+            if not self._source.is_table_file:
+                raise
+            raise TypeError(
+                f"{error}; name the score columns with scores=, or a column of predicted classes "
+                "with y_pred="
+            ) from error
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether the column holds no numbers."""
+        if not self._series.dtype.is_numeric():
+            try:
+                return self.values is None
+            except TypeError:
+                return True
+        return False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers, or missing."""
+        return bool(((self.values == np.floor(self.values)) | np.isnan(self.values)).all())
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether more than a few values are whole and all differ."""
+        values = self.values
+        return self.is_whole and len(values) > FEW and len(np.unique(values)) == len(values)
+
+
 class ClassScores(NamedTuple):
     """Classes in column order and their scores, also those that one column gives to both."""
 
@@ -98,26 +144,25 @@ def class_scores(
     wrapped = from_library(y_score, source.scores)
     labels: list[Label] = []
     remarks: list[str | None] = []
-    names: list[Hashable] | None
+    names: list[Hashable] | None = None
     columns: Any
     if wrapped is None:
-        names, columns = None, _score_matrix(y_score, source, copy=copy).T
-    elif _are_default(wrapped):
-        names, columns = None, [_score_column(column, source) for column in wrapped.iter_columns()]
+        columns = _score_matrix(y_score, source, copy=copy).T
     else:
-        series = list(wrapped.iter_columns()) if is_table(wrapped) else [wrapped]
-        labels, series, remarks = _chosen_columns(series, n, distinct, order, stated, source)
-        names = [as_scalar(column.name) for column in series]
-        if names in ([None], [""]):
-            names = None
-        columns = [_score_column(column, source) for column in series]
+        given = wrapped.iter_columns() if is_table(wrapped) else [wrapped]
+        read = [_Column(x, source) for x in given]
+        if not _are_default(wrapped):
+            labels, read, remarks = _chosen_columns(read, distinct, order, stated, source)
+            names = [x.name for x in read]
+            names = None if names in ([None], [""]) else names
+        columns = [x.values for x in read]
     if len(columns):
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
         labels, place, remark = single_score_classes(name, distinct, order, positive, source)
         _check_stated(labels, stated, source)
-        if source.is_table_file and not source.has_chosen_scores and _is_identifier(columns[0]):
+        if source.is_table_file and not source.has_chosen_scores and read[0].is_identifier:
             raise ValueError(
                 f"{source.scores}: column {name!r} is the only one that can hold scores, but all "
                 "its values are whole numbers and different, as those of an identifier: pass "
@@ -169,44 +214,41 @@ def _check_stated(labels: list[Label], stated: Sequence[Label], source: Source) 
 
 
 def _chosen_columns(
-    series: list[Any],
-    n: int,
+    read: list[_Column],
     distinct: list[Label],
     order: list[Label] | None,
     stated: Sequence[Label],
     source: Source,
-) -> tuple[list[Label], list[Any], list[str | None]]:
+) -> tuple[list[Label], list[_Column], list[str | None]]:
     """Classes, their columns and what is odd about these; a single score has no classes yet."""
-    if len(series) == 1:
-        return [], series, []
-    names = [as_scalar(column.name) for column in series]
+    if len(read) == 1:
+        return [], read, []
+    names = [column.name for column in read]
     labels = order or [x for x in stated if x in distinct] or distinct
     match = match_columns(names, labels, source)
     if stated and (of_all := match_columns(names, stated, source)) is not None:
         labels, match = list(stated), of_all
     if match is None and len(labels) == 2 and not source.has_chosen_scores:
-        place = _single_score(series, labels, source)
+        place = _single_score(read, labels)
         if place is not None:
-            return [], [series[place]], [ignored_message([*names[:place], *names[place + 1 :]])]
+            return [], [read[place]], [ignored_message([*names[:place], *names[place + 1 :]])]
     if match is None:
-        if source.has_chosen_scores and order is not None and len(order) == len(series):
+        if source.has_chosen_scores and order is not None and len(order) == len(read):
             check_positions(names, labels, source)
-            return labels, series, []
-        numbers = [x for x in series if not _is_text(x, source)]
-        scores = {as_scalar(x.name): _score_column(x, source) for x in numbers}
-        fractions = _fractions(series, source)
-        inside = [x for x in fractions if np.nanmin(scores[x]) >= 0 and np.nanmax(scores[x]) <= 1]
+            return labels, read, []
+        fractions = _fractions(read)
+        inside = [x for x in fractions if np.nanmin(x.values) >= 0 and np.nanmax(x.values) <= 1]
         likely = inside or fractions
-        sums = bool(likely) and are_shares([scores[x] for x in likely])
-        raise ValueError(mismatch(names, labels, source, likely, sum_to_one=sums))
-    chosen = [series[place] for place in match.positions]
-    others = [place for place in range(len(series)) if place not in set(match.positions)]
+        sums = bool(likely) and are_shares([x.values for x in likely])
+        raise ValueError(mismatch(names, labels, source, [x.name for x in likely], sum_to_one=sums))
+    chosen = [read[place] for place in match.positions]
+    others = [place for place in range(len(read)) if place not in set(match.positions)]
     if others and source.has_chosen_scores:
         raise ValueError(mismatch(names, labels, source, ()))
     if len(labels) == 2:
-        _check_no_single_score([series[place] for place in others], labels, source)
-    rivals = {p: x for p, x in match.rivals.items() if not _is_text(series[p], source)}
-    if rivals and not are_shares([_score_column(column, source) for column in chosen]):
+        _check_no_single_score([read[place] for place in others], labels, source)
+    rivals = {p: x for p, x in match.rivals.items() if not read[p].is_text}
+    if rivals and not are_shares([column.values for column in chosen]):
         raise ValueError(
             _rivals_message([names[p] for p in rivals], labels, rivals.values(), source)
         )
@@ -239,26 +281,27 @@ def columns_without_scores(
     """Return the names of all columns if they can be no scores of the classes, else None."""
     wrapped = from_library(table, source.scores)
     names: list[Hashable] = list(wrapped.columns)
-    numbers = [column for column in wrapped.iter_columns() if not _is_text(column, source)]
+    read = [_Column(x, source) for x in wrapped.iter_columns()]
+    numbers = [column for column in read if not column.is_text]
     if names and match_columns(names, classes, source) is not None:
         return None
     if any(named_class(column.name, classes) is not None for column in numbers):
         return None
     if len(classes) == 2 and len(numbers) == 1:
-        return names if _is_identifier(_score_column(numbers[0], source)) else None
+        return names if numbers[0].is_identifier else None
     return names if len(numbers) < len(classes) else None
 
 
-def _check_no_single_score(others: list[Any], labels: list[Label], source: Source) -> None:
+def _check_no_single_score(others: list[_Column], labels: list[Label], source: Source) -> None:
     """Refuse a score of one class beside the scores of two classes: either may be meant."""
     spelled = [*map(str, labels), *(str(int(x)) for x in labels if isinstance(x, bool))]
     either = "|".join(map(re.escape, spelled))
     for column in others:
-        name = as_scalar(column.name)
+        name = column.name
         texts = (str(name), normalized_numbers(str(name)))
         pattern = rf"(^|[\W_])({either})([\W_]|$)|({either})$"
         is_named = any(re.search(pattern, text, re.IGNORECASE) for text in texts)
-        if not is_named or _is_text(column, source) or _is_whole(_score_column(column, source)):
+        if not is_named or column.is_text or column.is_whole:
             continue
         remedy = "choose with scores=" if source.is_table_file else "leave out what is not meant"
         raise ValueError(
@@ -266,33 +309,27 @@ def _check_no_single_score(others: list[Any], labels: list[Label], source: Sourc
         )
 
 
-def _single_score(series: list[Any], labels: list[Label], source: Source) -> int | None:
+def _single_score(read: list[_Column], labels: list[Label]) -> int | None:
     """Return the place of the one column that can be the score of two classes, if there is one.
 
     Row numbers aside, it is the only column of numbers. Or it is the only one of these that is not
     whole, is named after a class, and no other column is named after the other class.
     """
-    names = [str(as_scalar(x.name)) for x in series]
-    numbers = [
-        p for p, x in enumerate(series) if not (_is_text(x, source) or counts_rows(names[p]))
-    ]
+    names = [str(x.name) for x in read]
+    numbers = [p for p, x in enumerate(read) if not (x.is_text or counts_rows(names[p]))]
     named = {place: named_class(name, labels) for place, name in enumerate(names)}
     others = {place: code for place, code in named.items() if code is not None}
     if len(numbers) == 1 and set(others) <= set(numbers):
         return numbers[0]
-    fractions = _fractions(series, source)
-    place = [as_scalar(x.name) for x in series].index(fractions[0]) if len(fractions) == 1 else -1
+    fractions = _fractions(read)
+    place = read.index(fractions[0]) if len(fractions) == 1 else -1
     is_single = place in others and len(set(others.values())) == 1
     return place if is_single and not names_features(names[place]) else None
 
 
-def _fractions(series: list[Any], source: Source) -> list[Hashable]:
-    """Return the names of the columns of numbers that are not all whole."""
-    return [
-        as_scalar(x.name)
-        for x in series
-        if not _is_text(x, source) and not _is_whole(_score_column(x, source))
-    ]
+def _fractions(read: list[_Column]) -> list[_Column]:
+    """Return the columns of numbers that are not all whole."""
+    return [x for x in read if not (x.is_text or x.is_whole)]
 
 
 def ignored_message(names: Sequence[Hashable]) -> str | None:
@@ -320,25 +357,6 @@ def _rivals_message(
     )
 
 
-def _is_identifier(values: Array) -> bool:
-    """Whether more than a few values are whole and all differ."""
-    return _is_whole(values) and len(values) > FEW and len(np.unique(values)) == len(values)
-
-
-def _is_whole(values: Array) -> bool:
-    return bool(((values == np.floor(values)) | np.isnan(values)).all())
-
-
-def _is_text(column: Any, source: Source) -> bool:
-    if column.dtype.is_numeric():
-        return False
-    try:
-        _score_column(column, source)
-    except TypeError:
-        return True
-    return False
-
-
 def _are_default(wrapped: Any) -> bool:
     """Whether column names only count the columns, as those that nobody chose do."""
     if not is_table(wrapped):
@@ -347,22 +365,6 @@ def _are_default(wrapped: Any) -> bool:
     if hasattr(native, "iloc"):  # of pandas, which chooses this kind of names itself
         return type(native.columns).__name__ == "RangeIndex" and names == list(range(len(names)))
     return names == [f"column_{place}" for place in range(len(names))]  # of polars
-
-
-def _score_column(column: Any, source: Source) -> Array:
-    what = f"{source.scores} column {as_scalar(column.name)!r}"
-    try:
-        values = _without_percent(series_values(column))
-        floats = as_floats(values, what, name_row=source.row)
-        check_distinct(values, floats, what)
-        return floats
-    except TypeError as error:
-        if not source.is_table_file:
-            raise
-        raise TypeError(
-            f"{error}; name the score columns with scores=, or a column of predicted classes with "
-            "y_pred="
-        ) from error
 
 
 def _without_percent(values: Array) -> Array:
