@@ -36,7 +36,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences
-from dmfroc.inference.units import Sample, Units, units_of
+from dmfroc.inference.units import Units, units_of
 from dmfroc.inputs.arrays import columns_of, row_names
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.predictions import Predictions
@@ -456,14 +456,9 @@ def _estimated(
     options: Options,
 ) -> tuple[Estimate, FactsInMemory]:
     """Estimate the measure in one group; its facts have the standard error of the method."""
-    if options.weights is None:
-        part = predictions.rows(rows)
-        groups = None if options.groups is None else options.groups[rows]
-        sample = Sample(part, units_of(part, groups, stratify=options.stratify))
-    else:  # all rows weight those of the group
-        of_group = np.where(rows, predictions.sample_weight, 0.0)
-        own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
-        sample = options.sample_of(own)
+    of_group = np.where(rows, predictions.sample_weight, 0.0)
+    own = replace(predictions, sample_weight=of_group, frequency=None, index=None)
+    sample = options.sample_of(own)
     facts = facts_in(sample, measure)
     if method.name == Jackknife.name:
         return cast(Jackknife, method).estimate(facts), facts
