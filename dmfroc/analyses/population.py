@@ -50,7 +50,6 @@ def in_population(
                 "leave one out"
             )
         predictions, estimated = at_horizon(options.follow_up, predictions, ended)
-        predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if is_importance:
         rows, origin = predictions.given_rows, "as given"
         if population.target is None:
@@ -65,12 +64,13 @@ def in_population(
             origin = f"estimated from {len(population.target):,} rows of the target"
         weights = predictions.sample_weight * weights
         predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
+    if is_importance or options.follow_up is not None:
         predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:
             n, rows = predictions.n_given, predictions.given_rows
-            group = np.unique(unit_of_rows(options.groups, n, rows), return_inverse=True)[1]
+            group = unit_of_rows(options.groups, n, rows)
             doubt = pooled_message("groups", group, predictions.folds)
             predictions = predictions.warned(doubt)
     if population is None or is_importance:
