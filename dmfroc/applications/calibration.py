@@ -13,16 +13,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from dmfroc import FollowUp, Predictions
 from dmfroc.extend import (
     Column,
+    IntPerRow,
     Jackknife,
     Name,
     Nothing,
     RandomState,
     Result,
+    Scores,
     Table,
     check_options,
     equals_p_value,
@@ -276,7 +278,7 @@ def calibration_tests(
     return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
 
 
-def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
+def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
@@ -290,7 +292,7 @@ def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
     inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         residuals = np.eye(k)[true][:, 1:] - rest
         score = np.einsum("ni,nia->ia", residuals, features).ravel()
         return float(score @ inverse @ score)
@@ -298,19 +300,19 @@ def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     return statistic
 
 
-def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _spiegelhalter(p: Scores) -> Statistic:
     squares = (p**2).sum(axis=1)
     variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
     rows = np.arange(len(p))
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         excess = (squares - p[rows, true]).sum()
         return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
 
     return statistic
 
 
-def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _isotonic(p: Scores) -> Statistic:
     """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
     from scipy.optimize import isotonic_regression
 
@@ -318,7 +320,7 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
     factor = 1.0 if len(pools) == 1 else 0.5
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         total = 0.0
         for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
             share = np.bincount(place, true == k) / sizes
@@ -330,7 +332,7 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     return statistic
 
 
-def _hosmer_lemeshow(p: Float[np.ndarray, "n k"]) -> tuple[Statistic, int]:
+def _hosmer_lemeshow(p: Scores) -> tuple[Statistic, int]:
     """Return the statistic of ten groups of rows, by quantiles, and its degrees of freedom."""
     risk = 1 - p[:, 0]
     limits = np.unique(np.quantile(risk, np.linspace(0, 1, _N_GROUPS + 1)[1:-1]))
@@ -339,7 +341,7 @@ def _hosmer_lemeshow(p: Float[np.ndarray, "n k"]) -> tuple[Statistic, int]:
     expected = np.zeros((n_groups, k))
     np.add.at(expected, group, p)
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         observed = np.bincount(group * k + true, minlength=n_groups * k).reshape(n_groups, k)
         squares = np.divide(
             (observed - expected) ** 2, expected, where=expected > 0, out=0 * expected

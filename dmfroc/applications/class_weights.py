@@ -17,7 +17,10 @@ from jaxtyping import Float, Integer, Shaped
 from dmfroc import Predictions
 from dmfroc.extend import (
     AttributeTables,
+    PerClass,
+    PerRow,
     RandomState,
+    Scores,
     as_predictions,
     generator_of,
     integer,
@@ -52,7 +55,7 @@ class ClassWeights(AttributeTables):
     """
 
     labels: tuple[Hashable, ...]
-    weights: Float[np.ndarray, " k"]
+    weights: PerClass
     expected_cost: float
     unweighted_cost: float
     direction: Literal[">=", "<="] | None = None
@@ -166,7 +169,7 @@ def select_class_weights(
     return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
 
 
-def _log_scores(scores: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+def _log_scores(scores: Scores) -> Scores:
     """Take logarithms, in which weights are offsets; minus infinity for a score of 0."""
     negative = scores < 0
     if negative.any():
@@ -202,11 +205,8 @@ def _checked_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]
 
 
 def _deployed_weights(
-    true: Integer[np.ndarray, " n"],
-    sample_weight: Float[np.ndarray, " n"],
-    prevalences: Any,
-    n_classes: int,
-) -> Float[np.ndarray, " n"]:
+    true: Integer[np.ndarray, " n"], sample_weight: PerRow, prevalences: Any, n_classes: int
+) -> PerRow:
     """Weight the observations so that the classes have their prevalences and the sum is one."""
     if prevalences is None:
         return sample_weight / sample_weight.sum()
@@ -230,13 +230,13 @@ def _deployed_weights(
 
 
 def _optimise(
-    logs: Float[np.ndarray, "n k"],
+    logs: Scores,
     true: Integer[np.ndarray, " n"],
-    weights: Float[np.ndarray, " n"],
+    weights: PerRow,
     costs: Float[np.ndarray, "k k"],
     n_starts: int,
     generator: np.random.Generator,
-) -> tuple[Float[np.ndarray, " k"], float, float]:
+) -> tuple[PerClass, float, float]:
     """Return class weights, their expected cost, and the expected cost of equal weights."""
     n_starts = integer("n_starts", n_starts, 1)
     losses = weights[:, np.newaxis] * costs[true]
@@ -251,20 +251,16 @@ def _optimise(
     return np.exp(best - best.mean()), best_cost, unweighted
 
 
-def _cost(logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"]) -> float:
+def _cost(logs: Scores, losses: Scores) -> float:
     return float(_chosen(losses, logs).sum())
 
 
-def _chosen(
-    losses: Float[np.ndarray, "n k"], logs: Float[np.ndarray, "n k"]
-) -> Float[np.ndarray, " n"]:
+def _chosen(losses: Scores, logs: Scores) -> PerRow:
     """Return the loss of each observation if the class of the largest score wins."""
     return np.take_along_axis(losses, logs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
 
 
-def _starts(
-    logs: Float[np.ndarray, "n k"], n_starts: int, generator: np.random.Generator
-) -> Iterator[Float[np.ndarray, " k"]]:
+def _starts(logs: Scores, n_starts: int, generator: np.random.Generator) -> Iterator[PerClass]:
     """Equal weights, then offsets near those that make a random observation a tie."""
     n, n_classes = logs.shape
     yield np.zeros(n_classes)
@@ -274,12 +270,12 @@ def _starts(
 
 
 def _descend(
-    logs: Float[np.ndarray, "n k"],
-    losses: Float[np.ndarray, "n k"],
-    offsets: Float[np.ndarray, " k"],
+    logs: Scores,
+    losses: Scores,
+    offsets: PerClass,
     smallest_gain: float,
     generator: np.random.Generator,
-) -> Float[np.ndarray, " k"]:
+) -> PerClass:
     """Search along class after class, in random order, until none improves."""
     offsets = offsets.copy()
     improves = True
@@ -293,9 +289,7 @@ def _descend(
     return offsets
 
 
-def _line_search(
-    logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"], label: int | np.integer
-) -> tuple[float, float]:
+def _line_search(logs: Scores, losses: Scores, label: int | np.integer) -> tuple[float, float]:
     """Return by how much to raise the offset of a class, and what that gains.
 
     The class wins an observation when the step exceeds the lead of the best of the others, so

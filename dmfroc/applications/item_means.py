@@ -8,19 +8,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import comb, stdtrit
 
 from dmfroc import Judge
 from dmfroc.applications.plan_design import smallest
 from dmfroc.extend import (
     IN_MEMORY,
+    BoolPerRow,
     Contrast,
     Influences,
     Interval,
+    IntPerRow,
     JudgedLabels,
     Limits,
     MeanOfUnits,
+    PerRow,
     Rows,
     Unseen,
     as_array,
@@ -66,10 +69,10 @@ class ScoredItems:
         The scores themselves.
     """
 
-    scores: dict[str, Float[np.ndarray, " n"]]
-    judge: dict[str, Float[np.ndarray, " n"]] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: dict[str, PerRow]
+    judge: dict[str, PerRow] | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
     index: Any
     attempts: dict[str, Float[np.ndarray, "n r"]]
@@ -204,9 +207,7 @@ def _check_one_table(scores: Mapping[str, Mapping[str, Any]]) -> None:
             )
 
 
-def _places(
-    id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]
-) -> dict[str, Int[np.ndarray, " n"]]:
+def _places(id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]) -> dict[str, IntPerRow]:
     """Return where each model has the items, in the order of the first one's."""
     if not isinstance(id, Mapping) or set(id) != set(scores):
         raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
@@ -302,10 +303,10 @@ class LimitsOfT:
 class ItemMean:
     """The mean of one series of scores: the arguments are those of `ScoredItems`."""
 
-    scores: Float[np.ndarray, " n"]
-    judge: Float[np.ndarray, " n"] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: PerRow
+    judge: PerRow | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
     is_difference: bool = False
 
@@ -315,7 +316,7 @@ class ItemMean:
         return _weighted_mean(np.nan_to_num(self.scores), self._weight)
 
     @cached_property
-    def _weight(self) -> Float[np.ndarray, " n"]:
+    def _weight(self) -> PerRow:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
@@ -326,11 +327,11 @@ class ItemMean:
     def _n_effective(self) -> Float[np.ndarray, 1]:
         return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
 
-    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+    def _by_unit(self, values: PerRow) -> Float[np.ndarray, " u"]:
         return np.bincount(self.unit, values)
 
     @cached_property
-    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
+    def _combined(self) -> tuple[float, PerRow, float]:
         if self.judge is None:
             return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
@@ -352,7 +353,7 @@ class ItemMean:
         return self._by_unit(by_item) if self.judge is None else by_item
 
     @cached_property
-    def has_weight(self) -> Bool[np.ndarray, " n"]:
+    def has_weight(self) -> BoolPerRow:
         """Which units count: all of them if there is a judge, else those with scores."""
         return self._weight_of_unit > 0 if self.judge is None else self._weight_of_unit >= 0
 
@@ -511,7 +512,7 @@ class ItemMean:
         return contrast_of_intervals(limits.value, error, limits.interval_at, freedom)
 
 
-def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:
+def _weighted_mean(values: PerRow, weights: PerRow) -> Influences:
     total = weights.sum()
     value = float(weights @ values / total)  # exact for zeros and ones of weight 1
     return Influences(value, weights * (values - value) / total)

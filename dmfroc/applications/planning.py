@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc import Measure, Predictions
 from dmfroc.applications.plan_design import Aim, Design, design_of_figures, make_design
@@ -18,6 +17,7 @@ from dmfroc.extend import (
     Column,
     DataFrame,
     Nothing,
+    PerClass,
     Result,
     Table,
     as_frame,
@@ -409,7 +409,7 @@ def _pilots(pilot: Predictions | Mapping[str, Predictions]) -> list[Predictions]
     return [as_predictions(one, needs="labels", by_fold=True) for one in named.values()]
 
 
-def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
+def _shares(prevalence: Any, pilot: Predictions) -> PerClass:
     n_classes = len(pilot.present)
     if isinstance(prevalence, str):
         if prevalence == "balanced":
@@ -427,9 +427,7 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     )
 
 
-def _other_shares_message(
-    measure: Measure, pilot: Predictions, shares: Float[np.ndarray, " k"]
-) -> str | None:
+def _other_shares_message(measure: Measure, pilot: Predictions, shares: PerClass) -> str | None:
     """Say that probabilities are too large or small on average, if other shares are planned."""
     ratios, weights = shares / _shares("pilot", pilot), np.zeros(pilot.n_classes)
     if measure.needs != "probabilities" or np.allclose(ratios, 1) or no_probabilities(pilot):

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import betaincinv, expit, logit, ndtri
 
 from dmfroc import Predictions
-from dmfroc.extend import number, numbers
+from dmfroc.extend import PerClass, PerRow, number, numbers
 
 _N_ROWS = 200_000
 _LARGEST_GAP = 0.1  # relative, between the mean risk and the prevalence
@@ -68,7 +67,7 @@ class PublishedFigures:
             self._quantiles_of_risks(np.array([0.5]))
 
     @property
-    def shares(self) -> Float[np.ndarray, " k"]:
+    def shares(self) -> PerClass:
         """The share of each class; of two classes the positive one is the second."""
         given = self.mean_risk if self.prevalence is None else self.prevalence
         shares = np.atleast_1d(np.asarray(given, float))
@@ -92,7 +91,7 @@ class PublishedFigures:
             "and net benefit are planned for the risks, all else for the prevalence"
         )
 
-    def _quantiles_of_risks(self, at: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    def _quantiles_of_risks(self, at: PerRow) -> PerRow:
         kind, *parameters = self.risks or ("",)
         found = np.array([np.nan])
         if kind == "normal" and len(parameters) == 2:
@@ -135,6 +134,6 @@ class PublishedFigures:
         return replace(scored, predicted=(risks >= self.threshold).astype(np.int32))
 
 
-def _middles(n: int) -> Float[np.ndarray, " n"]:
+def _middles(n: int) -> PerRow:
     """Return equally probable levels."""
     return (np.arange(n) + 0.5) / n

@@ -19,12 +19,14 @@ from dmfroc.extend import (
     FactsInMemory,
     Hypothesis,
     Influences,
+    IntPerRow,
     Jackknife,
     JointEstimates,
     Limits,
     Moments,
     Part,
     PartOf,
+    PerRow,
     RandomState,
     Rows,
     Sample,
@@ -95,8 +97,8 @@ class LabelledRows:
     scores: dict[str, Float[np.ndarray, "n l"]]
     predicted: dict[str, Float[np.ndarray, "n l"]]
     names: tuple[str, ...]
-    unit: Int[np.ndarray, " n"]
-    weight: Float[np.ndarray, " n"] | None = None
+    unit: IntPerRow
+    weight: PerRow | None = None
 
     @property
     def classifiers(self) -> list[str]:

@@ -12,7 +12,9 @@ from scipy.special import ndtri
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     IN_MEMORY,
+    IntPerClass,
     NamedEstimates,
+    PerClass,
     Table,
     agreement_table,
     check_level,
@@ -163,10 +165,10 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
 
 
 def inverted_shares(
-    verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
+    verified: Int[np.ndarray, "k k"], others: IntPerClass, level: float
 ) -> tuple[
-    Float[np.ndarray, " k"],
-    Float[np.ndarray, " k"],
+    PerClass,
+    PerClass,
     Float[np.ndarray, "k 2"],
     Bool[np.ndarray, " k"],
 ]:

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import bdtrik
 
 from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.extend import (
+    BoolPerRow,
     Column,
+    IntPerRow,
     Nothing,
     Options,
+    PerRow,
     RandomState,
     Result,
     Sample,
@@ -344,12 +347,12 @@ class _Sample(NamedTuple):
     """Observations by falling score; the bins of equal scores are the thresholds."""
 
     thresholds: Float[np.ndarray, " m"]
-    bins: Int[np.ndarray, " n"]
-    is_positive: Bool[np.ndarray, " n"]
-    weights: Float[np.ndarray, " n"]
+    bins: IntPerRow
+    is_positive: BoolPerRow
+    weights: PerRow
     units: Units
 
-    def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
+    def counts(self, weights: PerRow) -> Float[np.ndarray, "2 m"]:
         """Return true and false positives at each threshold."""
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)

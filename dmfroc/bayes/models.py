@@ -22,6 +22,7 @@ import numpyro.distributions as dist
 from jaxtyping import Array, Float, Int
 from scipy.special import log_ndtr, ndtr
 
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import positive
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
 
@@ -72,7 +73,7 @@ def sample_curve(
 
 
 def _share_of_data(
-    counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: Float[np.ndarray, " t"]
+    counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: PerThreshold
 ) -> Float[Array, "2 t"]:
     """Return the information on each split that is the counts' and not the prior's."""
     first, second = (counts @ is_in.T for is_in in _bins_of_halves(halvings))

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
+from dmfroc._kit.arrays import BoolPerRow, PerRow
 from dmfroc._kit.options import choice, integer, numbers, proportion
 from dmfroc._kit.options import positive as check_positive
 from dmfroc.curves.charts import draw_roc, line
@@ -357,8 +358,8 @@ def _checked_probabilities(cases: Cases) -> Cases:
     return cases
 
 
-def _check_in_unit_interval(name: str, values: Float[np.ndarray, " n"], item: str) -> None:
-    outside: Bool[np.ndarray, " n"] = ~((values >= 0) & (values <= 1))
+def _check_in_unit_interval(name: str, values: PerRow, item: str) -> None:
+    outside: BoolPerRow = ~((values >= 0) & (values <= 1))
     if outside.any():
         position = int(np.argmax(outside))
         raise ValueError(

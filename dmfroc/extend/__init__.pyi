@@ -1,3 +1,27 @@
+from .._kit.arrays import (
+    BoolPerRow as BoolPerRow,
+)
+from .._kit.arrays import (
+    IntPerClass as IntPerClass,
+)
+from .._kit.arrays import (
+    IntPerRow as IntPerRow,
+)
+from .._kit.arrays import (
+    PerClass as PerClass,
+)
+from .._kit.arrays import (
+    PerDraw as PerDraw,
+)
+from .._kit.arrays import (
+    PerRow as PerRow,
+)
+from .._kit.arrays import (
+    PerThreshold as PerThreshold,
+)
+from .._kit.arrays import (
+    Scores as Scores,
+)
 from .._kit.compiled import (
     compiled as compiled,
 )

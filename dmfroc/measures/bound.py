@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, PerRow, value_and_derivatives, value_and_pull_back
+from dmfroc._kit.arrays import (
+    AnyArray,
+    AnyPerRow,
+    PerRow,
+    value_and_derivatives,
+    value_and_pull_back,
+)
 from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.inputs.predictions import Predictions
@@ -43,7 +49,7 @@ class BoundMeasures(ABC):
         return True
 
     @abstractmethod
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         """Return the values by JAX, which can compile and differentiate it."""
 
     @abstractmethod
@@ -94,7 +100,7 @@ class SummariesOfCounts(BoundMeasures):
     def only(self, place: int) -> BoundMeasures:
         return replace(self, summaries=self.summaries[place : place + 1])
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         import jax.numpy as jnp
 
         table = self.statistic.count(weights, jnp)
@@ -177,7 +183,7 @@ class MeanOverFolds(BoundMeasures):
     def is_compiled(self) -> bool:
         return all(of_fold.is_compiled for of_fold in self.bound)
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
     def values_and_gradients(
@@ -220,14 +226,14 @@ class FunctionOfWeights(BoundMeasures):
     at a time.
     """
 
-    function: Callable[[Float[AnyArray, " n"]], Any]
+    function: Callable[[AnyPerRow], Any]
     is_compiled: bool = True
 
     @property
     def n_values(self) -> int:
         return 1
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " 1"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " 1"]:
         import jax.numpy as jnp
 
         return jnp.reshape(self.function(weights), (1,))
@@ -262,13 +268,13 @@ class FunctionOfWeights(BoundMeasures):
         return derivatives
 
 
-def number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:
+def number_of_weights(function: Any, name: str) -> Callable[[AnyPerRow], Any]:
     """Return a user's function of the weights, which names the measure if it is none."""
     what = f"bind= of the measure {name!r} must return a function of the weights, which returns "
     returned = f"what bind= of the measure {name!r} returns"
     function_of(returned, function, "of the weights, which returns a number", None)
 
-    def number(weights: Float[AnyArray, " n"]) -> Any:
+    def number(weights: AnyPerRow) -> Any:
         if isinstance(weights, np.ndarray):
             xp: Any = np
         else:

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import betaincinv, stdtrit
 
-from dmfroc._kit.arrays import PerPresentClass, PerRow
+from dmfroc._kit.arrays import PerPresentClass, PerRow, PerThreshold
 from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
@@ -31,8 +31,8 @@ from dmfroc.inference.units import Sample, Units, Weights, sample_of
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of, rates_at_thresholds
+from dmfroc.multiclass.costs import PairsOfClasses, PairWeights
+from dmfroc.multiclass.curve import MulticlassROC, Rates, curve_of, rates_at_thresholds
 from dmfroc.multiclass.rates import (
     DEFAULT_N_THRESHOLDS,
     DEFAULT_SHRINKAGE,
@@ -334,13 +334,13 @@ def _with_target(
 class _Points(NamedTuple):
     """The points of a curve from (0, 0) to (1, 1), each rate with its interval."""
 
-    fpr: Float[np.ndarray, " points"]
-    fpr_low: Float[np.ndarray, " points"]
-    fpr_high: Float[np.ndarray, " points"]
-    tpr: Float[np.ndarray, " points"]
-    tpr_low: Float[np.ndarray, " points"]
-    tpr_high: Float[np.ndarray, " points"]
-    correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
+    fpr: Rates
+    fpr_low: Rates
+    fpr_high: Rates
+    tpr: Rates
+    tpr_low: Rates
+    tpr_high: Rates
+    correlation: Rates  # of the two rates at a threshold
 
 
 def _points(rates: CurveRates, level: float) -> _Points:
@@ -383,7 +383,7 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
 
 
 def class_shares(
-    counted: Int[np.ndarray, "g p 2"], cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
+    counted: PairsOfClasses, cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
 ) -> Float[np.ndarray, "2 c"]:
     """Return each class's share in the curve's false (row 0) and true (row 1) positive rates."""
     weights = cell_weights[..., 0]
@@ -393,12 +393,12 @@ def class_shares(
 
 
 def rate_intervals(
-    rates: Float[np.ndarray, " t"],
-    influences: Iterable[Float[np.ndarray, " n"]],
+    rates: PerThreshold,
+    influences: Iterable[PerRow],
     shares: PerPresentClass,
     units: Units,
     level: float,
-) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+) -> tuple[PerThreshold, PerThreshold]:
     """Return the lower and upper ends of the intervals of rates that do not fall.
 
     Wilson's interval of a proportion, of as many observations as give it the same variance: on
@@ -449,9 +449,7 @@ def _exact_lower(events: float, n: float, level: float) -> float:
     return float(betaincinv(events, n - events + 1, (1 - level) / 2)) if few else 1.0
 
 
-def _correlation(
-    a: Float[np.ndarray, "t n"], b: Float[np.ndarray, "t n"]
-) -> Float[np.ndarray, " t"]:
+def _correlation(a: Float[np.ndarray, "t n"], b: Float[np.ndarray, "t n"]) -> PerThreshold:
     """Return the correlations of estimates with these influences, 0 where one does not vary.
 
     Influences add up to zero within each class, so that no mean has to be subtracted.

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
+from dmfroc._kit.arrays import PerClass
 from dmfroc._kit.options import choice, flag, is_one_of, number, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.measures.contingency_table import ContingencyTable
@@ -194,9 +194,9 @@ class PowersStatistics(AttributeTables):
         `km` shorten; they are equal for K = 2.
     """
 
-    plus_p: Float[np.ndarray, " k"]
-    plus_r: Float[np.ndarray, " k"]
-    half_g2_plus_p: Float[np.ndarray, " k"]
+    plus_p: PerClass
+    plus_r: PerClass
+    half_g2_plus_p: PerClass
     kb: float
     km: float
     kbm: float

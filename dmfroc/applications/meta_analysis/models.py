@@ -25,7 +25,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, logit
 
 from dmfroc.applications.meta_analysis.data import StudyCounts
-from dmfroc.extend import compiled, log_likelihood_of_bins, positive
+from dmfroc.extend import PerDraw, compiled, log_likelihood_of_bins, positive
 
 ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
@@ -485,9 +485,7 @@ def area_under_line(
 
 
 def line_at(
-    fpr: Float[np.ndarray, " points"],
-    intercept: Float[np.ndarray, " draws"],
-    slope: Float[np.ndarray, " draws"],
+    fpr: Float[np.ndarray, " points"], intercept: PerDraw, slope: PerDraw
 ) -> Float[np.ndarray, "draws points"]:
     """Return the curve of each draw at false positive rates inside (0, 1)."""
     return expit(intercept[:, None] + slope[:, None] * logit(fpr))

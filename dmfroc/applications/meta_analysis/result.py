@@ -29,6 +29,7 @@ from dmfroc.extend import (
     Column,
     CurveBand,
     Name,
+    PerDraw,
     Result,
     Table,
     estimate_from_draws,
@@ -447,10 +448,10 @@ class SummaryROC(Result):
                 row |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
         return row
 
-    def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
+    def _summary(self, draws: PerDraw) -> dict[str, float]:
         low, high = interval_of_draws(draws, self.level).tolist()
         return {"value": float(draws.mean()), "low": low, "high": high}
 
 
-def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:
+def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, PerDraw]:
     return {"sensitivity": expit(logits[:, 0]), "specificity": expit(-logits[:, 1])}
