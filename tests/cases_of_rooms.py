@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
-from dmfroc import applications, curves, papers, plots
+from dmfroc import applications, curves, plots
 from dmfroc.applications.meta_analysis.data import read_studies
 from dmfroc.applications.meta_analysis.fit import Settings, tree_of
 from dmfroc.applications.meta_analysis.models import hsroc_of_bivariate
@@ -217,9 +217,9 @@ CURVES = {
         for curve in (curves.roc_curve, curves.precision_recall_curve, curves.pn_curve)
     ],
     "curve/gains": lambda: [
-        curves.precision_gain(**CELLS),
-        curves.recall_gain(**CELLS),
-        curves.f_gain(**CELLS, beta=2.0),
+        applications.precision_gain(**CELLS),
+        applications.recall_gain(**CELLS),
+        applications.f_gain(**CELLS, beta=2.0),
         *(
             function(POINTS)
             for function in (
@@ -233,8 +233,8 @@ CURVES = {
         curves.certainty_consistency(POINTS, hull=True),
         curves.area_under_kappa(POINTS, method="trapezoid"),
         curves.expected_profits(POINTS, [[3, -1], [-2, 1]], prevalence=0.2),
-        curves.interpolate_gains((20, 9, 6, 45), (24, 30, 2, 24), 0.25),
-        curves.same_f_beta(0.5, 0.8, 0.7, 0.6),
+        applications.interpolate_gains((20, 9, 6, 45), (24, 30, 2, 24), 0.25),
+        applications.same_f_beta(0.5, 0.8, 0.7, 0.6),
         curves.least_precision([0.2, 0.7], 0.3),
         curves.f_from_gain(0.4, 0.3),
     ],
@@ -253,22 +253,22 @@ POINTS = curves.operating_points(Y, P)
 # Papers
 
 PAPERS = {
-    "papers/moses": lambda: papers.moses_littenberg_roc(
+    "papers/moses": lambda: applications.moses_littenberg_roc(
         [9, 8, 7, 9], [2, 3, 1, 4], [1, 2, 3, 1], [8, 7, 9, 6]
     ),
-    "papers/lc": lambda: papers.lc_index(
+    "papers/lc": lambda: applications.lc_index(
         Y, P, P[::-1], most_likely_cost=0.3, lowest_cost=0.1, highest_cost=0.8
     ),
     "papers/tests": lambda: [
         function(dmfroc.measures.ContingencyTable.from_cells(tp=30, fp=11, fn=8, tn=51))
         for function in (
-            papers.chi_squared_test,
-            papers.likelihood_ratio_test,
-            papers.powers_statistics,
-            papers.fisher_exact_test,
+            applications.chi_squared_test,
+            applications.likelihood_ratio_test,
+            applications.powers_statistics,
+            applications.fisher_exact_test,
         )
     ],
-    "papers/sellke": lambda: [papers.sellke_bayarri_berger(p) for p in (1e-4, 0.03, 0.3)],
+    "papers/sellke": lambda: [applications.sellke_bayarri_berger(p) for p in (1e-4, 0.03, 0.3)],
 }
 
 # Meta-analysis: results from draws that no chain makes, and the densities of the models

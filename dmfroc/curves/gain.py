@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import flag, instance, nonnegative
+from dmfroc._kit.options import flag, instance, nonnegative, number, proportion
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import (
@@ -65,6 +65,37 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
     beta = nonnegative("beta", beta)
     with np.errstate(divide="ignore", invalid="ignore"):
         return f_gain(instance("points", points, OperatingPoints).cells, beta)
+
+
+def f_from_gain(gain: Number, prevalence: Number) -> float:
+    """Return F for an F-gain; likewise precision and recall for their gains.
+
+    Parameters
+    ----------
+    gain : float
+        At most 1, or minus infinity.
+    prevalence : float
+        Share of the positive class, in (0, 1).
+
+    Returns
+    -------
+    float
+        In [0, 1]; the prevalence for a gain of 0.
+
+    Raises
+    ------
+    ValueError
+        If `gain` is above 1 or `prevalence` not in (0, 1).
+
+    Examples
+    --------
+    >>> round(f_from_gain(0.5625, 0.5), 4)
+    0.6957
+    """
+    gain, prevalence = number("gain", gain), proportion("prevalence", prevalence, "(0, 1)")
+    if not gain <= 1:
+        raise ValueError(f"a gain is at most 1, but it is {gain}")
+    return prevalence / (1 - (1 - prevalence) * gain)
 
 
 def operating_conditions(points: OperatingPoints) -> np.ndarray:

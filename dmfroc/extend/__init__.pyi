@@ -190,6 +190,9 @@ from ..bayes.sampling import (
 from ..bayes.sampling import (
     sampler_of as sampler_of,
 )
+from ..curves.gain import (
+    gain_of_errors as gain_of_errors,
+)
 from ..curves.points import (
     count_points as count_points,
 )
@@ -384,6 +387,9 @@ from ..inputs.arrays import (
 )
 from ..inputs.arrays import (
     is_missing as is_missing,
+)
+from ..inputs.arrays import (
+    numbers_of_rows as numbers_of_rows,
 )
 from ..inputs.arrays import (
     remedy_for_several as remedy_for_several,

@@ -11,7 +11,7 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve as sklearn_calibration
 
 from dmfroc import plots
-from dmfroc.applications import optimal_operating_points
+from dmfroc.applications import moses_littenberg_roc, optimal_operating_points
 from dmfroc.curves import (
     calibration_curve,
     convex_hull,
@@ -27,7 +27,6 @@ from dmfroc.curves import (
     roc_curve,
 )
 from dmfroc.measures import ContingencyTable
-from dmfroc.papers import moses_littenberg_roc
 
 CLASSES = np.repeat([0, 1], [13, 11])
 tied_scores = hnp.arrays(float, 24, elements=st.integers(0, 8).map(float))

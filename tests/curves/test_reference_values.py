@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from golden import assert_golden, golden
 
-from dmfroc import curves
+from dmfroc import applications, curves
 
 
 def inputs(case):
@@ -88,16 +88,16 @@ def test_prg(case):
 @pytest.mark.parametrize("case", golden("prg_points"))
 def test_prg_points(case):
     table = case["inputs"]
-    assert_golden(curves.precision_gain(**table), case, "precision_gain")
-    assert_golden(curves.recall_gain(**table), case, "recall_gain")
+    assert_golden(applications.precision_gain(**table), case, "precision_gain")
+    assert_golden(applications.recall_gain(**table), case, "recall_gain")
     for key, beta in (("fg1", 1), ("fg2", 2), ("fg0.5", 0.5)):
-        assert_golden(curves.f_gain(**table, beta=beta), case, key)
+        assert_golden(applications.f_gain(**table, beta=beta), case, key)
 
 
 @pytest.mark.parametrize("case", golden("prg_theorem1_interpolation"))
 def test_theorem_1(case):
     values = case["inputs"]
-    mixture = curves.interpolate_gains(values["c1"], values["c2"], values["lam"])
+    mixture = applications.interpolate_gains(values["c1"], values["c2"], values["lam"])
     assert mixture._asdict().keys() == case["expected"].keys()
     for key, value in mixture._asdict().items():
         assert_golden(value, case, key)
@@ -106,7 +106,7 @@ def test_theorem_1(case):
 @pytest.mark.parametrize("case", golden("prg_theorem4_same_fbeta"))
 def test_theorem_4(case):
     values = case["inputs"]
-    same = curves.same_f_beta(values["p1"], values["r1"], values["p2"], values["r2"])
+    same = applications.same_f_beta(values["p1"], values["r1"], values["p2"], values["r2"])
     assert same._asdict().keys() == case["expected"].keys()
     for key, value in same._asdict().items():
         assert_golden(value, case, key)
