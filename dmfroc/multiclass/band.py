@@ -21,25 +21,20 @@ from jaxtyping import Float
 from scipy.special import betaincinv, stdtrit
 
 from dmfroc._kit.arrays import PerPresentClass, PerRow, PerThreshold
-from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
+from dmfroc._kit.options import choice
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import Sample, Units, Weights, sample_of
+from dmfroc.inference.units import Sample, Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
-from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.costs import PairsOfClasses, PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, Rates, curve_of, rates_at_thresholds
+from dmfroc.multiclass.costs import PairsOfClasses
+from dmfroc.multiclass.curve import MulticlassROC, Rates, rates_at_thresholds
 from dmfroc.multiclass.rates import (
-    DEFAULT_N_THRESHOLDS,
-    DEFAULT_SHRINKAGE,
     CurveOptions,
-    Preset,
     RateCounts,
-    ThresholdPool,
 )
 from dmfroc.results.result import AttributeTables
 
@@ -47,14 +42,15 @@ PerPoint = Float[np.ndarray, " m"]
 """One number for each point of a band."""
 
 BandKind = Literal["pointwise", "simultaneous"]
-BandMethod = Literal["jackknife", "bootstrap"]
 
-DEFAULT_N_POINTS = 101
-DEFAULT_N_DRAWS = 1000
+GRID: PerPoint = (1 - np.cos(np.linspace(0, np.pi, 101))) / 2
+"""False positive rates from 0 to 1, denser at both ends."""
+
+_DRAWS = 1000
 _DRAWS_AT_ONCE = 64
 _FEW_EVENTS = 5
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
-_SEED = 0  # of draws so many that others would change the third digit of a level
+_SEED = 0  # of draws so many that others hardly matter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,108 +84,14 @@ class CurveBand(AttributeTables):
     kind: BandKind = "pointwise"
 
 
-def curve_band(
-    predictions: Predictions,
-    *,
-    level: float = 0.95,
-    pair_weights: PairWeights = "equal",
-    n_thresholds: int = DEFAULT_N_THRESHOLDS,
-    shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "column",
-    preset: Preset = "default",
-    groups: Any = None,
-    stratify: bool | None = None,
-    n_points: int = DEFAULT_N_POINTS,
-    kind: BandKind = "pointwise",
-    method: BandMethod = "jackknife",
-    n_draws: int = DEFAULT_N_DRAWS,
-    random_state: RandomState = 0,
+def bootstrap_band(
+    curve: MulticlassROC, sample: Sample, level: float, options: CurveOptions, kind: BandKind
 ) -> CurveBand:
-    """Return the confidence band of the multiclass ROC curve.
+    """Return the band between quantiles of the curves of resampled observations.
 
-    By the jackknife, both rates get the interval of a proportion at every threshold, by Wilson's
-    method from the variance of the infinitesimal jackknife. Of fewer than five cases the limit is
-    Clopper and Pearson's. Zou and Donner's method makes of the two an interval of the true positive
-    rate at a given false positive rate. No rate is taken to be known better than by the rule of
-    three: of a class of m observations without an error, 3/m may yet be misjudged.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What was predicted and observed.
-    level : float
-        Nominal coverage of each interval, or of the whole band, in (0, 1).
-    pair_weights, n_thresholds, shrinkage, threshold_pool, preset
-        As for `multiclass_roc`.
-    groups, stratify
-        As for `dmfroc.estimate`.
-    n_points : int
-        Number m of false positive rates, at least 3.
-    kind : {"pointwise", "simultaneous"}
-        Whether the level is that of each interval by itself, or of all at once. With
-        ``"simultaneous"`` the whole curve lies within the band in that share of all samples, and
-        the band is about half as wide again.
-    method : {"jackknife", "bootstrap"}
-        Whether intervals follow from standard errors, or are the quantiles of the curves of
-        resampled observations. These do not account for what a small sample cannot show: at the
-        corners, and for near-perfect classifiers, they are too narrow.
-    n_draws : int
-        Number of resamples of the bootstrap, at least 100.
-    random_state : int, numpy.random.Generator, key of jax.random or None
-        Their seed.
-
-    Returns
-    -------
-    CurveBand
-        Its width depends on the number of observations also for a perfect classifier, about whose
-        smallest false positive rates a small sample says nothing.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of its range.
-
-    References
-    ----------
-    Wilson (1927), Probable inference, the law of succession, and statistical inference,
-    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
-    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
-    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
-    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
-    doi:10.1002/bimj.200810425.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(3, size=300)
-    >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
-    >>> band = curve_band(Predictions.from_arrays(y, scores), n_points=5)
-    >>> for fpr, low, high in zip(band.fpr, band.low, band.high, strict=True):
-    ...     print(f"{fpr:.2f}: {low:.2f} to {high:.2f}")
-    0.00: 0.00 to 0.70
-    0.15: 0.55 to 0.70
-    0.50: 0.89 to 0.95
-    0.85: 0.96 to 0.99
-    1.00: 0.96 to 1.00
+    It does not account for what a small sample cannot show: at the corners, and for near-perfect
+    classifiers, it is too narrow.
     """
-    check_kind("kind", kind)
-    level = check_level(level)
-    n_points = integer("n_points", n_points, 3)
-    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool, preset=preset)
-    warn_of_absent_classes(predictions)
-    sample = sample_of(predictions, groups, stratify=stratify)
-    curve = curve_of(predictions, options)
-    if choice("method", method, get_args(BandMethod)) == "jackknife":
-        return band_around(curve, sample, level, options, kind, n_points)
-    n_draws, seed = integer("n_draws", n_draws, 100), seed_of(random_state)
-    drawn = _resampled_rates(options, sample, n_draws, seed)
-    return band_of_draws(curve, drawn, level, "bootstrap", kind, n_points)
-
-
-def _resampled_rates(
-    options: CurveOptions, sample: Sample, n_draws: int, seed: int
-) -> Iterator[Float[np.ndarray, "2 t"]]:
-    """Yield the rates of the curve at the thresholds under resampled weights."""
     predictions, units = sample
     statistic, summary = _rates_and_summary(options, predictions)
 
@@ -197,10 +99,13 @@ def _resampled_rates(
         table = statistic.count(weights * predictions.sample_weight, np)
         return summary(table, np)
 
-    for first in range(0, n_draws, _DRAWS_AT_ONCE):
-        draws = range(first, min(first + _DRAWS_AT_ONCE, n_draws))
-        weights = draw_weights(predictions, units, draws, seed, bayesian=False)
-        yield from parallel_map(rates, list(weights), "bootstrap")
+    def drawn() -> Iterator[Float[np.ndarray, "2 t"]]:
+        for first in range(0, _DRAWS, _DRAWS_AT_ONCE):
+            draws = range(first, min(first + _DRAWS_AT_ONCE, _DRAWS))
+            weights = draw_weights(predictions, units, draws, _SEED, bayesian=False)
+            yield from parallel_map(rates, list(weights), "bootstrap")
+
+    return band_of_draws(curve, drawn(), level, "bootstrap", kind)
 
 
 def band_of_draws(
@@ -209,10 +114,9 @@ def band_of_draws(
     level: float,
     method: str,
     kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the band between quantiles of drawn false (row 0) and true (row 1) positive rates."""
-    fpr = grid_of_band(n_points)
+    fpr = GRID
     padded = (np.pad(rates, [(0, 0), (1, 1)], constant_values=(0, 1)) for rates in drawn)
     tpr = np.array([np.interp(fpr, *np.maximum.accumulate(x, axis=1)) for x in padded])
     tails = (1 - level) / 2
@@ -240,21 +144,36 @@ def band_around(
     level: float,
     options: CurveOptions,
     kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
-    """Return the band of a curve that is at hand, computed with the same options."""
-    return band_from_rates(curve, _rates_of(options, sample), level, kind, n_points)
+    """Return the band of a curve that is at hand, computed with the same options.
+
+    Both rates get the interval of a proportion at every threshold, by Wilson's method from the
+    variance of the infinitesimal jackknife. Of fewer than five cases the limit is Clopper and
+    Pearson's. Zou and Donner's method makes of the two an interval of the true positive rate at a
+    given false positive rate. No rate is taken to be known better than by the rule of three: of a
+    class of m observations without an error, 3/m may yet be misjudged. The width thus depends on
+    the number of observations also for a perfect classifier.
+
+    With ``kind="simultaneous"`` the whole curve lies within the band in that share of all samples,
+    and the band is about half as wide again.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference,
+    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
+    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
+    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
+    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
+    doi:10.1002/bimj.200810425.
+    """
+    return band_from_rates(curve, _rates_of(options, sample), level, kind)
 
 
 def band_from_rates(
-    curve: MulticlassROC,
-    rates: CurveRates,
-    level: float,
-    kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
+    curve: MulticlassROC, rates: CurveRates, level: float, kind: BandKind = "pointwise"
 ) -> CurveBand:
     """Return the band of a curve from its rates and the influences on them."""
-    interior = grid_of_band(n_points)[1:-1]
+    interior = GRID[1:-1]
     tpr = np.interp(interior, curve.fpr, curve.tpr)
     points = _points(rates, level)
     if kind == "simultaneous":
@@ -275,11 +194,6 @@ def band_from_rates(
 def check_kind(name: str, kind: Any) -> None:
     """Refuse what is no kind of band."""
     choice(name, kind, get_args(BandKind))
-
-
-def grid_of_band(n_points: int) -> PerPoint:
-    """Return false positive rates from 0 to 1, denser at both ends."""
-    return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
 
 
 class CurveRates(NamedTuple):

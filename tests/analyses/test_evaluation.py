@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from bands import curve_band
 from simulations import normal_scores
 
 import dmfroc
@@ -25,7 +26,6 @@ from dmfroc import (
     multiclass_roc,
 )
 from dmfroc.measures import dmf_auc, informedness
-from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import Estimate, MulticlassROC
 
