@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int
@@ -89,9 +89,9 @@ class CalibrationTests(Result):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "tests"
-    json_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "tests"
+    json_names = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
     predictions: Predictions

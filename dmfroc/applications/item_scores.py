@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class ItemScores(Comparison):
         Holm's method for all of them.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.json_names)
+    main_table = "estimates"
+    json_names = ("n_items", "n_repeats", *Comparison.json_names)
 
     scored: ScoredItems = field(kw_only=True, repr=False)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -83,11 +83,9 @@ class Plan(Result):
         Of several half-widths: the cases that each measure needs. The plan is that of the largest.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "cases"
-    json_names: ClassVar[tuple[str, ...]] = (
-        *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
-    )
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "cases"
+    json_names = ("measure", "aim", "value", "n", "n_interval", "n_optimal", "level")
 
     measure: str
     title: str

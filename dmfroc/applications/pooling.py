@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -86,9 +86,9 @@ class PooledSites(NamedEstimates):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "pooled"
-    json_names: ClassVar[tuple[str, ...]] = (
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "pooled"
+    json_names = (
         *("measure", "method", "level", "tau", "tau_interval", "i_squared", "heterogeneity"),
         *("between", "scale", "left_out"),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int
@@ -124,8 +124,8 @@ class Rehearsal(Result):
         Nominal coverage of the intervals.
     """
 
-    main_table: ClassVar[str] = "rehearsed"
-    json_names: ClassVar[tuple[str, ...]] = ("n_samples", "level")
+    main_table = "rehearsed"
+    json_names = ("n_samples", "level")
 
     result: Result
     rehearsed: tuple[Rehearsed, ...]

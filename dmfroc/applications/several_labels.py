@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -210,9 +210,9 @@ class MultilabelComparison(Comparison):
         Labels without a value, and why.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.json_names)
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "estimates"
+    json_names = ("average", "left_out", *Comparison.json_names)
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False)

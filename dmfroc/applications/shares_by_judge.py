@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -50,8 +50,8 @@ class JudgedShares(NamedEstimates):
         What limits the shares.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
+    main_table = "estimates"
+    json_names = ("n_verified", "n_rows", "level")
 
     estimates: dict[Any, Estimate]
     n_verified: int

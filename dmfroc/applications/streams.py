@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -67,9 +67,9 @@ class ConfidenceSequence(Result):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "looks"
-    json_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "looks"
+    json_names = ("measure", "level", "exact", "n_observations")
 
     measure: str
     title: str
@@ -117,7 +117,7 @@ class ConfidenceSequence(Result):
 class StreamsComparison(Comparison):
     """Independent streams, compared at any time; see `Comparison`."""
 
-    has_joint_errors: ClassVar[bool] = False
+    has_joint_errors = False
 
 
 def confidence_sequence(

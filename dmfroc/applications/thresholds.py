@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -125,9 +125,9 @@ class ThresholdChoice(Result):
         How many rows it was chosen on.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "choice"
-    json_names: ClassVar[tuple[str, ...]] = (
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "choice"
+    json_names = (
         "by",
         "direction",
         "level",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -163,7 +163,7 @@ class SmoothCurves(Statistic):
     forecast: Float[np.ndarray, "events n"]
     sample_weight: PerRow
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     def count(self, weights: PerRow, xp: Any) -> SmoothGaps:
         """Fit the curves; those of the sample's own weights are fitted once."""

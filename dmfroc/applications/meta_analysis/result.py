@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -65,9 +65,9 @@ class SummaryROC(Result):
         What a careful reader has to know; chains that diverge or disagree among it.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.meta_analysis.displays"
-    main_table: ClassVar[str] = "summary"
-    json_names: ClassVar[tuple[str, ...]] = ("level",)
+    drawn_by = "dmfroc.applications.meta_analysis.displays"
+    main_table = "summary"
+    json_names = ("level",)
 
     studies: Studies
     settings: Settings
