@@ -8,6 +8,7 @@ mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -250,42 +251,36 @@ def calibration_tests(
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
         "hosmer_lemeshow": ("Hosmer and Lemeshow", *_hosmer_lemeshow(p)),
     }
+    values, p_values = np.full(len(statistics), np.inf), np.zeros(len(statistics))
+    remarks = predictions.remarks
     if (refutation := impossible_message(predictions)) is not None:
-        refuted = {
-            name: CalibrationTest(name, title, np.inf, freedom, 0.0)
-            for name, (title, _, freedom) in statistics.items()
-        }
         remark = f"{refutation}: these probabilities are not calibrated, unless they are rounded"
-        remarks = (*predictions.remarks, remark)
-        return CalibrationTests(refuted, predictions, n_draws, seed, remarks)
-    observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
-    n_extreme = dict.fromkeys(statistics, 0.0)
-    generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
-    for _ in range(n_draws):
-        drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
-        for name, (_, statistic, _) in statistics.items():
-            size, at = abs(statistic(drawn)), abs(observed[name])
-            at *= at > _NOTHING
-            is_tied = abs(size - at) <= max(_ROUNDING * at, _NOTHING)
-            # Half of the ties (mid-p): sums of few outcomes are discrete
-            n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
+        remarks = (*remarks, remark)
+    else:
+        generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
+        draws = ((sums < generator.random((len(p), 1))).sum(axis=1) for _ in range(n_draws))
+        outcomes = itertools.chain([true], draws)
+        values, *drawn = np.array([[of(y) for _, of, _ in statistics.values()] for y in outcomes])
+        sizes = np.abs(values) * (np.abs(values) > _NOTHING)
+        beyond = np.abs(drawn) - sizes
+        is_tied = np.abs(beyond) <= np.maximum(_ROUNDING * sizes, _NOTHING)
+        # Half of the ties (mid-p): sums of few outcomes are discrete
+        n_extreme = np.where(is_tied, np.where(sizes == 0, 1.0, 0.5), beyond > 0).sum(axis=0)
+        p_values = (1 + n_extreme) / (1 + n_draws)
+    each = zip(statistics.items(), values.tolist(), p_values.tolist(), strict=True)
     tests = {
-        name: CalibrationTest(
-            name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)
-        )
-        for name, (title, _, freedom) in statistics.items()
+        name: CalibrationTest(name, title, value, freedom, p_value)
+        for (name, (title, _, freedom)), value, p_value in each
     }
-    return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
+    return CalibrationTests(tests, predictions, n_draws, seed, remarks)
 
 
 def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
-    features = np.ones((n, k - 1, 1))
-    if with_slopes:
-        logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
-        features = np.stack([np.ones((n, k - 1)), logits], axis=2)
+    logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
+    features = np.stack([np.ones((n, k - 1)), logits], axis=2)[:, :, : 1 + with_slopes]
     rest = p[:, 1:]
     covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
     size = features.shape[2] * (k - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Integer, Shaped
+from jaxtyping import Float, Shaped
 
 from dmfroc import Predictions
 from dmfroc.extend import (
@@ -157,16 +157,20 @@ def select_class_weights(
     """
     given = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = given.as_given
-    n_classes, true = predictions.n_classes, predictions.true
-    weights, cost, unweighted = _optimise(
-        _log_scores(probabilities_of(predictions)),
-        true,
-        _deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
-        _checked_costs(cost_matrix, n_classes),
-        n_starts,
-        generator_of(random_state),
-    )
-    return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
+    logs = _log_scores(probabilities_of(predictions))
+    weights = _deployed_weights(predictions, prevalences)
+    costs = _checked_costs(cost_matrix, predictions.n_classes)
+    losses = weights[:, np.newaxis] * costs[predictions.true]
+    smallest_gain = _ROUNDING * float(np.abs(costs).max())
+    best, generator = np.zeros(predictions.n_classes), generator_of(random_state)
+    best_cost = unweighted = _cost(logs, losses)
+    for start in _starts(logs, integer("n_starts", n_starts, 1), generator):
+        offsets = _descend(logs, losses, start, smallest_gain, generator)
+        cost = _cost(logs + offsets, losses)
+        if cost < best_cost - smallest_gain:
+            best, best_cost = offsets, cost
+    weights = np.exp(best - best.mean())
+    return ClassWeights(predictions.labels, weights, best_cost, unweighted, predictions.direction)
 
 
 def _log_scores(scores: Scores) -> Scores:
@@ -204,12 +208,11 @@ def _checked_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]
     return costs
 
 
-def _deployed_weights(
-    true: Integer[np.ndarray, " n"], sample_weight: PerRow, prevalences: Any, n_classes: int
-) -> PerRow:
+def _deployed_weights(predictions: Predictions, prevalences: Any) -> PerRow:
     """Weight the observations so that the classes have their prevalences and the sum is one."""
+    totals, n_classes = predictions.class_totals, predictions.n_classes
     if prevalences is None:
-        return sample_weight / sample_weight.sum()
+        return predictions.sample_weight / predictions.sample_weight.sum()
     prevalence = numbers("prevalences", prevalences)
     if prevalence.shape != (n_classes,):
         raise ValueError(
@@ -218,7 +221,6 @@ def _deployed_weights(
         )
     if not (np.isfinite(prevalence).all() and (prevalence >= 0).all() and prevalence.sum() > 0):
         raise ValueError(f"prevalences must be finite and >= 0, not all 0, but are {prevalences}")
-    totals = np.bincount(true, sample_weight, minlength=n_classes)
     absent = np.flatnonzero((totals == 0) & (prevalence > 0))
     if len(absent):
         raise ValueError(
@@ -226,29 +228,7 @@ def _deployed_weights(
             f"{prevalence[absent[0]]}, but it has no observation: nothing is known about its costs"
         )
     of_class = prevalence / prevalence.sum() / np.where(totals > 0, totals, 1)
-    return sample_weight * of_class[true]
-
-
-def _optimise(
-    logs: Scores,
-    true: Integer[np.ndarray, " n"],
-    weights: PerRow,
-    costs: Float[np.ndarray, "k k"],
-    n_starts: int,
-    generator: np.random.Generator,
-) -> tuple[PerClass, float, float]:
-    """Return class weights, their expected cost, and the expected cost of equal weights."""
-    n_starts = integer("n_starts", n_starts, 1)
-    losses = weights[:, np.newaxis] * costs[true]
-    smallest_gain = _ROUNDING * float(np.abs(costs).max())
-    best = np.zeros(logs.shape[1])
-    best_cost = unweighted = _cost(logs, losses)
-    for start in _starts(logs, n_starts, generator):
-        offsets = _descend(logs, losses, start, smallest_gain, generator)
-        cost = _cost(logs + offsets, losses)
-        if cost < best_cost - smallest_gain:
-            best, best_cost = offsets, cost
-    return np.exp(best - best.mean()), best_cost, unweighted
+    return predictions.sample_weight * of_class[predictions.true]
 
 
 def _cost(logs: Scores, losses: Scores) -> float:

@@ -136,7 +136,16 @@ class Economy:
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
-        prevalence, cost_fp, cost_fn = _checked_conditions(prevalence, cost_fp, cost_fn)
+        if prevalence is not None:
+            given, prevalence = prevalence, number("prevalence", prevalence)
+            if not 0 < prevalence < 1:
+                raise ValueError(
+                    f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
+                    "totals P and N pass P / (P + N)"
+                )
+        cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
+        if cost_fp == 0 and cost_fn == 0:
+            raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
@@ -182,23 +191,6 @@ class Economy:
             lift_slope=self._total * self.loss_fp / (self.gain_tp + self.loss_fp),
             expected_utility=math.ldexp(gains.max() / self._total, self._exponent),
         )
-
-
-def _checked_conditions(
-    prevalence: Any, cost_fp: Any, cost_fn: Any
-) -> tuple[float | None, float, float]:
-    """Return prevalence and costs as floats; raise unless they make sense."""
-    if prevalence is not None:
-        given, prevalence = prevalence, number("prevalence", prevalence)
-        if not 0 < prevalence < 1:
-            raise ValueError(
-                f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
-                "totals P and N pass P / (P + N)"
-            )
-    cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
-    if cost_fp == 0 and cost_fn == 0:
-        raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
-    return prevalence, cost_fp, cost_fn
 
 
 def binary_points(predictions: Predictions) -> OperatingPoints:

@@ -280,10 +280,9 @@ def pool(
     on = _Line(first, scale_of(bounds), level, method, tau_scale)
     model, [cost] = _model(kept)
     mean, tau, tau_interval = on.mean(model, cost)
-    others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
     without = {}
-    for name, rest in others.items():
-        of_rest, [its_cost] = _model(rest)
+    for name in kept if len(kept) > 2 else ():
+        of_rest, [its_cost] = _model({k: x for k, x in kept.items() if k != name})
         without[name], *_ = on.mean(of_rest, its_cost)
     groups, between = on.groups(kept, by) if by is not None else ({}, None)
     statistic, freedom = float(model.statistic(0.0)[0]), float(len(kept) - 1)

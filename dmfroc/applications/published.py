@@ -92,16 +92,15 @@ class PublishedFigures:
         )
 
     def _quantiles_of_risks(self, at: PerRow) -> PerRow:
-        kind, *parameters = self.risks or ("",)
-        found = np.array([np.nan])
-        if kind == "normal" and len(parameters) == 2:
-            found = expit(parameters[0] + parameters[1] * ndtri(at))
-        elif kind == "beta" and len(parameters) == 2:
-            found = betaincinv(*parameters, at)
-        elif kind == "quantiles" and len(parameters) == 2:
-            found = np.interp(
-                at, np.asarray(parameters[0], float), np.asarray(parameters[1], float)
-            )
+        match self.risks:
+            case ("normal", mean, sd):
+                found = expit(mean + sd * ndtri(at))
+            case ("beta", a, b):
+                found = betaincinv(a, b, at)
+            case ("quantiles", levels, risks):
+                found = np.interp(at, np.asarray(levels, float), np.asarray(risks, float))
+            case _:
+                found = np.array([np.nan])
         if not ((found > 0) & (found < 1)).all():
             raise ValueError(
                 "risks must be ('normal', mean, sd), ('beta', a, b) or ('quantiles', "

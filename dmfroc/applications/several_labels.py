@@ -74,6 +74,9 @@ Labels = Sequence[tuple[int, Units]]
 ONE = "classifier"
 """The name of a classifier that is alone."""
 
+PerLabel = Float[np.ndarray, "n l"]
+"""One number for each row and label."""
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
@@ -93,9 +96,9 @@ class LabelledRows:
         How much each row counts.
     """
 
-    true: Float[np.ndarray, "n l"]
-    scores: dict[str, Float[np.ndarray, "n l"]]
-    predicted: dict[str, Float[np.ndarray, "n l"]]
+    true: PerLabel
+    scores: dict[str, PerLabel]
+    predicted: dict[str, PerLabel]
     names: tuple[str, ...]
     unit: IntPerRow
     weight: PerRow | None = None
@@ -541,8 +544,8 @@ def _by_classifier(values: Any) -> Mapping[str, Any]:
 
 
 def _named(
-    named: Mapping[Any, Any], what: str, true: Float[np.ndarray, "n l"], read: Callable[..., Any]
-) -> dict[str, Float[np.ndarray, "n l"]]:
+    named: Mapping[Any, Any], what: str, true: PerLabel, read: Callable[..., Any]
+) -> dict[str, PerLabel]:
     matrices = {}
     for name, x in named.items():
         if not isinstance(name, str):
@@ -561,9 +564,7 @@ def _named(
     return matrices
 
 
-def _matrix(
-    values: Any, what: str, labels: list[str] | None, rows: Rows
-) -> Float[np.ndarray, "n l"]:
+def _matrix(values: Any, what: str, labels: list[str] | None, rows: Rows) -> PerLabel:
     # Columns are read one at a time
     array = as_floats(by_label(values, labels, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:

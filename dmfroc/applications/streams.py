@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import betaln, ndtr
+from scipy.special import betaln, ndtr, xlog1py, xlogy
 
 from dmfroc import Measure
 from dmfroc.counted import Accumulator, Look
@@ -424,11 +424,7 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     threshold = mixture - betaln(_JEFFREYS, _JEFFREYS) + np.log(error)
 
     def excess(rate: float) -> float:
-        likelihood = 0.0
-        if successes:
-            likelihood += successes * np.log(rate)
-        if successes < n:
-            likelihood += (n - successes) * np.log1p(-rate)
+        likelihood = xlogy(successes, rate) + xlog1py(n - successes, -rate)
         return float(likelihood - threshold)
 
     share = successes / n

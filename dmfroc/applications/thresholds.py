@@ -60,6 +60,9 @@ _MAXIMIZED: dict[Criterion, str] = {
 }
 _MEASURES = {"youden": "informedness", "specificity": "recall", "sensitivity": "specificity"}
 
+PerDecision = Float[np.ndarray, "2 m"]
+"""True and false positives at each threshold, or a threshold and what it is worth."""
+
 
 class ValueWithInterval(NamedTuple):
     """A number with its interval.
@@ -144,7 +147,7 @@ class ThresholdChoice(Result):
     corrected: float
     in_bag: float
     out_of_bag: float
-    curve: Float[np.ndarray, "2 m"]
+    curve: PerDecision
     level: float
     n_draws: int
     seed: int
@@ -352,7 +355,7 @@ class _Sample(NamedTuple):
     weights: PerRow
     units: Units
 
-    def counts(self, weights: PerRow) -> Float[np.ndarray, "2 m"]:
+    def counts(self, weights: PerRow) -> PerDecision:
         """Return true and false positives at each threshold."""
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)
@@ -386,7 +389,7 @@ class _Aim:
         cost_fp, cost_fn = self.costs
         return expected_utility([[0.0, cost_fp], [cost_fn, 0.0]])
 
-    def values(self, counts: Float[np.ndarray, "2 m"]) -> Float[np.ndarray, " m"]:
+    def values(self, counts: PerDecision) -> Float[np.ndarray, " m"]:
         """Return the criterion at each threshold; minus infinity where it is not allowed."""
         tp, fp = counts
         positives, negatives = tp[-1], fp[-1]
@@ -409,7 +412,7 @@ class _Aim:
         loss = (cost_fp * fp + cost_fn * (positives - tp)) / (positives + negatives)
         return 1 - loss if self.by == "accuracy" else -loss
 
-    def value_at(self, counts: Float[np.ndarray, "2 m"], place: int) -> float:
+    def value_at(self, counts: PerDecision, place: int) -> float:
         """Return the value of a threshold on other observations, also where it is not allowed."""
         return float(replace(self, at_least=-1.0).values(counts)[place])
 

@@ -27,6 +27,15 @@ _STEP = 1e-4  # of a weight, for derivatives by differences
 Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
 
+WeightSets = Float[np.ndarray, "*draws n"]
+"""One or several sets of weights of the observations."""
+
+ValueSets = Float[np.ndarray, "*draws values"]
+"""The values of measures under one or several sets of weights."""
+
+ValuesAndGradients = tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]
+"""The values of measures, and their derivatives with respect to the weights."""
+
 
 type SampledParts = tuple[Float[np.ndarray, "values u"], int]
 """Derivatives of values with respect to weights of parts, and from how many those were drawn.
@@ -53,12 +62,10 @@ class BoundMeasures(ABC):
         """Return the values by JAX, which can compile and differentiate it."""
 
     @abstractmethod
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         """Return the values and their derivatives with respect to the weights."""
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         """Return the values, of one or of several sets of weights, without JAX."""
         if weights.ndim > 1:
             return np.stack([self.values(draw) for draw in weights])
@@ -106,7 +113,7 @@ class SummariesOfCounts(BoundMeasures):
         table = self.statistic.count(weights, jnp)
         return jnp.stack([summary(table, jnp) for summary in self.summaries])
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         """Return the values by NumPy, of one or of several sets of weights."""
         if weights.ndim > 1 and not self.statistic.is_batched:
             return super().values(weights)
@@ -129,9 +136,7 @@ class SummariesOfCounts(BoundMeasures):
             ]
         return np.array(values)
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         values, gradients = np.zeros(self.n_values), np.zeros((self.n_values, len(weights)))
         for part in self.statistic.parts():
             table = part.count(weights, np)
@@ -186,21 +191,17 @@ class MeanOverFolds(BoundMeasures):
     def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         gradients, by_fold = np.zeros((self.n_values, len(weights))), []
         for rows, bound in self._by_fold:
             values, gradients[:, rows] = bound.values_and_gradients(weights[rows])
             by_fold.append(values)
         return np.mean(by_fold, axis=0), gradients / len(self.rows)
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         return self.fold_values(weights).mean(axis=0)
 
-    def fold_values(
-        self, weights: Float[np.ndarray, "*draws n"]
-    ) -> Float[np.ndarray, "folds *draws values"]:
+    def fold_values(self, weights: WeightSets) -> Float[np.ndarray, "folds *draws values"]:
         """Return the values in each fold."""
         return np.stack([b.values(weights[..., rows]) for rows, b in self._by_fold])
 
@@ -238,7 +239,7 @@ class FunctionOfWeights(BoundMeasures):
 
         return jnp.reshape(self.function(weights), (1,))
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
+    def values(self, weights: WeightSets) -> Float[np.ndarray, "*draws 1"]:
         """Return the value, of one or of several sets of weights."""
         if weights.ndim > 1 or self.is_compiled:
             return super().values(weights)

@@ -41,6 +41,9 @@ from dmfroc.results.result import AttributeTables
 PerPoint = Float[np.ndarray, " m"]
 """One number for each point of a band."""
 
+BothRates = Float[np.ndarray, "2 t"]
+"""The false (row 0) and true (row 1) positive rates at the thresholds of a curve."""
+
 BandKind = Literal["pointwise", "simultaneous"]
 
 GRID: PerPoint = (1 - np.cos(np.linspace(0, np.pi, 101))) / 2
@@ -95,11 +98,11 @@ def bootstrap_band(
     predictions, units = sample
     statistic, summary = _rates_and_summary(options, predictions)
 
-    def rates(weights: PerRow) -> Float[np.ndarray, "2 t"]:
+    def rates(weights: PerRow) -> BothRates:
         table = statistic.count(weights * predictions.sample_weight, np)
         return summary(table, np)
 
-    def drawn() -> Iterator[Float[np.ndarray, "2 t"]]:
+    def drawn() -> Iterator[BothRates]:
         for first in range(0, _DRAWS, _DRAWS_AT_ONCE):
             draws = range(first, min(first + _DRAWS_AT_ONCE, _DRAWS))
             weights = draw_weights(predictions, units, draws, _SEED, bayesian=False)
@@ -110,7 +113,7 @@ def bootstrap_band(
 
 def band_of_draws(
     curve: MulticlassROC,
-    drawn: Iterable[Float[np.ndarray, "2 t"]],
+    drawn: Iterable[BothRates],
     level: float,
     method: str,
     kind: BandKind = "pointwise",
@@ -199,7 +202,7 @@ def check_kind(name: str, kind: Any) -> None:
 class CurveRates(NamedTuple):
     """The false (0) and true (1) positive rates at the thresholds, and who has a share in them."""
 
-    values: Float[np.ndarray, "2 t"]
+    values: BothRates
     influences: Float[np.ndarray, "2 t n"]
     class_shares: Float[np.ndarray, "2 c"]
     units: Units

@@ -45,6 +45,9 @@ _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998,
 PairName = str | tuple[Any, Any]
 """A pair of classes as a table gives it, as ``"true from reference"`` or as a tuple."""
 
+BothRates = Float[np.ndarray, "draws 2"]
+"""The logits of sensitivity and false positive rate of each draw."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SummaryROC(Result):
@@ -381,7 +384,7 @@ class SummaryROC(Result):
 
     def _logits(
         self, threshold: float | None = None, pair: PairName | None = None
-    ) -> tuple[Float[np.ndarray, "draws 2"], Float[np.ndarray, "draws 2"]]:
+    ) -> tuple[BothRates, BothRates]:
         """Return draws of the logits of both rates, of the mean study and of a new one."""
         mean, new = self._draws("location"), self._draws("new_study")
         if pair is not None:
@@ -435,9 +438,7 @@ class SummaryROC(Result):
         seed = self.settings.seed
         return estimate_from_draws(name, title, draws, self.level, seed, self.warnings)
 
-    def _rates(
-        self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
-    ) -> dict[str, float]:
+    def _rates(self, mean: BothRates, new: BothRates | None = None) -> dict[str, float]:
         """Summarize logits of both rates, and the intervals of those of a new study."""
         row: dict[str, float] = {}
         for name, draws in _rates_of(mean).items():
@@ -453,5 +454,5 @@ class SummaryROC(Result):
         return {"value": float(draws.mean()), "low": low, "high": high}
 
 
-def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, PerDraw]:
+def _rates_of(logits: BothRates) -> dict[str, PerDraw]:
     return {"sensitivity": expit(logits[:, 0]), "specificity": expit(-logits[:, 1])}
