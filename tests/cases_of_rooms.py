@@ -208,9 +208,9 @@ CURVES = {
     "curve/hull": lambda: (
         [
             function(curves.roc_curve(Y, P, sample_weight=WEIGHTS))
-            for function in (curves.convex_hull, curves.pareto_points)
+            for function in (curves.convex_hull, applications.pareto_points)
         ]
-        + [curves.repair_concavities(curves.roc_curve(Y, P), P)]
+        + [applications.repair_concavities(curves.roc_curve(Y, P), P)]
     ),
     "curve/isometrics": lambda: [
         curves.isometrics(curve(Y, P), values=[0.2, 0.5, 0.8])
@@ -225,14 +225,14 @@ CURVES = {
             for function in (
                 *(curves.f_gains, curves.gain_area, curves.best_f_gain, curves.expected_f_gain),
                 *(curves.certainty_consistency, curves.crossing_gain, curves.expected_inverse_f),
-                *(curves.operating_conditions, curves.area_under_kappa),
+                *(applications.operating_conditions, curves.area_under_kappa),
             )
         ),
         curves.f_gains(POINTS, beta=2.0),
         curves.gain_area(POINTS, clip=True),
         curves.certainty_consistency(POINTS, hull=True),
         curves.area_under_kappa(POINTS, method="trapezoid"),
-        curves.expected_profits(POINTS, [[3, -1], [-2, 1]], prevalence=0.2),
+        applications.expected_profits(POINTS, [[3, -1], [-2, 1]], prevalence=0.2),
         applications.interpolate_gains((20, 9, 6, 45), (24, 30, 2, 24), 0.25),
         applications.same_f_beta(0.5, 0.8, 0.7, 0.6),
         curves.least_precision([0.2, 0.7], 0.3),
@@ -418,12 +418,13 @@ def posterior_density(structure, likelihood):
     """Return the same of a model of the curve of all pairs."""
     from dmfroc._kit.compiled import in_double_precision
     from dmfroc.bayes.models import Priors, model_of
-    from dmfroc.bayes.roc import bind_pairs, pairwise_counts
+    from dmfroc.bayes.roc import pairwise_counts
     from dmfroc.bayes.sampling import Sampler
+    from dmfroc.multiclass.rates import CurveOptions
 
     predictions = dmfroc.Predictions.from_arrays(NAMED, SCORES, sample_weight=WEIGHTS)
     with in_double_precision():
-        counts = pairwise_counts(bind_pairs(predictions, 6), predictions)
+        counts = pairwise_counts(CurveOptions(n_thresholds=6)(predictions), predictions)
         return seen_of(Sampler(model_of(structure, likelihood, Priors()), counts), counts)
 
 

@@ -3,6 +3,10 @@ from .calibration import calibration_tests as calibration_tests
 from .class_weights import ClassWeights as ClassWeights
 from .class_weights import majority_costs as majority_costs
 from .class_weights import select_class_weights as select_class_weights
+from .curve_choices import expected_profits as expected_profits
+from .curve_choices import operating_conditions as operating_conditions
+from .curve_choices import pareto_points as pareto_points
+from .curve_choices import repair_concavities as repair_concavities
 from .gain_tables import Interpolation as Interpolation
 from .gain_tables import SameF as SameF
 from .gain_tables import f_gain as f_gain

@@ -25,13 +25,10 @@ from .gain import expected_inverse_f as expected_inverse_f
 from .gain import f_from_gain as f_from_gain
 from .gain import f_gains as f_gains
 from .gain import gain_area as gain_area
-from .gain import operating_conditions as operating_conditions
 from .gain import prg_curve as prg_curve
 from .hull import Hull as Hull
 from .hull import convex_hull as convex_hull
 from .hull import cost_curve as cost_curve
-from .hull import pareto_points as pareto_points
-from .hull import repair_concavities as repair_concavities
 from .isometric_lines import Isometric as Isometric
 from .isometric_lines import isometrics as isometrics
 from .local_regression import LoessFit as LoessFit
@@ -48,4 +45,3 @@ from .risk_coverage import risk_coverage_curve as risk_coverage_curve
 from .summary import CertaintyConsistency as CertaintyConsistency
 from .summary import area_under_kappa as area_under_kappa
 from .summary import certainty_consistency as certainty_consistency
-from .summary import expected_profits as expected_profits

@@ -11,7 +11,6 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import BoolPerRow, PerRow
 from dmfroc._kit.options import choice, integer, numbers, proportion
-from dmfroc._kit.options import positive as check_positive
 from dmfroc.curves.charts import draw_roc, line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
@@ -265,13 +264,7 @@ def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curv
     return Curve(**_place(cases, axes, scores, calibrated, "Score"), points=points)
 
 
-def roc_from_calibration(
-    true_probability: Any,
-    density: Any,
-    *,
-    n_positive: Number | None = None,
-    n_negative: Number | None = None,
-) -> Curve:
+def roc_from_calibration(true_probability: Any, density: Any) -> Curve:
     r"""Return the ROC curve that follows from a calibration plot and the density of its groups.
 
     Parameters
@@ -280,22 +273,18 @@ def roc_from_calibration(
         Share of positives in each group, in [0, 1], the groups in order of rising prediction.
     density : array-like of shape (g,)
         Share of all cases in each group, >= 0 with sum 1.
-    n_positive, n_negative : float, optional
-        Numbers of cases of each class; they only scale the counts, and must have the ratio that
-        the groups imply. By default shares.
 
     Returns
     -------
     Curve
-        As from `roc_curve`; its area is
+        As from `roc_curve`, of shares of all cases instead of counts; its area is
         :math:`\frac{M^2}{PN}\sum_g(1-p_g)\rho_g[\sum_{h>g}p_h\rho_h+\frac12p_g\rho_g]`.
         ``thresholds`` are the numbers of the groups.
 
     Raises
     ------
     ValueError
-        If an input is out of range, lengths differ, one class has no cases, or the numbers of
-        cases contradict the groups.
+        If an input is out of range, lengths differ, or one class has no cases.
 
     References
     ----------
@@ -319,19 +308,8 @@ def roc_from_calibration(
     positive, negative = (probability * shares)[::-1], ((1 - probability) * shares)[::-1]
     if not (positive.sum() > 0 and negative.sum() > 0):
         raise ValueError("the groups must hold cases of both classes, but hold only one")
-    total = 1.0
-    if n_positive is not None and n_negative is not None:
-        total = check_positive("n_positive", n_positive)
-        total += check_positive("n_negative", n_negative)
-        if not np.isclose(positive.sum() * total, n_positive, rtol=1e-6):
-            raise ValueError(
-                f"the groups imply that {positive.sum():.6g} of all cases are positive, but "
-                f"n_positive and n_negative say {n_positive / total:.6g}"
-            )
-    elif n_positive is not None or n_negative is not None:
-        raise ValueError("pass both n_positive and n_negative, or none of them")
-    true_positives = np.append(0.0, np.cumsum(positive) * total)
-    false_positives = np.append(0.0, np.cumsum(negative) * total)
+    true_positives = np.append(0.0, np.cumsum(positive))
+    false_positives = np.append(0.0, np.cumsum(negative))
     groups = np.append(np.inf, np.arange(len(shares), dtype=np.float64)[::-1])
     sizes = float(true_positives[-1]), float(false_positives[-1])
     return draw_roc(OperatingPoints(1, groups, true_positives, false_positives, *sizes))

@@ -98,38 +98,6 @@ def f_from_gain(gain: Number, prevalence: Number) -> float:
     return prevalence / (1 - (1 - prevalence) * gain)
 
 
-def operating_conditions(points: OperatingPoints) -> np.ndarray:
-    r"""Return the :math:`\alpha` of each threshold, the scale on which E[FG] is uniform.
-
-    Parameters
-    ----------
-    points : OperatingPoints
-        Counts at each threshold.
-
-    Returns
-    -------
-    numpy.ndarray, shape (t,)
-        :math:`recG/\pi-precG/(1-\pi)=1/\pi-tnr/((1-\pi)tpr)`, rising from minus infinity to
-        :math:`1/\pi`.
-
-    References
-    ----------
-    Theorem 3.
-
-    Examples
-    --------
-    >>> from dmfroc.curves import operating_points
-    >>> operating_conditions(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
-    array([-inf,  -2.,   1.,   2.])
-    """
-    instance("points", points, OperatingPoints)
-    rejected = (points.negatives - points.false_positives) / points.negatives
-    rate = points.prevalence
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(points.true_positives > 0, rejected / points.true_positive_rate, np.inf)
-    return 1 / rate - ratio / (1 - rate)
-
-
 def crossing_gain(points: OperatingPoints) -> float:
     r"""Return the precision gain :math:`y_0` at recall gain 0.
 

@@ -190,6 +190,9 @@ from ..bayes.sampling import (
 from ..bayes.sampling import (
     sampler_of as sampler_of,
 )
+from ..curves.curve import (
+    check_curve as check_curve,
+)
 from ..curves.gain import (
     gain_of_errors as gain_of_errors,
 )

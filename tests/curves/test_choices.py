@@ -11,19 +11,22 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve as sklearn_calibration
 
 from dmfroc import plots
-from dmfroc.applications import moses_littenberg_roc, optimal_operating_points
+from dmfroc.applications import (
+    expected_profits,
+    moses_littenberg_roc,
+    optimal_operating_points,
+    pareto_points,
+    repair_concavities,
+)
 from dmfroc.curves import (
     calibration_curve,
     convex_hull,
     det_curve,
-    expected_profits,
     least_precision,
     lift_curve,
     operating_points,
-    pareto_points,
     precision_recall_curve,
     prg_curve,
-    repair_concavities,
     roc_curve,
 )
 from dmfroc.measures import ContingencyTable
