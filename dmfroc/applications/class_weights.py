@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Shaped
@@ -17,6 +17,7 @@ from jaxtyping import Float, Shaped
 from dmfroc import Predictions
 from dmfroc.extend import (
     AttributeTables,
+    Direction,
     PerClass,
     PerRow,
     RandomState,
@@ -58,7 +59,7 @@ class ClassWeights(AttributeTables):
     weights: PerClass
     expected_cost: float
     unweighted_cost: float
-    direction: Literal[">=", "<="] | None = None
+    direction: Direction | None = None
 
     def predict(self, y_score: Any) -> Shaped[np.ndarray, " n"]:
         """Predict the class with the largest weighted score, the first of equals.

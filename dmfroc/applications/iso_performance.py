@@ -19,6 +19,7 @@ from dmfroc import Predictions
 from dmfroc.curves import OperatingPoints
 from dmfroc.extend import (
     AttributeTables,
+    Direction,
     RandomState,
     as_predictions,
     choice,
@@ -63,7 +64,7 @@ class OperatingPoint(AttributeTables):
     bias: float
     accuracy: float
     expected_cost: float
-    direction: Literal[">=", "<="] = ">="
+    direction: Direction = ">="
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -237,7 +238,7 @@ def operating_point(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Literal[">=", "<="] | None = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OperatingPoint:
     """Describe what a classifier achieves with a given threshold.
@@ -298,7 +299,7 @@ def optimal_operating_points(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Literal[">=", "<="] | None = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OptimalOperatingPoints:
     r"""Find all thresholds of least expected cost: where the iso-performance tangent touches.
@@ -406,7 +407,7 @@ class RandomizedThreshold(AttributeTables):
     tpr: float
     bias: float
     is_turned: bool = False
-    direction: Literal[">=", "<="] = ">="
+    direction: Direction = ">="
 
     def predict(
         self, y_score: Any, *, random_state: RandomState = None

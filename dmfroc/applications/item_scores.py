@@ -347,19 +347,14 @@ def _in_subgroups(
             "groups has items in several subgroups of by, which are then not independent: leave "
             "by out, or groups"
         )
-    means = {
-        name: {model: mean_of(part, model) for model in given.scores}
-        for name, part in parts.items()
-    }
-    estimates = {
-        name: {model: mean.estimate(level) for model, mean in of_part.items()}
-        for name, of_part in means.items()
-    }
+    estimates: dict[str, dict[str, Estimate]] = {name: {} for name in names}
     unadjusted = {}
     for model in given.scores:
-        of_model = {name: of_part[model] for name, of_part in means.items()}
-        values = {name: (m.limits.value, m.limits.interval_at) for name, m in of_model.items()}
-        errors = {name: mean.standard_error for name, mean in of_model.items()}
+        means = {name: mean_of(part, model) for name, part in parts.items()}
+        for name, mean in means.items():
+            estimates[name][model] = mean.estimate(level)
+        values = {name: (m.limits.value, m.limits.interval_at) for name, m in means.items()}
+        errors = {name: mean.standard_error for name, mean in means.items()}
         found = contrasts_of_intervals(values, errors)
         unadjusted[model] = list(Hypothesis().differences(found, level))
     adjusted = iter(holm_adjusted(itertools.chain(*unadjusted.values())))

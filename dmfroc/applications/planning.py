@@ -304,13 +304,9 @@ def plan(
         return replace(decisive, targets=targets, warnings=warnings)
     measure = get_measure(measure)
     try:
-        if isinstance(y_score, Mapping):
-            pilot = {
-                name: as_predictions(pilot, scores, by_fold=True)
-                for name, scores in y_score.items()
-            }
-        elif y_score is not None:
-            pilot = as_predictions(pilot, y_score, by_fold=True)
+        if y_score is not None:
+            named = y_score if isinstance(y_score, Mapping) else {"pilot": y_score}
+            pilot = {name: as_predictions(pilot, x, by_fold=True) for name, x in named.items()}
     except (TypeError, ValueError) as error:
         raise type(error)(f"pilot with scores: {error}") from error
     if power is not None and half_width is not None:

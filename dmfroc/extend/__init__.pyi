@@ -413,6 +413,9 @@ from ..inputs.class_shares import (
     unlabelled as unlabelled,
 )
 from ..inputs.columns import (
+    Direction as Direction,
+)
+from ..inputs.columns import (
     match_columns as match_columns,
 )
 from ..inputs.delimited import (
