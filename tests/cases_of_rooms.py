@@ -245,7 +245,9 @@ CURVES = {
     "curve/calibration": lambda: [
         curves.calibration_curve(Y, P, n_bins=n, sample_weight=WEIGHTS) for n in (4, 7)
     ],
-    "curve/from-calibration": lambda: curves.roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
+    "curve/from-calibration": lambda: applications.roc_from_calibration(
+        [0.1, 0.5, 0.9], [0.3, 0.4, 0.3]
+    ),
 }
 CELLS = {"tp": 20, "fp": 9, "fn": 6, "tn": 45}
 POINTS = curves.operating_points(Y, P)

@@ -1,3 +1,4 @@
+from .calibrated_curves import roc_from_calibration as roc_from_calibration
 from .calibration import CalibrationTests as CalibrationTests
 from .calibration import calibration_tests as calibration_tests
 from .class_weights import ClassWeights as ClassWeights
@@ -36,6 +37,7 @@ from .model_selection import nested_cross_validation as nested_cross_validation
 from .model_selection import scorers as scorers
 from .moses import MosesLittenbergROC as MosesLittenbergROC
 from .moses import moses_littenberg_roc as moses_littenberg_roc
+from .pair_covariance import pair_covariance as pair_covariance
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .pooling import PooledSites as PooledSites

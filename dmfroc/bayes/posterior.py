@@ -16,7 +16,7 @@ import dmfroc
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
-from dmfroc.bayes.pairs import drawn_areas, drawn_covariances, rates_of_pairs
+from dmfroc.bayes.pairs import drawn_areas, rates_of_pairs
 from dmfroc.multiclass.band import GRID, CurveBand
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import AttributeTables, renderer
@@ -141,45 +141,6 @@ class Posterior(Estimate):
                 "probability_worse": (lead < 0).mean(axis=0) + (lead == 0).mean(axis=0) / 2,
             },
             index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
-        )
-
-    def pair_covariance(self) -> xarray.Dataset:
-        """Return how the pairs of classes vary about the average pair.
-
-        Returns
-        -------
-        xarray.Dataset
-            Posterior means and ends of the interval (dimension ``summary``: value, low, high) of
-            the covariances. ``effects`` are those of the random effects of a pair: its log factor
-            and, in the hierarchical model, the shifts of both rates. ``logits`` are those of both
-            rates over the pairs at hand, at each threshold. With one factor for each pair these are
-            proportional, ``lambda_t lambda_t' var(v)``.
-
-        Raises
-        ------
-        ValueError
-            If the posterior is not that of a curve.
-
-        References
-        ----------
-        Wang and Carvalho (2024), Multiclass ROC, equations 19 to 21.
-        """
-        tree = self._tree_of_curve()
-        effects, logits = (self._summaries(x) for x in drawn_covariances(tree))
-        effect, rate = ["factor", "tpr", "fpr"][: effects.shape[1]], ["tpr", "fpr"]
-        return xarray.Dataset(
-            {
-                "effects": (["summary", "effect", "effect_2"], effects),
-                "logits": (["summary", "threshold", "rate", "rate_2"], logits),
-            },
-            coords={
-                "summary": ["value", "low", "high"],
-                "effect": effect,
-                "effect_2": effect,
-                "threshold": tree["posterior"]["threshold"].to_numpy(),
-                "rate": rate,
-                "rate_2": rate,
-            },
         )
 
     def _summaries(self, draws: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "3 ..."]:

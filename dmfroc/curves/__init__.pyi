@@ -4,7 +4,6 @@ from .calibration import CalibrationCurve as CalibrationCurve
 from .calibration import calibration_curve as calibration_curve
 from .calibration import isotonic_calibration_curve as isotonic_calibration_curve
 from .calibration import loess_calibration_curve as loess_calibration_curve
-from .calibration import roc_from_calibration as roc_from_calibration
 from .charts import accuracy_curve as accuracy_curve
 from .charts import bift_curve as bift_curve
 from .charts import bird_curve as bird_curve

@@ -190,6 +190,12 @@ from ..bayes.sampling import (
 from ..bayes.sampling import (
     sampler_of as sampler_of,
 )
+from ..curves.calibration import (
+    check_in_unit_interval as check_in_unit_interval,
+)
+from ..curves.charts import (
+    draw_roc as draw_roc,
+)
 from ..curves.curve import (
     check_curve as check_curve,
 )

@@ -20,7 +20,7 @@ from simulations import normal_scores
 import dmfroc.bayes
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.applications import majority_costs
+from dmfroc.applications import majority_costs, pair_covariance
 from dmfroc.bayes import Priors, bayesian_roc, bayesian_table, method
 from dmfroc.bayes.method import (
     against_the_rest,
@@ -447,13 +447,13 @@ def test_hierarchical_structure_takes_up_shifted_pairs():
     assert misfit(hierarchical) < misfit(rank_one)
 
     # Of one factor per pair both logits are linear functions; shifts vary by themselves.
-    covariance = rank_one.pair_covariance()
+    covariance = pair_covariance(rank_one)
     assert covariance["effects"].shape == (3, 1, 1)
     logits = rank_one.posterior["posterior"]["threshold_effect"].to_numpy()
     variance = rank_one.posterior["posterior"]["pair_effect"].to_numpy().var(axis=2)
     expected = np.einsum("cdrt,cdst,cd->trs", logits, logits, variance) / variance.size
     np.testing.assert_allclose(covariance["logits"].sel(summary="value"), expected, rtol=1e-9)
-    covariance = hierarchical.pair_covariance().sel(threshold=0.5)
+    covariance = pair_covariance(hierarchical).sel(threshold=0.5)
     low, value, high = (covariance.sel(summary=x) for x in ("low", "value", "high"))
     assert (low["logits"] <= value["logits"]).all()
     assert (value["logits"] <= high["logits"]).all()

@@ -698,7 +698,7 @@ def test_roc_of_groups_is_roc_of_their_cases(sample):
     classes, scores, _ = sample
     groups = curves.calibration_curve(classes, scores, n_bins=None)
     density = groups.counts / groups.counts.sum()
-    of_groups = curves.roc_from_calibration(groups.fraction_positive, density)
+    of_groups = applications.roc_from_calibration(groups.fraction_positive, density)
     roc = curves.roc_curve(classes, scores)
     assert of_groups.x == pytest.approx(roc.x)
     assert of_groups.y == pytest.approx(roc.y)
@@ -708,7 +708,7 @@ def test_area_of_a_uniform_calibrated_plot():
     """Vuk and Curk's example has 5/6, with a minus that their integrals do not have."""
     n = 4000
     middles = (np.arange(n) + 0.5) / n
-    curve = curves.roc_from_calibration(middles, np.full(n, 1 / n))
+    curve = applications.roc_from_calibration(middles, np.full(n, 1 / n))
     assert curve.area == pytest.approx(5 / 6, abs=1e-6)
 
 
@@ -908,15 +908,18 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         ),
         (lambda: curves.loess([], [], [0.5]), "there must be observations"),
         (
-            lambda: curves.roc_from_calibration([0.1, 2], [0.5, 0.5]),
+            lambda: applications.roc_from_calibration([0.1, 2], [0.5, 0.5]),
             r"true_probability must be in \[0, 1\], but that of group 1",
         ),
         (
-            lambda: curves.roc_from_calibration([0.1, 0.2], [0.5, 0.6]),
+            lambda: applications.roc_from_calibration([0.1, 0.2], [0.5, 0.6]),
             "density must be >= 0 with sum 1, but its sum is 1.1",
         ),
-        (lambda: curves.roc_from_calibration([0.1, 0.2], [1.0]), r"shapes \(2,\) and \(1,\)"),
-        (lambda: curves.roc_from_calibration([0.0, 0.0], [0.5, 0.5]), "cases of both classes"),
+        (lambda: applications.roc_from_calibration([0.1, 0.2], [1.0]), r"shapes \(2,\) and \(1,\)"),
+        (
+            lambda: applications.roc_from_calibration([0.0, 0.0], [0.5, 0.5]),
+            "cases of both classes",
+        ),
         (
             lambda: applications.precision_gain(-1, 2, 3, 4),
             "tp must be a finite number >= 0, but it is -1",

@@ -201,7 +201,7 @@ def test_isotonic(case):
 @pytest.mark.parametrize("case", golden("roc_from_calibration"))
 def test_roc_from_calibration(case):
     values = case["inputs"]
-    curve = curves.roc_from_calibration(values["p"], values["rho"])
+    curve = applications.roc_from_calibration(values["p"], values["rho"])
     assert_golden(curve.area, case, "a_roc2")
     share = values["P"] / (values["P"] + values["N"])
     assert curve.points.positives == pytest.approx(share)
