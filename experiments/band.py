@@ -13,7 +13,10 @@ from _runner import Study, grid
 from _study import RESULTS, arguments, markdown_table, run_study, write_page
 
 from dmfroc import Predictions, multiclass_roc
-from dmfroc.multiclass.band import BandKind, CurveBand, curve_band
+from dmfroc.inference.units import sample_of
+from dmfroc.multiclass.band import BandKind, CurveBand, band_around
+from dmfroc.multiclass.curve import curve_of
+from dmfroc.multiclass.rates import CurveOptions
 
 LEVEL = 0.95
 POPULATION = 400_000
@@ -76,7 +79,8 @@ def truth(design: Design) -> Callable[[np.ndarray | Sequence[float]], np.ndarray
 def band(generator: np.random.Generator, design: str) -> list[dict]:
     """Compare the bands of one sample with the truth, at some places and everywhere."""
     chosen = DESIGNS[design]
-    sample = draw(generator, chosen)
+    sample, options = draw(generator, chosen), CurveOptions()
+    curve, units = curve_of(sample, options), sample_of(sample)
     return [
         {
             "kind": kind,
@@ -87,7 +91,7 @@ def band(generator: np.random.Generator, design: str) -> list[dict]:
             "holds_curve": holds_curve,
         }
         for kind in get_args(BandKind)
-        for found in [curve_band(sample, level=LEVEL, kind=kind)]
+        for found in [band_around(curve, units, LEVEL, options, kind)]
         for holds_curve in [holds(found, chosen)]
         for fpr, below, above, width in places(found, chosen)
     ]
@@ -172,7 +176,7 @@ above the largest one it is flat. So the band does not assume that the curve is 
 {summary(table)}
 
 How often the band holds the whole curve, from false positive rates of {FPR[0]:g} to {FPR[-1]:g}:
-the pointwise band, and the one of `curve_band(..., kind="simultaneous")`, which is meant to do so.
+the pointwise band, and the one of `band="simultaneous"`, which is meant to do so.
 
 {whole_table(every)}
 

@@ -23,10 +23,10 @@ from dmfroc._kit.compiled import in_double_precision
 from dmfroc.bayes import bayesian_roc, method, roc
 from dmfroc.bayes.models import Structure
 from dmfroc.bayes.pairs import areas
-from dmfroc.bayes.roc import bind_pairs
 from dmfroc.bayes.sampling import Chains, default_kernel, draw_from_gaussian
 from dmfroc.bayes.tables import table_posterior
 from dmfroc.measures import MEASURES
+from dmfroc.multiclass.rates import CurveOptions
 
 approximated = functools.partial(roc.approximated, likelihood="ordinal")  # M and two classes
 CELL_MEASURES = ("dmf_auc", "hand_till")
@@ -214,7 +214,7 @@ def draw_pairs(
 def areas_of_pairs(shifts: np.ndarray, bias: float) -> np.ndarray:
     """Return the pairs' areas, between as many thresholds, in a sample of negligible error."""
     large = draw_pairs(np.random.default_rng(0), shifts, bias, N_POPULATION)
-    table = bind_pairs(large, N_THRESHOLDS).count(large.sample_weight, np)
+    table = CurveOptions(n_thresholds=N_THRESHOLDS)(large).count(large.sample_weight, np)
     return areas(table.rates(np), np)
 
 

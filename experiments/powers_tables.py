@@ -7,10 +7,10 @@ from _study import arguments, claims_table, markdown_table, write_page
 from scipy.optimize import brentq
 from scipy.stats import chi2, multivariate_normal, norm
 
+from dmfroc.applications import chi_squared_test, fisher_exact_test, powers_statistics
+from dmfroc.applications.significance import PowersStatistics, TestResult
 from dmfroc.measures import ContingencyTable, binary
 from dmfroc.measures.cells import Cells
-from dmfroc.papers import chi_squared_test, fisher_exact_test, powers_statistics
-from dmfroc.papers.significance import PowersStatistics, TestResult
 
 N_TABLES = 40_000
 DESIGNS = ((0.5, 0.5, 100), (0.6, 0.42, 100), (0.2, 0.1, 400))  # prevalence, bias, size

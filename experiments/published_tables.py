@@ -22,7 +22,10 @@ import dmfroc
 from dmfroc import Predictions, compare, compare_runs, estimate, measures
 from dmfroc.applications import PublishedFigures, judged_shares, nested_cross_validation, plan
 from dmfroc.applications.shares_by_judge import inverted_shares
-from dmfroc.multiclass.band import curve_band
+from dmfroc.inference.units import sample_of
+from dmfroc.multiclass.band import band_around
+from dmfroc.multiclass.curve import curve_of
+from dmfroc.multiclass.rates import CurveOptions
 
 ROC = Callable[[np.ndarray], np.ndarray]
 DENSE = np.unique(np.concatenate([np.linspace(0, 1, 1001), np.geomspace(1e-4, 0.1, 100)]))
@@ -129,7 +132,9 @@ def band(generator: np.random.Generator, family: str, n: int, prevalence: float)
         chosen.positives.rvs(size=n_positive, random_state=generator),
     )
     sample = Predictions.from_arrays(np.repeat([0, 1], [n - n_positive, n_positive]), scores)
-    found = curve_band(sample, kind="simultaneous")
+    options = CurveOptions()
+    curve = curve_of(sample, options)
+    found = band_around(curve, sample_of(sample), 0.95, options, "simultaneous")
     row = {"area": float(np.trapezoid(found.high - found.low, found.fpr))}
     for name, fpr in (("printed", np.linspace(0, 1, n - n_positive + 1)), ("dense", DENSE)):
         inside = fpr[(fpr > 0) & (fpr < 1)]

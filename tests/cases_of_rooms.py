@@ -5,7 +5,7 @@ import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
-from dmfroc import applications, curves, papers, plots
+from dmfroc import applications, curves, plots
 from dmfroc.applications.meta_analysis.data import read_studies
 from dmfroc.applications.meta_analysis.fit import Settings, tree_of
 from dmfroc.applications.meta_analysis.models import hsroc_of_bivariate
@@ -208,33 +208,33 @@ CURVES = {
     "curve/hull": lambda: (
         [
             function(curves.roc_curve(Y, P, sample_weight=WEIGHTS))
-            for function in (curves.convex_hull, curves.pareto_points)
+            for function in (curves.convex_hull, applications.pareto_points)
         ]
-        + [curves.repair_concavities(curves.roc_curve(Y, P), P)]
+        + [applications.repair_concavities(curves.roc_curve(Y, P), P)]
     ),
     "curve/isometrics": lambda: [
         curves.isometrics(curve(Y, P), values=[0.2, 0.5, 0.8])
         for curve in (curves.roc_curve, curves.precision_recall_curve, curves.pn_curve)
     ],
     "curve/gains": lambda: [
-        curves.precision_gain(**CELLS),
-        curves.recall_gain(**CELLS),
-        curves.f_gain(**CELLS, beta=2.0),
+        applications.precision_gain(**CELLS),
+        applications.recall_gain(**CELLS),
+        applications.f_gain(**CELLS, beta=2.0),
         *(
             function(POINTS)
             for function in (
                 *(curves.f_gains, curves.gain_area, curves.best_f_gain, curves.expected_f_gain),
                 *(curves.certainty_consistency, curves.crossing_gain, curves.expected_inverse_f),
-                *(curves.operating_conditions, curves.area_under_kappa),
+                *(applications.operating_conditions, curves.area_under_kappa),
             )
         ),
         curves.f_gains(POINTS, beta=2.0),
         curves.gain_area(POINTS, clip=True),
         curves.certainty_consistency(POINTS, hull=True),
         curves.area_under_kappa(POINTS, method="trapezoid"),
-        curves.expected_profits(POINTS, [[3, -1], [-2, 1]], prevalence=0.2),
-        curves.interpolate_gains((20, 9, 6, 45), (24, 30, 2, 24), 0.25),
-        curves.same_f_beta(0.5, 0.8, 0.7, 0.6),
+        applications.expected_profits(POINTS, [[3, -1], [-2, 1]], prevalence=0.2),
+        applications.interpolate_gains((20, 9, 6, 45), (24, 30, 2, 24), 0.25),
+        applications.same_f_beta(0.5, 0.8, 0.7, 0.6),
         curves.least_precision([0.2, 0.7], 0.3),
         curves.f_from_gain(0.4, 0.3),
     ],
@@ -245,7 +245,9 @@ CURVES = {
     "curve/calibration": lambda: [
         curves.calibration_curve(Y, P, n_bins=n, sample_weight=WEIGHTS) for n in (4, 7)
     ],
-    "curve/from-calibration": lambda: curves.roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]),
+    "curve/from-calibration": lambda: applications.roc_from_calibration(
+        [0.1, 0.5, 0.9], [0.3, 0.4, 0.3]
+    ),
 }
 CELLS = {"tp": 20, "fp": 9, "fn": 6, "tn": 45}
 POINTS = curves.operating_points(Y, P)
@@ -253,22 +255,22 @@ POINTS = curves.operating_points(Y, P)
 # Papers
 
 PAPERS = {
-    "papers/moses": lambda: papers.moses_littenberg_roc(
+    "papers/moses": lambda: applications.moses_littenberg_roc(
         [9, 8, 7, 9], [2, 3, 1, 4], [1, 2, 3, 1], [8, 7, 9, 6]
     ),
-    "papers/lc": lambda: papers.lc_index(
+    "papers/lc": lambda: applications.lc_index(
         Y, P, P[::-1], most_likely_cost=0.3, lowest_cost=0.1, highest_cost=0.8
     ),
     "papers/tests": lambda: [
         function(dmfroc.measures.ContingencyTable.from_cells(tp=30, fp=11, fn=8, tn=51))
         for function in (
-            papers.chi_squared_test,
-            papers.likelihood_ratio_test,
-            papers.powers_statistics,
-            papers.fisher_exact_test,
+            applications.chi_squared_test,
+            applications.likelihood_ratio_test,
+            applications.powers_statistics,
+            applications.fisher_exact_test,
         )
     ],
-    "papers/sellke": lambda: [papers.sellke_bayarri_berger(p) for p in (1e-4, 0.03, 0.3)],
+    "papers/sellke": lambda: [applications.sellke_bayarri_berger(p) for p in (1e-4, 0.03, 0.3)],
 }
 
 # Meta-analysis: results from draws that no chain makes, and the densities of the models
@@ -418,12 +420,13 @@ def posterior_density(structure, likelihood):
     """Return the same of a model of the curve of all pairs."""
     from dmfroc._kit.compiled import in_double_precision
     from dmfroc.bayes.models import Priors, model_of
-    from dmfroc.bayes.roc import bind_pairs, pairwise_counts
+    from dmfroc.bayes.roc import pairwise_counts
     from dmfroc.bayes.sampling import Sampler
+    from dmfroc.multiclass.rates import CurveOptions
 
     predictions = dmfroc.Predictions.from_arrays(NAMED, SCORES, sample_weight=WEIGHTS)
     with in_double_precision():
-        counts = pairwise_counts(bind_pairs(predictions, 6), predictions)
+        counts = pairwise_counts(CurveOptions(n_thresholds=6)(predictions), predictions)
         return seen_of(Sampler(model_of(structure, likelihood, Priors()), counts), counts)
 
 

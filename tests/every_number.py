@@ -135,6 +135,10 @@ CALLS = {
     "compare_runs": lambda f: f(
         Y, {"a": [SCORES, SCORES[:, [1, 0, 2]]], "b": [SCORES] * 2}, measures="dmf_auc"
     ),
+    **dict.fromkeys(("f_gain", "precision_gain", "recall_gain"), lambda f: f(30, 12, 30, 28)),
+    "operating_conditions": lambda f: f(dmfroc.curves.operating_points(TWO, P)),
+    "interpolate_gains": lambda f: f((30, 12, 30, 28), (56, 30, 4, 10), 0.25),
+    "same_f_beta": lambda f: f(0.8, 0.4, 0.5, 0.9),
     "convex_hull": lambda f: f(dmfroc.curves.roc_curve(TWO, P)),
     "cross_validate": lambda f: f(GaussianNB(), SCORES, Y, cv=3, n_repeats=2),
     "decision_curve": lambda f: [f(TWO, P, thresholds=[0.2, 0.5]), f(Y, SCORES, thresholds=[0.4])],

@@ -103,9 +103,9 @@ RETURNS = {
     "decision_curve": lambda: dmfroc.curves.decision_curve(Y, SCORES, thresholds=[0.2, 0.5]),
     "NestedCrossValidation": nested,
     "ContingencyTable": lambda: TABLE,
-    "TestResult": lambda: dmfroc.papers.chi_squared_test(TABLE),
-    "PowersStatistics": lambda: dmfroc.papers.powers_statistics(TABLE),
-    "MosesLittenbergROC": lambda: dmfroc.papers.moses_littenberg_roc(
+    "TestResult": lambda: dmfroc.applications.chi_squared_test(TABLE),
+    "PowersStatistics": lambda: dmfroc.applications.powers_statistics(TABLE),
+    "MosesLittenbergROC": lambda: dmfroc.applications.moses_littenberg_roc(
         [30, 20], [10, 5], [5, 15], [30, 35]
     ),
 }

@@ -10,9 +10,9 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from dmfroc import Predictions, compare, estimate
+from dmfroc.applications import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 from dmfroc.curves import calibration_curve, loess
 from dmfroc.measures import ContingencyTable
-from dmfroc.papers import chi_squared_test, fisher_exact_test, likelihood_ratio_test
 
 COUNTS = {
     "two classes": [[30, 12], [7, 51]],

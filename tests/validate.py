@@ -35,7 +35,7 @@ GOLDEN = [  # stored numbers, formulas of others, and published values
     "tests/measures/test_curve_areas.py",
     "tests/measures/test_contingency_table.py",
     "tests/measures/test_ranking.py",
-    "tests/measures/test_significance.py",
+    "tests/applications/test_significance.py",
     "tests/measures/test_table.py",
     "tests/test_papers.py",
     "tests/test_statsmodels.py",

@@ -47,6 +47,9 @@ Scores = Float[np.ndarray, "n k"]
 
 Scalar = Float[AnyArray, ""]
 
+AnyPerRow = Float[AnyArray, " n"]
+"""One number for each row, in an array of any kind."""
+
 _BLOCK = 8
 _FEW = 256  # numbers whose cumulative sum is one small matrix product
 

@@ -8,21 +8,24 @@ mid-p): a statistic of few outcomes is discrete, and would reject too rarely.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from dmfroc import FollowUp, Predictions
 from dmfroc.extend import (
     Column,
+    IntPerRow,
     Jackknife,
     Name,
     Nothing,
     RandomState,
     Result,
+    Scores,
     Table,
     check_options,
     equals_p_value,
@@ -87,9 +90,9 @@ class CalibrationTests(Result):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "tests"
-    json_names: ClassVar[tuple[str, ...]] = ("n_observations", "n_draws", "seed")
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "tests"
+    json_names = ("n_observations", "n_draws", "seed")
 
     tests: dict[str, CalibrationTest]
     predictions: Predictions
@@ -248,49 +251,43 @@ def calibration_tests(
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
         "hosmer_lemeshow": ("Hosmer and Lemeshow", *_hosmer_lemeshow(p)),
     }
+    values, p_values = np.full(len(statistics), np.inf), np.zeros(len(statistics))
+    remarks = predictions.remarks
     if (refutation := impossible_message(predictions)) is not None:
-        refuted = {
-            name: CalibrationTest(name, title, np.inf, freedom, 0.0)
-            for name, (title, _, freedom) in statistics.items()
-        }
         remark = f"{refutation}: these probabilities are not calibrated, unless they are rounded"
-        remarks = (*predictions.remarks, remark)
-        return CalibrationTests(refuted, predictions, n_draws, seed, remarks)
-    observed = {name: statistic(true) for name, (_, statistic, _) in statistics.items()}
-    n_extreme = dict.fromkeys(statistics, 0.0)
-    generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
-    for _ in range(n_draws):
-        drawn = (sums < generator.random((len(p), 1))).sum(axis=1)
-        for name, (_, statistic, _) in statistics.items():
-            size, at = abs(statistic(drawn)), abs(observed[name])
-            at *= at > _NOTHING
-            is_tied = abs(size - at) <= max(_ROUNDING * at, _NOTHING)
-            # Half of the ties (mid-p): sums of few outcomes are discrete
-            n_extreme[name] += 0.5 + 0.5 * (at == 0) if is_tied else size > at
+        remarks = (*remarks, remark)
+    else:
+        generator, sums = np.random.default_rng(seed), p.cumsum(axis=1)[:, :-1]
+        draws = ((sums < generator.random((len(p), 1))).sum(axis=1) for _ in range(n_draws))
+        outcomes = itertools.chain([true], draws)
+        values, *drawn = np.array([[of(y) for _, of, _ in statistics.values()] for y in outcomes])
+        sizes = np.abs(values) * (np.abs(values) > _NOTHING)
+        beyond = np.abs(drawn) - sizes
+        is_tied = np.abs(beyond) <= np.maximum(_ROUNDING * sizes, _NOTHING)
+        # Half of the ties (mid-p): sums of few outcomes are discrete
+        n_extreme = np.where(is_tied, np.where(sizes == 0, 1.0, 0.5), beyond > 0).sum(axis=0)
+        p_values = (1 + n_extreme) / (1 + n_draws)
+    each = zip(statistics.items(), values.tolist(), p_values.tolist(), strict=True)
     tests = {
-        name: CalibrationTest(
-            name, title, observed[name], freedom, (1 + n_extreme[name]) / (1 + n_draws)
-        )
-        for name, (title, _, freedom) in statistics.items()
+        name: CalibrationTest(name, title, value, freedom, p_value)
+        for (name, (title, _, freedom)), value, p_value in each
     }
-    return CalibrationTests(tests, predictions, n_draws, seed, predictions.remarks)
+    return CalibrationTests(tests, predictions, n_draws, seed, remarks)
 
 
-def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
+def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     """Return the score statistic of intercepts of all classes but the first, and of slopes."""
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
-    features = np.ones((n, k - 1, 1))
-    if with_slopes:
-        logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
-        features = np.stack([np.ones((n, k - 1)), logits], axis=2)
+    logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
+    features = np.stack([np.ones((n, k - 1)), logits], axis=2)[:, :, : 1 + with_slopes]
     rest = p[:, 1:]
     covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
     size = features.shape[2] * (k - 1)
     information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
     inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         residuals = np.eye(k)[true][:, 1:] - rest
         score = np.einsum("ni,nia->ia", residuals, features).ravel()
         return float(score @ inverse @ score)
@@ -298,19 +295,19 @@ def _score_test(p: Float[np.ndarray, "n k"], *, with_slopes: bool) -> Statistic:
     return statistic
 
 
-def _spiegelhalter(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _spiegelhalter(p: Scores) -> Statistic:
     squares = (p**2).sum(axis=1)
     variance = np.maximum((p**3).sum(axis=1) - squares**2, 0).sum()
     rows = np.arange(len(p))
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         excess = (squares - p[rows, true]).sum()
         return float(excess / np.sqrt(variance)) if variance > 0 else 0.0
 
     return statistic
 
 
-def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
+def _isotonic(p: Scores) -> Statistic:
     """Return the miscalibration of the Brier score, whose forecasts are sorted once."""
     from scipy.optimize import isotonic_regression
 
@@ -318,7 +315,7 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     pools = [np.unique(p[:, k], return_inverse=True, return_counts=True) for k in columns]
     factor = 1.0 if len(pools) == 1 else 0.5
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         total = 0.0
         for k, (forecast, place, sizes) in zip(columns, pools, strict=True):
             share = np.bincount(place, true == k) / sizes
@@ -330,7 +327,7 @@ def _isotonic(p: Float[np.ndarray, "n k"]) -> Statistic:
     return statistic
 
 
-def _hosmer_lemeshow(p: Float[np.ndarray, "n k"]) -> tuple[Statistic, int]:
+def _hosmer_lemeshow(p: Scores) -> tuple[Statistic, int]:
     """Return the statistic of ten groups of rows, by quantiles, and its degrees of freedom."""
     risk = 1 - p[:, 0]
     limits = np.unique(np.quantile(risk, np.linspace(0, 1, _N_GROUPS + 1)[1:-1]))
@@ -339,7 +336,7 @@ def _hosmer_lemeshow(p: Float[np.ndarray, "n k"]) -> tuple[Statistic, int]:
     expected = np.zeros((n_groups, k))
     np.add.at(expected, group, p)
 
-    def statistic(true: Int[np.ndarray, " n"]) -> float:
+    def statistic(true: IntPerRow) -> float:
         observed = np.bincount(group * k + true, minlength=n_groups * k).reshape(n_groups, k)
         squares = np.divide(
             (observed - expected) ** 2, expected, where=expected > 0, out=0 * expected

@@ -9,15 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Integer, Shaped
+from jaxtyping import Float, Shaped
 
 from dmfroc import Predictions
 from dmfroc.extend import (
     AttributeTables,
+    Direction,
+    PerClass,
+    PerRow,
     RandomState,
+    Scores,
     as_predictions,
     generator_of,
     integer,
@@ -52,10 +56,10 @@ class ClassWeights(AttributeTables):
     """
 
     labels: tuple[Hashable, ...]
-    weights: Float[np.ndarray, " k"]
+    weights: PerClass
     expected_cost: float
     unweighted_cost: float
-    direction: Literal[">=", "<="] | None = None
+    direction: Direction | None = None
 
     def predict(self, y_score: Any) -> Shaped[np.ndarray, " n"]:
         """Predict the class with the largest weighted score, the first of equals.
@@ -154,19 +158,23 @@ def select_class_weights(
     """
     given = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     predictions = given.as_given
-    n_classes, true = predictions.n_classes, predictions.true
-    weights, cost, unweighted = _optimise(
-        _log_scores(probabilities_of(predictions)),
-        true,
-        _deployed_weights(true, predictions.sample_weight, prevalences, n_classes),
-        _checked_costs(cost_matrix, n_classes),
-        n_starts,
-        generator_of(random_state),
-    )
-    return ClassWeights(predictions.labels, weights, cost, unweighted, predictions.direction)
+    logs = _log_scores(probabilities_of(predictions))
+    weights = _deployed_weights(predictions, prevalences)
+    costs = _checked_costs(cost_matrix, predictions.n_classes)
+    losses = weights[:, np.newaxis] * costs[predictions.true]
+    smallest_gain = _ROUNDING * float(np.abs(costs).max())
+    best, generator = np.zeros(predictions.n_classes), generator_of(random_state)
+    best_cost = unweighted = _cost(logs, losses)
+    for start in _starts(logs, integer("n_starts", n_starts, 1), generator):
+        offsets = _descend(logs, losses, start, smallest_gain, generator)
+        cost = _cost(logs + offsets, losses)
+        if cost < best_cost - smallest_gain:
+            best, best_cost = offsets, cost
+    weights = np.exp(best - best.mean())
+    return ClassWeights(predictions.labels, weights, best_cost, unweighted, predictions.direction)
 
 
-def _log_scores(scores: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
+def _log_scores(scores: Scores) -> Scores:
     """Take logarithms, in which weights are offsets; minus infinity for a score of 0."""
     negative = scores < 0
     if negative.any():
@@ -201,15 +209,11 @@ def _checked_costs(cost_matrix: Any, n_classes: int) -> Float[np.ndarray, "k k"]
     return costs
 
 
-def _deployed_weights(
-    true: Integer[np.ndarray, " n"],
-    sample_weight: Float[np.ndarray, " n"],
-    prevalences: Any,
-    n_classes: int,
-) -> Float[np.ndarray, " n"]:
+def _deployed_weights(predictions: Predictions, prevalences: Any) -> PerRow:
     """Weight the observations so that the classes have their prevalences and the sum is one."""
+    totals, n_classes = predictions.class_totals, predictions.n_classes
     if prevalences is None:
-        return sample_weight / sample_weight.sum()
+        return predictions.sample_weight / predictions.sample_weight.sum()
     prevalence = numbers("prevalences", prevalences)
     if prevalence.shape != (n_classes,):
         raise ValueError(
@@ -218,7 +222,6 @@ def _deployed_weights(
         )
     if not (np.isfinite(prevalence).all() and (prevalence >= 0).all() and prevalence.sum() > 0):
         raise ValueError(f"prevalences must be finite and >= 0, not all 0, but are {prevalences}")
-    totals = np.bincount(true, sample_weight, minlength=n_classes)
     absent = np.flatnonzero((totals == 0) & (prevalence > 0))
     if len(absent):
         raise ValueError(
@@ -226,45 +229,19 @@ def _deployed_weights(
             f"{prevalence[absent[0]]}, but it has no observation: nothing is known about its costs"
         )
     of_class = prevalence / prevalence.sum() / np.where(totals > 0, totals, 1)
-    return sample_weight * of_class[true]
+    return predictions.sample_weight * of_class[predictions.true]
 
 
-def _optimise(
-    logs: Float[np.ndarray, "n k"],
-    true: Integer[np.ndarray, " n"],
-    weights: Float[np.ndarray, " n"],
-    costs: Float[np.ndarray, "k k"],
-    n_starts: int,
-    generator: np.random.Generator,
-) -> tuple[Float[np.ndarray, " k"], float, float]:
-    """Return class weights, their expected cost, and the expected cost of equal weights."""
-    n_starts = integer("n_starts", n_starts, 1)
-    losses = weights[:, np.newaxis] * costs[true]
-    smallest_gain = _ROUNDING * float(np.abs(costs).max())
-    best = np.zeros(logs.shape[1])
-    best_cost = unweighted = _cost(logs, losses)
-    for start in _starts(logs, n_starts, generator):
-        offsets = _descend(logs, losses, start, smallest_gain, generator)
-        cost = _cost(logs + offsets, losses)
-        if cost < best_cost - smallest_gain:
-            best, best_cost = offsets, cost
-    return np.exp(best - best.mean()), best_cost, unweighted
-
-
-def _cost(logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"]) -> float:
+def _cost(logs: Scores, losses: Scores) -> float:
     return float(_chosen(losses, logs).sum())
 
 
-def _chosen(
-    losses: Float[np.ndarray, "n k"], logs: Float[np.ndarray, "n k"]
-) -> Float[np.ndarray, " n"]:
+def _chosen(losses: Scores, logs: Scores) -> PerRow:
     """Return the loss of each observation if the class of the largest score wins."""
     return np.take_along_axis(losses, logs.argmax(axis=1)[:, np.newaxis], axis=1)[:, 0]
 
 
-def _starts(
-    logs: Float[np.ndarray, "n k"], n_starts: int, generator: np.random.Generator
-) -> Iterator[Float[np.ndarray, " k"]]:
+def _starts(logs: Scores, n_starts: int, generator: np.random.Generator) -> Iterator[PerClass]:
     """Equal weights, then offsets near those that make a random observation a tie."""
     n, n_classes = logs.shape
     yield np.zeros(n_classes)
@@ -274,12 +251,12 @@ def _starts(
 
 
 def _descend(
-    logs: Float[np.ndarray, "n k"],
-    losses: Float[np.ndarray, "n k"],
-    offsets: Float[np.ndarray, " k"],
+    logs: Scores,
+    losses: Scores,
+    offsets: PerClass,
     smallest_gain: float,
     generator: np.random.Generator,
-) -> Float[np.ndarray, " k"]:
+) -> PerClass:
     """Search along class after class, in random order, until none improves."""
     offsets = offsets.copy()
     improves = True
@@ -293,9 +270,7 @@ def _descend(
     return offsets
 
 
-def _line_search(
-    logs: Float[np.ndarray, "n k"], losses: Float[np.ndarray, "n k"], label: int | np.integer
-) -> tuple[float, float]:
+def _line_search(logs: Scores, losses: Scores, label: int | np.integer) -> tuple[float, float]:
     """Return by how much to raise the offset of a class, and what that gains.
 
     The class wins an observation when the step exceeds the lead of the best of the others, so

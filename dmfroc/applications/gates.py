@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from os import PathLike
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -112,8 +112,8 @@ class Gate(Result):
         What of the design changes the meaning of the values.
     """
 
-    main_table: ClassVar[str] = "rules"
-    json_names: ClassVar[tuple[str, ...]] = ("verdict", "exit_code", "adjust")
+    main_table = "rules"
+    json_names = ("verdict", "exit_code", "adjust")
 
     verdict: Verdict
     rules: tuple[RuleVerdict, ...]

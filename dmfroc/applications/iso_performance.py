@@ -19,6 +19,7 @@ from dmfroc import Predictions
 from dmfroc.curves import OperatingPoints
 from dmfroc.extend import (
     AttributeTables,
+    Direction,
     RandomState,
     as_predictions,
     choice,
@@ -63,7 +64,7 @@ class OperatingPoint(AttributeTables):
     bias: float
     accuracy: float
     expected_cost: float
-    direction: Literal[">=", "<="] = ">="
+    direction: Direction = ">="
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +137,16 @@ class Economy:
         cost_fp: float | int,
         cost_fn: float | int,
     ) -> None:
-        prevalence, cost_fp, cost_fn = _checked_conditions(prevalence, cost_fp, cost_fn)
+        if prevalence is not None:
+            given, prevalence = prevalence, number("prevalence", prevalence)
+            if not 0 < prevalence < 1:
+                raise ValueError(
+                    f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
+                    "totals P and N pass P / (P + N)"
+                )
+        cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
+        if cost_fp == 0 and cost_fn == 0:
+            raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
         self._points = points
         self._total = points.total
         # Each observation counts as one unless a prevalence is assumed: exact for whole numbers
@@ -184,23 +194,6 @@ class Economy:
         )
 
 
-def _checked_conditions(
-    prevalence: Any, cost_fp: Any, cost_fn: Any
-) -> tuple[float | None, float, float]:
-    """Return prevalence and costs as floats; raise unless they make sense."""
-    if prevalence is not None:
-        given, prevalence = prevalence, number("prevalence", prevalence)
-        if not 0 < prevalence < 1:
-            raise ValueError(
-                f"prevalence must lie strictly between 0 and 1, but it is {given}; for class "
-                "totals P and N pass P / (P + N)"
-            )
-    cost_fp, cost_fn = nonnegative("cost_fp", cost_fp), nonnegative("cost_fn", cost_fn)
-    if cost_fp == 0 and cost_fn == 0:
-        raise ValueError("cost_fp and cost_fn are both 0: then every threshold is optimal")
-    return prevalence, cost_fp, cost_fn
-
-
 def binary_points(predictions: Predictions) -> OperatingPoints:
     """Return the points of predictions of two observed classes; the second is positive."""
     if predictions.n_classes != 2:
@@ -245,7 +238,7 @@ def operating_point(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Literal[">=", "<="] | None = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OperatingPoint:
     """Describe what a classifier achieves with a given threshold.
@@ -306,7 +299,7 @@ def optimal_operating_points(
     cost_fn: float | int = 1.0,
     labels: Any = None,
     pos_label: Any = None,
-    direction: Literal[">=", "<="] | None = None,
+    direction: Direction | None = None,
     sample_weight: Any = None,
 ) -> OptimalOperatingPoints:
     r"""Find all thresholds of least expected cost: where the iso-performance tangent touches.
@@ -414,7 +407,7 @@ class RandomizedThreshold(AttributeTables):
     tpr: float
     bias: float
     is_turned: bool = False
-    direction: Literal[">=", "<="] = ">="
+    direction: Direction = ">="
 
     def predict(
         self, y_score: Any, *, random_state: RandomState = None

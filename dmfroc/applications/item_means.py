@@ -8,19 +8,22 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import comb, stdtrit
 
 from dmfroc import Judge
 from dmfroc.applications.plan_design import smallest
 from dmfroc.extend import (
     IN_MEMORY,
+    BoolPerRow,
     Contrast,
     Influences,
     Interval,
+    IntPerRow,
     JudgedLabels,
     Limits,
     MeanOfUnits,
+    PerRow,
     Rows,
     Unseen,
     as_array,
@@ -66,10 +69,10 @@ class ScoredItems:
         The scores themselves.
     """
 
-    scores: dict[str, Float[np.ndarray, " n"]]
-    judge: dict[str, Float[np.ndarray, " n"]] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: dict[str, PerRow]
+    judge: dict[str, PerRow] | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
     index: Any
     attempts: dict[str, Float[np.ndarray, "n r"]]
@@ -204,9 +207,7 @@ def _check_one_table(scores: Mapping[str, Mapping[str, Any]]) -> None:
             )
 
 
-def _places(
-    id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]
-) -> dict[str, Int[np.ndarray, " n"]]:
+def _places(id: Any, scores: Mapping[str, Float[np.ndarray, "n _"]]) -> dict[str, IntPerRow]:
     """Return where each model has the items, in the order of the first one's."""
     if not isinstance(id, Mapping) or set(id) != set(scores):
         raise TypeError(f"id must be a dict with the ids of the items of each of {list(scores)}")
@@ -302,20 +303,25 @@ class LimitsOfT:
 class ItemMean:
     """The mean of one series of scores: the arguments are those of `ScoredItems`."""
 
-    scores: Float[np.ndarray, " n"]
-    judge: Float[np.ndarray, " n"] | None
-    probability: Float[np.ndarray, " n"]
-    unit: Int[np.ndarray, " n"]
+    scores: PerRow
+    judge: PerRow | None
+    probability: PerRow
+    unit: IntPerRow
     bounds: tuple[float, float]
     is_difference: bool = False
 
     @cached_property
     def verified(self) -> Influences:
-        """The mean of the items with scores, and the influence of each."""
-        return _weighted_mean(np.nan_to_num(self.scores), self._weight)
+        """The mean of the items with scores, and the influence of each unit."""
+        return self._mean_of(np.nan_to_num(self.scores), self._weight)
+
+    def _mean_of(self, values: PerRow, weights: PerRow) -> Influences:
+        total = weights.sum()
+        value = float(weights @ values / total)  # exact for zeros and ones of weight 1
+        return Influences(value, self._by_unit(weights * (values - value) / total))
 
     @cached_property
-    def _weight(self) -> Float[np.ndarray, " n"]:
+    def _weight(self) -> PerRow:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
@@ -326,33 +332,28 @@ class ItemMean:
     def _n_effective(self) -> Float[np.ndarray, 1]:
         return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
 
-    def _by_unit(self, values: Float[np.ndarray, " n"]) -> Float[np.ndarray, " u"]:
+    def _by_unit(self, values: PerRow) -> Float[np.ndarray, " u"]:
         return np.bincount(self.unit, values)
 
     @cached_property
-    def _combined(self) -> tuple[float, Float[np.ndarray, " n"], float]:
+    def _combined(self) -> tuple[float, Float[np.ndarray, " u"], float]:
         if self.judge is None:
             return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
-            self._summed_by_unit(_weighted_mean(self.judge, weight))
-            for weight in (np.ones(len(self.judge)), self._weight)
+            self._mean_of(self.judge, weight) for weight in (np.ones(len(self.judge)), self._weight)
         )
-        own, is_verified = self._summed_by_unit(self.verified), self._weight_of_unit > 0
-        stratum = np.zeros(len(is_verified), int)
-        combination = judged(own, on_all, on_verified, is_verified, stratum, self._n_effective)
-        return combination.value, combination.influences, combination.weight
-
-    def _summed_by_unit(self, part: Influences) -> Influences:
-        return Influences(part.value, self._by_unit(part.influences))
+        is_verified = self._weight_of_unit > 0
+        stratum, n_labels = np.zeros(len(is_verified), int), self._n_effective
+        found = judged(self.verified, on_all, on_verified, is_verified, stratum, n_labels)
+        return found.value, found.influences, found.weight
 
     @property
     def influences(self) -> Float[np.ndarray, " u"]:
         """The influence of each unit on the mean."""
-        by_item = self._combined[1]
-        return self._by_unit(by_item) if self.judge is None else by_item
+        return self._combined[1]
 
     @cached_property
-    def has_weight(self) -> Bool[np.ndarray, " n"]:
+    def has_weight(self) -> BoolPerRow:
         """Which units count: all of them if there is a judge, else those with scores."""
         return self._weight_of_unit > 0 if self.judge is None else self._weight_of_unit >= 0
 
@@ -370,7 +371,16 @@ class ItemMean:
     @cached_property
     def standard_error(self) -> float:
         """Standard error of the mean."""
-        return float(np.sqrt(self.variance * self.n_units / max(self.n_units - 1, 1)))
+        return float(np.sqrt(self.variance * self._lost))
+
+    @property
+    def _freedom(self) -> float:
+        return max(self.n_units - 1.0, 1.0)
+
+    @property
+    def _lost(self) -> float:
+        """By what the squares of the influences are too small, since the mean is that of them."""
+        return self.n_units / self._freedom
 
     @cached_property
     def limits(self) -> Limits | LimitsOfT:
@@ -379,8 +389,8 @@ class ItemMean:
         If the scores have no bounds, the limits are those of a t test.
         """
         if not np.isfinite(self.bounds[1] - self.bounds[0]):
-            freedom, error = max(self.n_units - 1, 1), self.standard_error
-            return LimitsOfT(float(self._combined[0]), error, freedom, self.bounds)
+            value, error = float(self._combined[0]), self.standard_error
+            return LimitsOfT(value, error, self._freedom, self.bounds)
         value, counts = float(np.clip(self._combined[0], *self.bounds)), self.has_weight
         influences = self.influences[counts] * (self.variance > 0)
         limits = Limits(
@@ -390,7 +400,7 @@ class ItemMean:
             bounds=self.bounds,
             masses=np.ones(len(influences)),
             error_share=0.5 if self.is_difference else 0.75,
-            lost=self.n_units / max(self.n_units - 1, 1),
+            lost=self._lost,
         )
         ends, n_items = np.array(self.bounds), self._independent_items
         function = None
@@ -417,7 +427,7 @@ class ItemMean:
         if not self.variance:
             return n_units
         square = float(weight @ (np.nan_to_num(self.scores) - mean) ** 2 / weight.sum())
-        alone = float(np.sum(self._by_unit(self.verified.influences) ** 2))
+        alone = float(np.sum(self.verified.influences**2))
         return min(max(square / max(alone, _ROUNDING * square), n_units), max(n_items, n_units))
 
     def units_for(self, half_width: float, error: float) -> int:
@@ -435,15 +445,14 @@ class ItemMean:
         if self.judge is None:
             return None
         n, n_verified = len(self.scores), int((self._weight > 0).sum())
-        alone = self._by_unit(self.verified.influences)
-        before, after = float(alone @ alone), self.variance
+        before, after = float(np.sum(self.verified.influences**2)), self.variance
         return JudgedLabels(
             lambda_=self._combined[2] * (1 - n_verified / n),
             n_verified=n_verified,
             n_rows=n,
             effective_labels=n_verified * before / after if after > 0 else n_verified,
             verified_value=self.verified.value,
-            verified_error=float(np.sqrt(before * self.n_units / max(self.n_units - 1, 1))),
+            verified_error=float(np.sqrt(before * self._lost)),
             judge_value=float(self.judge.mean()),
         )
 
@@ -506,15 +515,8 @@ class ItemMean:
     @property
     def contrast(self) -> Contrast:
         """What is known of the mean if it is the difference of two models."""
-        limits, freedom = self.limits, max(self.n_units - 1.0, 1.0)
-        error = self.standard_error
-        return contrast_of_intervals(limits.value, error, limits.interval_at, freedom)
-
-
-def _weighted_mean(values: Float[np.ndarray, " n"], weights: Float[np.ndarray, " n"]) -> Influences:
-    total = weights.sum()
-    value = float(weights @ values / total)  # exact for zeros and ones of weight 1
-    return Influences(value, weights * (values - value) / total)
+        limits, error = self.limits, self.standard_error
+        return contrast_of_intervals(limits.value, error, limits.interval_at, self._freedom)
 
 
 def mean_of(items: ScoredItems, name: str, minus: str | None = None) -> ItemMean:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class ItemScores(Comparison):
         Holm's method for all of them.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_items", "n_repeats", *Comparison.json_names)
+    main_table = "estimates"
+    json_names = ("n_items", "n_repeats", *Comparison.json_names)
 
     scored: ScoredItems = field(kw_only=True, repr=False)
     subgroups: dict[str, dict[str, Estimate]] = field(kw_only=True)
@@ -347,19 +347,14 @@ def _in_subgroups(
             "groups has items in several subgroups of by, which are then not independent: leave "
             "by out, or groups"
         )
-    means = {
-        name: {model: mean_of(part, model) for model in given.scores}
-        for name, part in parts.items()
-    }
-    estimates = {
-        name: {model: mean.estimate(level) for model, mean in of_part.items()}
-        for name, of_part in means.items()
-    }
+    estimates: dict[str, dict[str, Estimate]] = {name: {} for name in names}
     unadjusted = {}
     for model in given.scores:
-        of_model = {name: of_part[model] for name, of_part in means.items()}
-        values = {name: (m.limits.value, m.limits.interval_at) for name, m in of_model.items()}
-        errors = {name: mean.standard_error for name, mean in of_model.items()}
+        means = {name: mean_of(part, model) for name, part in parts.items()}
+        for name, mean in means.items():
+            estimates[name][model] = mean.estimate(level)
+        values = {name: (m.limits.value, m.limits.interval_at) for name, m in means.items()}
+        errors = {name: mean.standard_error for name, mean in means.items()}
         found = contrasts_of_intervals(values, errors)
         unadjusted[model] = list(Hypothesis().differences(found, level))
     adjusted = iter(holm_adjusted(itertools.chain(*unadjusted.values())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -167,8 +167,8 @@ class NestedCrossValidation(Result):
         Number of fits.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_fits",)
+    main_table = "estimates"
+    json_names = ("n_fits",)
 
     estimate: Estimate
     cross_validated: float

@@ -8,7 +8,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import nctdtr, ndtri, stdtrit
 
 from dmfroc import Measure, Predictions
@@ -16,8 +16,11 @@ from dmfroc.applications.published import PublishedFigures
 from dmfroc.extend import (
     NO_VARIATION,
     Influences,
+    IntPerClass,
+    IntPerRow,
     Limits,
     Moments,
+    PerClass,
     Sample,
     Units,
     facts_in,
@@ -125,7 +128,7 @@ class Design:
     value: float
     limits: Limits  # of the pilot
     moments: Moments
-    shares: Float[np.ndarray, " k"]
+    shares: PerClass
     level: float
     measure: Measure
     units: Units
@@ -135,7 +138,7 @@ class Design:
         """The fewest cases with which every class can have two."""
         return int(np.ceil(_LEAST_OF_CLASS / self.shares.min()))
 
-    def counts(self, n: int) -> Int[np.ndarray, " k"]:
+    def counts(self, n: int) -> IntPerClass:
         """Return the class sizes of n cases, which add up to n."""
         exact = n * self.shares
         counts = np.floor(exact).astype(int)
@@ -217,9 +220,9 @@ class Design:
 def make_design(
     measure: Measure,
     pilots: list[Predictions],
-    shares: Float[np.ndarray, " k"],
+    shares: PerClass,
     level: float,
-    judge: Int[np.ndarray, " n"] | None = None,
+    judge: IntPerRow | None = None,
     groups: Any = None,
 ) -> Design:
     """Find the value and the influences under the class shares of the planned test set.

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc import Measure, Predictions
 from dmfroc.applications.plan_design import Aim, Design, design_of_figures, make_design
@@ -18,6 +17,7 @@ from dmfroc.extend import (
     Column,
     DataFrame,
     Nothing,
+    PerClass,
     Result,
     Table,
     as_frame,
@@ -83,11 +83,9 @@ class Plan(Result):
         Of several half-widths: the cases that each measure needs. The plan is that of the largest.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "cases"
-    json_names: ClassVar[tuple[str, ...]] = (
-        *("measure", "aim", "value", "n", "n_interval", "n_optimal", "level"),
-    )
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "cases"
+    json_names = ("measure", "aim", "value", "n", "n_interval", "n_optimal", "level")
 
     measure: str
     title: str
@@ -306,13 +304,9 @@ def plan(
         return replace(decisive, targets=targets, warnings=warnings)
     measure = get_measure(measure)
     try:
-        if isinstance(y_score, Mapping):
-            pilot = {
-                name: as_predictions(pilot, scores, by_fold=True)
-                for name, scores in y_score.items()
-            }
-        elif y_score is not None:
-            pilot = as_predictions(pilot, y_score, by_fold=True)
+        if y_score is not None:
+            named = y_score if isinstance(y_score, Mapping) else {"pilot": y_score}
+            pilot = {name: as_predictions(pilot, x, by_fold=True) for name, x in named.items()}
     except (TypeError, ValueError) as error:
         raise type(error)(f"pilot with scores: {error}") from error
     if power is not None and half_width is not None:
@@ -409,7 +403,7 @@ def _pilots(pilot: Predictions | Mapping[str, Predictions]) -> list[Predictions]
     return [as_predictions(one, needs="labels", by_fold=True) for one in named.values()]
 
 
-def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
+def _shares(prevalence: Any, pilot: Predictions) -> PerClass:
     n_classes = len(pilot.present)
     if isinstance(prevalence, str):
         if prevalence == "balanced":
@@ -427,9 +421,7 @@ def _shares(prevalence: Any, pilot: Predictions) -> Float[np.ndarray, " k"]:
     )
 
 
-def _other_shares_message(
-    measure: Measure, pilot: Predictions, shares: Float[np.ndarray, " k"]
-) -> str | None:
+def _other_shares_message(measure: Measure, pilot: Predictions, shares: PerClass) -> str | None:
     """Say that probabilities are too large or small on average, if other shares are planned."""
     ratios, weights = shares / _shares("pilot", pilot), np.zeros(pilot.n_classes)
     if measure.needs != "probabilities" or np.allclose(ratios, 1) or no_probabilities(pilot):

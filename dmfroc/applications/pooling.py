@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -86,9 +86,9 @@ class PooledSites(NamedEstimates):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "pooled"
-    json_names: ClassVar[tuple[str, ...]] = (
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "pooled"
+    json_names = (
         *("measure", "method", "level", "tau", "tau_interval", "i_squared", "heterogeneity"),
         *("between", "scale", "left_out"),
     )
@@ -280,10 +280,9 @@ def pool(
     on = _Line(first, scale_of(bounds), level, method, tau_scale)
     model, [cost] = _model(kept)
     mean, tau, tau_interval = on.mean(model, cost)
-    others = {x: {k: y for k, y in kept.items() if k != x} for x in kept if len(kept) > 2}
     without = {}
-    for name, rest in others.items():
-        of_rest, [its_cost] = _model(rest)
+    for name in kept if len(kept) > 2 else ():
+        of_rest, [its_cost] = _model({k: x for k, x in kept.items() if k != name})
         without[name], *_ = on.mean(of_rest, its_cost)
     groups, between = on.groups(kept, by) if by is not None else ({}, None)
     statistic, freedom = float(model.statistic(0.0)[0]), float(len(kept) - 1)

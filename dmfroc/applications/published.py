@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
 from scipy.special import betaincinv, expit, logit, ndtri
 
 from dmfroc import Predictions
-from dmfroc.extend import number, numbers
+from dmfroc.extend import PerClass, PerRow, number, numbers
 
 _N_ROWS = 200_000
 _LARGEST_GAP = 0.1  # relative, between the mean risk and the prevalence
@@ -68,7 +67,7 @@ class PublishedFigures:
             self._quantiles_of_risks(np.array([0.5]))
 
     @property
-    def shares(self) -> Float[np.ndarray, " k"]:
+    def shares(self) -> PerClass:
         """The share of each class; of two classes the positive one is the second."""
         given = self.mean_risk if self.prevalence is None else self.prevalence
         shares = np.atleast_1d(np.asarray(given, float))
@@ -92,17 +91,16 @@ class PublishedFigures:
             "and net benefit are planned for the risks, all else for the prevalence"
         )
 
-    def _quantiles_of_risks(self, at: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
-        kind, *parameters = self.risks or ("",)
-        found = np.array([np.nan])
-        if kind == "normal" and len(parameters) == 2:
-            found = expit(parameters[0] + parameters[1] * ndtri(at))
-        elif kind == "beta" and len(parameters) == 2:
-            found = betaincinv(*parameters, at)
-        elif kind == "quantiles" and len(parameters) == 2:
-            found = np.interp(
-                at, np.asarray(parameters[0], float), np.asarray(parameters[1], float)
-            )
+    def _quantiles_of_risks(self, at: PerRow) -> PerRow:
+        match self.risks:
+            case ("normal", mean, sd):
+                found = expit(mean + sd * ndtri(at))
+            case ("beta", a, b):
+                found = betaincinv(a, b, at)
+            case ("quantiles", levels, risks):
+                found = np.interp(at, np.asarray(levels, float), np.asarray(risks, float))
+            case _:
+                found = np.array([np.nan])
         if not ((found > 0) & (found < 1)).all():
             raise ValueError(
                 "risks must be ('normal', mean, sd), ('beta', a, b) or ('quantiles', "
@@ -135,6 +133,6 @@ class PublishedFigures:
         return replace(scored, predicted=(risks >= self.threshold).astype(np.int32))
 
 
-def _middles(n: int) -> Float[np.ndarray, " n"]:
+def _middles(n: int) -> PerRow:
     """Return equally probable levels."""
     return (np.arange(n) + 0.5) / n

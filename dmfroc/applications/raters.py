@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -43,8 +43,8 @@ class RaterAgreement(NamedEstimates):
         Number of rows, of raters, and of ratings that are not missing.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_rows", "n_raters", "n_ratings")
+    main_table = "estimates"
+    json_names = ("n_rows", "n_raters", "n_ratings")
 
     estimates: dict[str, Estimate]
     n_rows: int

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Int
 from scipy.spatial import KDTree
 from scipy.stats import binomtest, rankdata
 
 from dmfroc import FollowUp, Importance, Judge, Predictions
 from dmfroc.extend import (
     DEFAULT_LEVEL,
+    BoolPerRow,
     Column,
+    IntPerRow,
     Name,
     Options,
     RandomState,
@@ -57,7 +59,7 @@ class Share(NamedTuple):
     high: float
 
     @classmethod
-    def of(cls, is_so: Bool[np.ndarray, " n"]) -> Share:
+    def of(cls, is_so: BoolPerRow) -> Share:
         """Return in which share of the samples something is so."""
         n, k = len(is_so), int(is_so.sum())
         if n == 0:
@@ -122,8 +124,8 @@ class Rehearsal(Result):
         Nominal coverage of the intervals.
     """
 
-    main_table: ClassVar[str] = "rehearsed"
-    json_names: ClassVar[tuple[str, ...]] = ("n_samples", "level")
+    main_table = "rehearsed"
+    json_names = ("n_samples", "level")
 
     result: Result
     rehearsed: tuple[Rehearsed, ...]
@@ -386,13 +388,13 @@ class _Population(NamedTuple):
     """
 
     own: dict[str, Predictions]
-    row: Int[np.ndarray, " n"]
+    row: IntPerRow
     first: Int[np.ndarray, " u"]
     size: Int[np.ndarray, " u"]
 
 
 def _smoothed(
-    given: dict[str, Predictions], unit: Int[np.ndarray, " n"], generator: np.random.Generator
+    given: dict[str, Predictions], unit: IntPerRow, generator: np.random.Generator
 ) -> _Population:
     """Return a smoothed version of rows that belong to units.
 
@@ -539,9 +541,7 @@ def _check(design: Options, options: Mapping[str, Any]) -> None:
         raise ValueError(f"rehearse cannot draw samples again with {', '.join(names)}")
 
 
-def _with_judge(
-    own: dict[str, Predictions], is_verified: Bool[np.ndarray, " n"], judge: Judge
-) -> _Arguments:
+def _with_judge(own: dict[str, Predictions], is_verified: BoolPerRow, judge: Judge) -> _Arguments:
     """Return rows with the labels of a judge, of whom some are verified."""
     one = next(iter(own.values()))
     labels = np.array([*one.labels, None], object)
@@ -560,7 +560,7 @@ def _censored(
     own: dict[str, Predictions],
     whole: Predictions,
     follow_up: FollowUp[float],
-    row: Int[np.ndarray, " n"],
+    row: IntPerRow,
     generator: np.random.Generator,
 ) -> _Arguments:
     """Return rows that are censored anew, at times by Kaplan and Meier."""

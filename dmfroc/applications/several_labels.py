@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -19,12 +19,14 @@ from dmfroc.extend import (
     FactsInMemory,
     Hypothesis,
     Influences,
+    IntPerRow,
     Jackknife,
     JointEstimates,
     Limits,
     Moments,
     Part,
     PartOf,
+    PerRow,
     RandomState,
     Rows,
     Sample,
@@ -72,6 +74,9 @@ Labels = Sequence[tuple[int, Units]]
 ONE = "classifier"
 """The name of a classifier that is alone."""
 
+PerLabel = Float[np.ndarray, "n l"]
+"""One number for each row and label."""
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
@@ -91,12 +96,12 @@ class LabelledRows:
         How much each row counts.
     """
 
-    true: Float[np.ndarray, "n l"]
-    scores: dict[str, Float[np.ndarray, "n l"]]
-    predicted: dict[str, Float[np.ndarray, "n l"]]
+    true: PerLabel
+    scores: dict[str, PerLabel]
+    predicted: dict[str, PerLabel]
     names: tuple[str, ...]
-    unit: Int[np.ndarray, " n"]
-    weight: Float[np.ndarray, " n"] | None = None
+    unit: IntPerRow
+    weight: PerRow | None = None
 
     @property
     def classifiers(self) -> list[str]:
@@ -208,9 +213,9 @@ class MultilabelComparison(Comparison):
         Labels without a value, and why.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("average", "left_out", *Comparison.json_names)
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "estimates"
+    json_names = ("average", "left_out", *Comparison.json_names)
 
     average: str = field(kw_only=True)
     rows: LabelledRows = field(kw_only=True, repr=False)
@@ -539,8 +544,8 @@ def _by_classifier(values: Any) -> Mapping[str, Any]:
 
 
 def _named(
-    named: Mapping[Any, Any], what: str, true: Float[np.ndarray, "n l"], read: Callable[..., Any]
-) -> dict[str, Float[np.ndarray, "n l"]]:
+    named: Mapping[Any, Any], what: str, true: PerLabel, read: Callable[..., Any]
+) -> dict[str, PerLabel]:
     matrices = {}
     for name, x in named.items():
         if not isinstance(name, str):
@@ -559,9 +564,7 @@ def _named(
     return matrices
 
 
-def _matrix(
-    values: Any, what: str, labels: list[str] | None, rows: Rows
-) -> Float[np.ndarray, "n l"]:
+def _matrix(values: Any, what: str, labels: list[str] | None, rows: Rows) -> PerLabel:
     # Columns are read one at a time
     array = as_floats(by_label(values, labels, what), what).astype(np.float64, order="F")
     if array.ndim != 2 or not array.size:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
@@ -12,7 +12,9 @@ from scipy.special import ndtri
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     IN_MEMORY,
+    IntPerClass,
     NamedEstimates,
+    PerClass,
     Table,
     agreement_table,
     check_level,
@@ -48,8 +50,8 @@ class JudgedShares(NamedEstimates):
         What limits the shares.
     """
 
-    main_table: ClassVar[str] = "estimates"
-    json_names: ClassVar[tuple[str, ...]] = ("n_verified", "n_rows", "level")
+    main_table = "estimates"
+    json_names = ("n_verified", "n_rows", "level")
 
     estimates: dict[Any, Estimate]
     n_verified: int
@@ -163,10 +165,10 @@ def judged_shares(y_true: Any, judge: Any, *, level: float = DEFAULT_LEVEL) -> J
 
 
 def inverted_shares(
-    verified: Int[np.ndarray, "k k"], others: Int[np.ndarray, " k"], level: float
+    verified: Int[np.ndarray, "k k"], others: IntPerClass, level: float
 ) -> tuple[
-    Float[np.ndarray, " k"],
-    Float[np.ndarray, " k"],
+    PerClass,
+    PerClass,
     Float[np.ndarray, "k 2"],
     Bool[np.ndarray, " k"],
 ]:

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import betaln, ndtr
+from scipy.special import betaln, ndtr, xlog1py, xlogy
 
 from dmfroc import Measure
 from dmfroc.counted import Accumulator, Look
@@ -67,9 +67,9 @@ class ConfidenceSequence(Result):
         What a careful reader has to know.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "looks"
-    json_names: ClassVar[tuple[str, ...]] = ("measure", "level", "exact", "n_observations")
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "looks"
+    json_names = ("measure", "level", "exact", "n_observations")
 
     measure: str
     title: str
@@ -117,7 +117,7 @@ class ConfidenceSequence(Result):
 class StreamsComparison(Comparison):
     """Independent streams, compared at any time; see `Comparison`."""
 
-    has_joint_errors: ClassVar[bool] = False
+    has_joint_errors = False
 
 
 def confidence_sequence(
@@ -424,11 +424,7 @@ def limits_of_share(successes: int, n: int, error: float) -> tuple[float, float]
     threshold = mixture - betaln(_JEFFREYS, _JEFFREYS) + np.log(error)
 
     def excess(rate: float) -> float:
-        likelihood = 0.0
-        if successes:
-            likelihood += successes * np.log(rate)
-        if successes < n:
-            likelihood += (n - successes) * np.log1p(-rate)
+        likelihood = xlogy(successes, rate) + xlog1py(n - successes, -rate)
         return float(likelihood - threshold)
 
     share = successes / n

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import bdtrik
 
 from dmfroc import FollowUp, Measure, Predictions
 from dmfroc.extend import (
+    BoolPerRow,
     Column,
+    Direction,
+    IntPerRow,
     Nothing,
     Options,
+    PerRow,
     RandomState,
     Result,
     Sample,
@@ -56,6 +60,9 @@ _MAXIMIZED: dict[Criterion, str] = {
     "sensitivity": "specificity",
 }
 _MEASURES = {"youden": "informedness", "specificity": "recall", "sensitivity": "specificity"}
+
+PerDecision = Float[np.ndarray, "2 m"]
+"""True and false positives at each threshold, or a threshold and what it is worth."""
 
 
 class ValueWithInterval(NamedTuple):
@@ -122,9 +129,9 @@ class ThresholdChoice(Result):
         How many rows it was chosen on.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.pictures"
-    main_table: ClassVar[str] = "choice"
-    json_names: ClassVar[tuple[str, ...]] = (
+    drawn_by = "dmfroc.applications.pictures"
+    main_table = "choice"
+    json_names = (
         "by",
         "direction",
         "level",
@@ -141,13 +148,13 @@ class ThresholdChoice(Result):
     corrected: float
     in_bag: float
     out_of_bag: float
-    curve: Float[np.ndarray, "2 m"]
+    curve: PerDecision
     level: float
     n_draws: int
     seed: int
     warnings: tuple[str, ...] = ()
     at_least: float | None = None
-    direction: Literal[">=", "<="] = ">="
+    direction: Direction = ">="
     design: Mapping[str, Any] = field(default_factory=dict)
     rates: Mapping[str, ValueWithInterval] = field(default_factory=dict)
     n_observations: int = 0
@@ -218,7 +225,7 @@ def choose_threshold(
     labels: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
-    direction: Literal[">=", "<="] | None = None,
+    direction: Direction | None = None,
     level: float = 0.95,
     n_draws: int = 1000,
     random_state: RandomState = 0,
@@ -344,12 +351,12 @@ class _Sample(NamedTuple):
     """Observations by falling score; the bins of equal scores are the thresholds."""
 
     thresholds: Float[np.ndarray, " m"]
-    bins: Int[np.ndarray, " n"]
-    is_positive: Bool[np.ndarray, " n"]
-    weights: Float[np.ndarray, " n"]
+    bins: IntPerRow
+    is_positive: BoolPerRow
+    weights: PerRow
     units: Units
 
-    def counts(self, weights: Float[np.ndarray, " n"]) -> Float[np.ndarray, "2 m"]:
+    def counts(self, weights: PerRow) -> PerDecision:
         """Return true and false positives at each threshold."""
         both = np.bincount(
             2 * self.bins + ~self.is_positive, weights, minlength=2 * len(self.thresholds)
@@ -383,7 +390,7 @@ class _Aim:
         cost_fp, cost_fn = self.costs
         return expected_utility([[0.0, cost_fp], [cost_fn, 0.0]])
 
-    def values(self, counts: Float[np.ndarray, "2 m"]) -> Float[np.ndarray, " m"]:
+    def values(self, counts: PerDecision) -> Float[np.ndarray, " m"]:
         """Return the criterion at each threshold; minus infinity where it is not allowed."""
         tp, fp = counts
         positives, negatives = tp[-1], fp[-1]
@@ -406,7 +413,7 @@ class _Aim:
         loss = (cost_fp * fp + cost_fn * (positives - tp)) / (positives + negatives)
         return 1 - loss if self.by == "accuracy" else -loss
 
-    def value_at(self, counts: Float[np.ndarray, "2 m"], place: int) -> float:
+    def value_at(self, counts: PerDecision, place: int) -> float:
         """Return the value of a threshold on other observations, also where it is not allowed."""
         return float(replace(self, at_least=-1.0).values(counts)[place])
 
@@ -422,40 +429,38 @@ def _choice(
     value, threshold = float(values[best]), float(sample.thresholds[best])
     generator, n = np.random.default_rng(seed), len(sample.units.stratum)
     m = int(np.ceil(n**_SHARE_DRAWN))
+
+    def drawn_rows(size: int) -> PerRow:
+        times = np.bincount(generator.integers(n, size=size), minlength=n)
+        return sample.units.drawn_weights(times * 1.0)
+
     drawn = np.full((n_draws, 4), np.nan)  # threshold of m, in-bag, out-of-bag, optimism
     for row in drawn:
-        times = np.bincount(generator.integers(n, size=n), minlength=n)
-        drawn_rows = sample.units.drawn_weights(times * 1.0)
-        of_draw = aim.values(sample.counts(sample.weights * drawn_rows))
+        times = drawn_rows(n)
+        of_draw = aim.values(sample.counts(sample.weights * times))
         if not np.isfinite(of_draw).any():
             continue
         place = int(np.argmax(of_draw))
         row[1] = of_draw[place]
-        others = sample.counts(sample.weights * (drawn_rows == 0))
-        row[2] = aim.value_at(others, place)
+        row[2] = aim.value_at(sample.counts(sample.weights * (times == 0)), place)
         row[3] = row[1] - aim.value_at(whole, place)
         if not aim.is_of_rate:
-            fewer = np.bincount(generator.integers(n, size=m), minlength=n)
-            drawn_fewer = sample.units.drawn_weights(fewer * 1.0)
-            of_fewer = aim.values(sample.counts(sample.weights * drawn_fewer))
+            of_fewer = aim.values(sample.counts(sample.weights * drawn_rows(m)))
             if np.isfinite(of_fewer).any():
                 row[0] = sample.thresholds[int(np.argmax(of_fewer))]
-    mean = np.nanmean(drawn[:, 1:], axis=0)
-    optimism = float(mean[2])
-    corrected = value - optimism
-    warnings: tuple[str, ...] = ()
-    if n < _FEW:
-        warnings = (
-            f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover "
-            "up to five points less than its level.",
-        )
+    in_bag, out_of_bag, optimism = np.nanmean(drawn[:, 1:], axis=0).tolist()
+    warning = (
+        f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover up to "
+        "five points less than its level."
+    )
     tails = [(1 - level) / 2, (1 + level) / 2]
     if aim.is_of_rate:
         low, high = _limits_of_quantile(sample, by, aim.at_least, 1 - level)
         limits = min(low, threshold), max(high, threshold)  # the best of some that are as good
     else:
         shift = np.nanquantile(drawn[:, 0] - threshold, tails) * (m / n) ** _RATE_OF_MAXIMUM
-        limits = (threshold + float(shift[0]), threshold + float(shift[1]))
+        low, high = (threshold + shift).tolist()
+        limits = low, high
     # Drawn errors of a chosen value are too small in small samples; those at a fixed threshold are
     # too small in large ones. The interval extends as far as either.
     by_choice = value - np.nanquantile(drawn[:, 3], tails)[::-1]
@@ -473,14 +478,14 @@ def _choice(
         ValueWithInterval(threshold, limits),
         ValueWithInterval(value, (float(low), float(high))),
         optimism,
-        corrected,
-        float(mean[0]),
-        float(mean[1]),
+        value - optimism,
+        in_bag,
+        out_of_bag,
         np.stack([sample.thresholds, np.where(np.isfinite(values), values, np.nan)]),
         level,
         n_draws,
         seed,
-        warnings,
+        (warning,) if n < _FEW else (),
         aim.at_least if aim.is_of_rate else None,
         rates=rates,
         n_observations=len(sample.bins),

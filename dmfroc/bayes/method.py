@@ -42,7 +42,7 @@ _ROUNDING = 1e-9
 class Bayes(IntervalMethod):
     """Posteriors of measures of the multiclass curve, of its pairs, of curves and hard labels."""
 
-    name: ClassVar[str] = "bayes"
+    name = "bayes"
     remedies: ClassVar[Mapping[str, str]] = {
         "groups": f"its observations are independent; {USE_BOOTSTRAP}",
         "stratify": (
@@ -50,7 +50,7 @@ class Bayes(IntervalMethod):
             "or in Python call bayesian_table with given='class_sizes'"
         ),
     }
-    warns_itself: ClassVar[bool] = True
+    warns_itself = True
 
     def estimates(
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample

@@ -22,6 +22,7 @@ import numpyro.distributions as dist
 from jaxtyping import Array, Float, Int
 from scipy.special import log_ndtr, ndtr
 
+from dmfroc._kit.arrays import PerThreshold
 from dmfroc._kit.options import positive
 from dmfroc.multiclass.rates import DEFAULT_SHRINKAGE
 
@@ -50,6 +51,12 @@ class AverageCurve(NamedTuple):
 Halvings = Int[np.ndarray, "3 t"]
 """The bins between thresholds, halved until each is alone: start, middle and stop of each split."""
 
+Splits = Float[np.ndarray, "m 2 t"]
+"""Of each number, one for either half of each split."""
+
+PerClassOfPair = Float[Array, "q 2"]
+"""One number for each class of each pair."""
+
 
 def sample_curve(
     counts: Float[Array, "2 t_plus_1"], discrimination_scale: float, split_scale: float
@@ -72,7 +79,7 @@ def sample_curve(
 
 
 def _share_of_data(
-    counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: Float[np.ndarray, " t"]
+    counts: Float[Array, "2 t_plus_1"], halvings: Halvings, scale: PerThreshold
 ) -> Float[Array, "2 t"]:
     """Return the information on each split that is the counts' and not the prior's."""
     first, second = (counts @ is_in.T for is_in in _bins_of_halves(halvings))
@@ -141,7 +148,7 @@ def _binormal_splits(discrimination: Float[Array, ""], halvings: Halvings) -> Fl
 
 
 @cache
-def _split_table(n_bins: int) -> tuple[Float[np.ndarray, "m 2 t"], Float[np.ndarray, "m 2 t"]]:
+def _split_table(n_bins: int) -> tuple[Splits, Splits]:
     """Return logits of the splits at the nodes, and their slopes per distance of two nodes."""
     distance = _NODE_DISTANCE * np.arange(_N_NODES)[:, None]
     halvings, quantiles = _halve(n_bins), pooled_quantiles(distance, n_bins - 1)
@@ -182,10 +189,7 @@ def pooled_quantiles(
 
 
 def _log_normal_share(
-    low: Float[np.ndarray, "m 2 t"],
-    high: Float[np.ndarray, "m 2 t"],
-    d_low: Float[np.ndarray, "m 2 t"],
-    d_high: Float[np.ndarray, "m 2 t"],
+    low: Splits, high: Splits, d_low: Splits, d_high: Splits
 ) -> Float[np.ndarray, "2 m 2 t"]:
     """Return the log probability of a standard normal between two edges, and its derivative."""
     is_upper = low + high > 0
@@ -211,7 +215,7 @@ class ThresholdCounts(NamedTuple):
     """
 
     above: Float[Array, "q 2 t"]
-    sizes: Float[Array, "q 2"]
+    sizes: PerClassOfPair
     tempering: Float[Array, ""]
 
     @property
@@ -374,7 +378,7 @@ def _with_mean_one(log_effect: Float[Array, " q"]) -> Float[Array, " q"]:
 
 
 def _logits_of_pairs(
-    curve: AverageCurve, scale: Float[Array, " q"], shift: Float[Array, "q 2"]
+    curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
 ) -> Float[Array, "q 2 t"]:
     return scale[:, None, None] * curve.logits + shift[..., None]
 
@@ -385,11 +389,8 @@ def _log_sigmoid(x: Float[Array, "*cells"]) -> Float[Array, "*cells"]:
 
 
 def ordinal_log_likelihood(
-    counts: ThresholdCounts,
-    curve: AverageCurve,
-    scale: Float[Array, " q"],
-    shift: Float[Array, "q 2"],
-) -> Float[Array, "q 2"]:
+    counts: ThresholdCounts, curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
+) -> PerClassOfPair:
     """Return the log-likelihood of multinomial counts between successive thresholds, by column."""
     distance = scale[:, None, None] * curve.distances
     return log_likelihood_of_bins(counts.between, _logits_of_pairs(curve, scale, shift), distance)
@@ -413,11 +414,8 @@ def log_likelihood_of_bins(
 
 
 def binomial_log_likelihood(
-    counts: ThresholdCounts,
-    curve: AverageCurve,
-    scale: Float[Array, " q"],
-    shift: Float[Array, "q 2"],
-) -> Float[Array, "q 2"]:
+    counts: ThresholdCounts, curve: AverageCurve, scale: Float[Array, " q"], shift: PerClassOfPair
+) -> PerClassOfPair:
     """Return the log-likelihood by column if every cell were an independent binomial count."""
     eta = _logits_of_pairs(curve, scale, shift)
     sizes = counts.sizes[..., None]

@@ -58,31 +58,3 @@ def replicated_counts(
 def drawn_areas(tree: xarray.DataTree) -> Float[np.ndarray, "chain draw q"]:
     """Return the area of every pair in every draw of the curve."""
     return np.concatenate([areas(rates, np) for rates in rates_of_pairs(tree)], axis=1)
-
-
-def drawn_covariances(
-    tree: xarray.DataTree,
-) -> tuple[Float[np.ndarray, "chain draw e e"], Float[np.ndarray, "chain draw t 2 2"]]:
-    """Return the covariances of the effects of pairs, and of the logits of their rates.
-
-    The effects are the random ones of the model: the log factor and, if there are any, the shifts.
-    The logits are those of the pairs at hand, at every threshold.
-    """
-    posterior = tree["posterior"]
-    spread, scale, shift, logits = (
-        posterior[name].to_numpy()
-        for name in ("spread", "pair_effect", "pair_shift", "threshold_effect")
-    )
-    if spread.ndim == 2:
-        covariance = spread[..., None, None] ** 2
-    else:
-        root = spread[..., None] * posterior["correlation"].to_numpy()
-        covariance = root @ np.swapaxes(root, -1, -2)
-    effects = np.concatenate([scale[..., None], shift], axis=-1)
-    effects = effects - effects.mean(axis=2, keepdims=True)
-    between = np.swapaxes(effects, -1, -2) @ effects / effects.shape[2]
-    # A rate's logit is its threshold effect times the factor, and its shift.
-    slopes = np.zeros((*logits.shape[:2], logits.shape[3], 2, 3))
-    slopes[..., 0] = np.swapaxes(logits, -1, -2)
-    slopes[..., [0, 1], [1, 2]] = 1
-    return covariance, slopes @ between[:, :, None] @ np.swapaxes(slopes, -1, -2)

@@ -16,8 +16,8 @@ import dmfroc
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.options import check_level, integer
-from dmfroc.bayes.pairs import drawn_areas, drawn_covariances, rates_of_pairs
-from dmfroc.multiclass.band import DEFAULT_N_POINTS, CurveBand, grid_of_band
+from dmfroc.bayes.pairs import drawn_areas, rates_of_pairs
+from dmfroc.multiclass.band import GRID, CurveBand
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import AttributeTables, renderer
 from dmfroc.results.text import decimals
@@ -143,45 +143,6 @@ class Posterior(Estimate):
             index=pd.Index(tree["posterior"]["pair"].to_numpy(), name="pair"),
         )
 
-    def pair_covariance(self) -> xarray.Dataset:
-        """Return how the pairs of classes vary about the average pair.
-
-        Returns
-        -------
-        xarray.Dataset
-            Posterior means and ends of the interval (dimension ``summary``: value, low, high) of
-            the covariances. ``effects`` are those of the random effects of a pair: its log factor
-            and, in the hierarchical model, the shifts of both rates. ``logits`` are those of both
-            rates over the pairs at hand, at each threshold. With one factor for each pair these are
-            proportional, ``lambda_t lambda_t' var(v)``.
-
-        Raises
-        ------
-        ValueError
-            If the posterior is not that of a curve.
-
-        References
-        ----------
-        Wang and Carvalho (2024), Multiclass ROC, equations 19 to 21.
-        """
-        tree = self._tree_of_curve()
-        effects, logits = (self._summaries(x) for x in drawn_covariances(tree))
-        effect, rate = ["factor", "tpr", "fpr"][: effects.shape[1]], ["tpr", "fpr"]
-        return xarray.Dataset(
-            {
-                "effects": (["summary", "effect", "effect_2"], effects),
-                "logits": (["summary", "threshold", "rate", "rate_2"], logits),
-            },
-            coords={
-                "summary": ["value", "low", "high"],
-                "effect": effect,
-                "effect_2": effect,
-                "threshold": tree["posterior"]["threshold"].to_numpy(),
-                "rate": rate,
-                "rate_2": rate,
-            },
-        )
-
     def _summaries(self, draws: Float[np.ndarray, "chain draw ..."]) -> Float[np.ndarray, "3 ..."]:
         """Return the mean and the ends of the interval of draws."""
         flat = draws.reshape(-1, *draws.shape[2:])
@@ -196,17 +157,30 @@ class Posterior(Estimate):
         ValueError
             If the posterior is not that of a curve.
         """
-        return mean_curve(self._tree_of_curve())
+        tree = self._tree_of_curve()
+        drawn = _drawn_curves(tree)
+        sums = [rates.sum(axis=(0, 1)) for rates in rates_of_pairs(tree)]
+        tpr_of_pairs, fpr_of_pairs = np.moveaxis(np.sum(sums, axis=0) / len(drawn), 1, 0)
+        classes = (
+            tree["constant_data"][name].to_numpy().tolist()
+            for name in ("classification_class", "reference_class")
+        )
+        return PosteriorCurve(
+            GRID,
+            drawn.mean(axis=0),
+            float(tree["posterior"]["auc"].mean()),
+            tuple(zip(*classes, strict=True)),
+            fpr_of_pairs,
+            tpr_of_pairs,
+        )
 
-    def band(self, *, level: float | None = None, n_points: int = DEFAULT_N_POINTS) -> CurveBand:
+    def band(self, *, level: float | None = None) -> CurveBand:
         """Return the pointwise credible band of the multiclass ROC curve.
 
         Parameters
         ----------
         level : float, optional
             Posterior probability of each interval, in (0, 1); by default that of the posterior.
-        n_points : int
-            Number of false positive rates, at least 3.
 
         Returns
         -------
@@ -216,10 +190,12 @@ class Posterior(Estimate):
         Raises
         ------
         ValueError
-            If the posterior is not that of a curve, or an option is out of its range.
+            If the posterior is not that of a curve, or the level is not in (0, 1).
         """
         level = self.level if level is None else check_level(level)
-        return credible_band(self._tree_of_curve(), level, integer("n_points", n_points, 3))
+        drawn = _drawn_curves(self._tree_of_curve())
+        low, high = interval_of_draws(drawn, level)
+        return CurveBand(GRID, drawn.mean(axis=0), low, high, level, "bayes")
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw the mean curve with its credible band.
@@ -289,41 +265,11 @@ class Posterior(Estimate):
     __str__ = __repr__
 
 
-def mean_curve(tree: xarray.DataTree, n_points: int = DEFAULT_N_POINTS) -> PosteriorCurve:
-    """Return the mean of the curves of all draws."""
-    fpr, drawn = _drawn_curves(tree, n_points)
-    posterior = tree["posterior"]
-    sums = [rates.sum(axis=(0, 1)) for rates in rates_of_pairs(tree)]
-    tpr_of_pairs, fpr_of_pairs = np.moveaxis(np.sum(sums, axis=0) / len(drawn), 1, 0)
-    classes = (
-        tree["constant_data"][name].to_numpy().tolist()
-        for name in ("classification_class", "reference_class")
-    )
-    return PosteriorCurve(
-        fpr,
-        drawn.mean(axis=0),
-        float(posterior["auc"].mean()),
-        tuple(zip(*classes, strict=True)),
-        fpr_of_pairs,
-        tpr_of_pairs,
-    )
-
-
-def credible_band(tree: xarray.DataTree, level: float, n_points: int) -> CurveBand:
-    """Return the quantiles, at each false positive rate, of the true ones of all draws."""
-    fpr, drawn = _drawn_curves(tree, n_points)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
-    return CurveBand(fpr, drawn.mean(axis=0), low, high, level, "bayes")
-
-
-def _drawn_curves(
-    tree: xarray.DataTree, n_points: int
-) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "draws m"]]:
-    """Return false positive rates, denser at both ends, and the true ones of every draw there."""
-    fpr = grid_of_band(n_points)
+def _drawn_curves(tree: xarray.DataTree) -> Float[np.ndarray, "draws m"]:
+    """Return the true positive rates of every draw at the false ones of the grid."""
     rates = (tree["posterior"][name].to_numpy() for name in ("fpr", "tpr"))
     curves = zip(*(x.reshape(-1, x.shape[2]) for x in rates), strict=True)
-    return fpr, np.stack([np.interp(fpr, x, y) for x, y in curves])
+    return np.stack([np.interp(GRID, x, y) for x, y in curves])
 
 
 def interval_of_draws(

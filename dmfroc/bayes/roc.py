@@ -237,7 +237,7 @@ def approximated(
 
     ``chains``, if there are any, are compiled meanwhile.
     """
-    bound = bind_pairs(predictions, n_thresholds, pair_weights)
+    bound = CurveOptions(pair_weights, n_thresholds)(predictions)
     counts = pairwise_counts(bound, predictions)
     area = dmf_auc(pair_weights=pair_weights, n_thresholds=n_thresholds)
     likelihood = likelihood or ("binomial" if len(predictions.present) > 2 else "ordinal")
@@ -249,13 +249,6 @@ def approximated(
         overlap = overlap_of[likelihood](bound, counts, predictions)
         counts = counts._replace(tempering=jnp.asarray(overlap))
     return Approximated(bound, area, likelihood, sampler, counts, approximate(sampler, counts))
-
-
-def bind_pairs(
-    predictions: Predictions, n_thresholds: int, pair_weights: PairWeights = "equal"
-) -> RateCounts:
-    """Bind the rates of all pairs, and the curve that they have in common."""
-    return CurveOptions(pair_weights, n_thresholds)(predictions)
 
 
 def pairwise_counts(bound: RateCounts, predictions: Predictions) -> ThresholdCounts:

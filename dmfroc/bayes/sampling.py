@@ -33,6 +33,9 @@ from dmfroc._kit.threads import check_stopped, in_background, one_blas_thread, r
 Kernel = Callable[[Callable[..., None]], MCMCKernel]
 """What turns a NumPyro model into a kernel, such as the class `numpyro.infer.NUTS`."""
 
+Position = Float[np.ndarray, " d"]
+"""All parameters, side by side and without bounds."""
+
 # For what is called some hundred times: optimising it would take longer than all of the calls.
 _SOON_READY: dict[str, Any] = {"compiler_options": {"xla_backend_optimization_level": 0}}
 # Of chains: more of it takes longer than it saves, and none makes every step six times as long.
@@ -145,12 +148,12 @@ class Sampler:
         """Return minus the log posterior density, up to a constant."""
         return potential_energy(self.model, (data,), {}, self._parameters(flat))
 
-    def gradient(self, flat: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
+    def gradient(self, flat: Position, data: Any) -> Position:
         """Return the derivatives of the potential."""
         return np.asarray(self.value_and_gradient(flat, data)[1])
 
     def hessian_products(
-        self, flat: Float[np.ndarray, " d"], data: Any, directions: Float[np.ndarray, "r d"]
+        self, flat: Position, data: Any, directions: Float[np.ndarray, "r d"]
     ) -> Float[np.ndarray, "r d"]:
         """Return the second derivatives of the potential times directions.
 
@@ -339,7 +342,7 @@ def approximate(sampler: Sampler, data: Any) -> Gaussian:
 
 def _normal_at(
     sampler: Sampler,
-    flat: Float[np.ndarray, " d"],
+    flat: Position,
     data: Any,
     scale_factor: Float[np.ndarray, "h h"] | None = None,
 ) -> Gaussian:
@@ -362,7 +365,7 @@ def _normal_at(
 
 
 def _hessian_parts(
-    sampler: Sampler, flat: Float[np.ndarray, " d"], data: Any
+    sampler: Sampler, flat: Position, data: Any
 ) -> tuple[Float[np.ndarray, "c c"], Float[np.ndarray, "n m m"], Float[np.ndarray, "e c"]]:
     """Return the second derivatives of all that is shared, of each effect, and of both.
 
@@ -383,7 +386,7 @@ def _hessian_parts(
     return columns[:, :n_shared], (apart + apart.swapaxes(1, 2)) / 2, columns[:, n_shared:].T
 
 
-def _mode(sampler: Sampler, start: Float[np.ndarray, " d"], data: Any) -> Float[np.ndarray, " d"]:
+def _mode(sampler: Sampler, start: Position, data: Any) -> Position:
     """Return the mode of all parameters given the scales."""
     scales = start[: sampler.n_scales]
 

@@ -4,7 +4,6 @@ from .calibration import CalibrationCurve as CalibrationCurve
 from .calibration import calibration_curve as calibration_curve
 from .calibration import isotonic_calibration_curve as isotonic_calibration_curve
 from .calibration import loess_calibration_curve as loess_calibration_curve
-from .calibration import roc_from_calibration as roc_from_calibration
 from .charts import accuracy_curve as accuracy_curve
 from .charts import bift_curve as bift_curve
 from .charts import bird_curve as bird_curve
@@ -22,23 +21,13 @@ from .gain import best_f_gain as best_f_gain
 from .gain import crossing_gain as crossing_gain
 from .gain import expected_f_gain as expected_f_gain
 from .gain import expected_inverse_f as expected_inverse_f
+from .gain import f_from_gain as f_from_gain
 from .gain import f_gains as f_gains
 from .gain import gain_area as gain_area
-from .gain import operating_conditions as operating_conditions
 from .gain import prg_curve as prg_curve
-from .gain_tables import Interpolation as Interpolation
-from .gain_tables import SameF as SameF
-from .gain_tables import f_from_gain as f_from_gain
-from .gain_tables import f_gain as f_gain
-from .gain_tables import interpolate_gains as interpolate_gains
-from .gain_tables import precision_gain as precision_gain
-from .gain_tables import recall_gain as recall_gain
-from .gain_tables import same_f_beta as same_f_beta
 from .hull import Hull as Hull
 from .hull import convex_hull as convex_hull
 from .hull import cost_curve as cost_curve
-from .hull import pareto_points as pareto_points
-from .hull import repair_concavities as repair_concavities
 from .isometric_lines import Isometric as Isometric
 from .isometric_lines import isometrics as isometrics
 from .local_regression import LoessFit as LoessFit
@@ -55,4 +44,3 @@ from .risk_coverage import risk_coverage_curve as risk_coverage_curve
 from .summary import CertaintyConsistency as CertaintyConsistency
 from .summary import area_under_kappa as area_under_kappa
 from .summary import certainty_consistency as certainty_consistency
-from .summary import expected_profits as expected_profits

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
+from dmfroc._kit.arrays import BoolPerRow, PerRow
 from dmfroc._kit.options import choice, integer, numbers, proportion
-from dmfroc._kit.options import positive as check_positive
-from dmfroc.curves.charts import draw_roc, line
+from dmfroc.curves.charts import line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
-from dmfroc.curves.points import Cases, Number, OperatingPoints, compute_by_class, count_points
-from dmfroc.inputs.arrays import numbers_of_rows
+from dmfroc.curves.points import Cases, Number, compute_by_class, count_points
 from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers
 
 Axes = Literal["standard", "vuk_curk"]
@@ -264,78 +263,6 @@ def isotonic_calibration_curve(cases: Cases, *, axes: Axes = "standard") -> Curv
     return Curve(**_place(cases, axes, scores, calibrated, "Score"), points=points)
 
 
-def roc_from_calibration(
-    true_probability: Any,
-    density: Any,
-    *,
-    n_positive: Number | None = None,
-    n_negative: Number | None = None,
-) -> Curve:
-    r"""Return the ROC curve that follows from a calibration plot and the density of its groups.
-
-    Parameters
-    ----------
-    true_probability : array-like of shape (g,)
-        Share of positives in each group, in [0, 1], the groups in order of rising prediction.
-    density : array-like of shape (g,)
-        Share of all cases in each group, >= 0 with sum 1.
-    n_positive, n_negative : float, optional
-        Numbers of cases of each class; they only scale the counts, and must have the ratio that
-        the groups imply. By default shares.
-
-    Returns
-    -------
-    Curve
-        As from `roc_curve`; its area is
-        :math:`\frac{M^2}{PN}\sum_g(1-p_g)\rho_g[\sum_{h>g}p_h\rho_h+\frac12p_g\rho_g]`.
-        ``thresholds`` are the numbers of the groups.
-
-    Raises
-    ------
-    ValueError
-        If an input is out of range, lengths differ, one class has no cases, or the numbers of
-        cases contradict the groups.
-
-    References
-    ----------
-    Vuk and Curk, ROC curve, lift chart and calibration plot, equations 6.2 to 6.8, with the sign
-    of 6.7 and 6.8 corrected.
-
-    Examples
-    --------
-    >>> roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3])
-    Curve(roc of 1: 4 points, area 0.836)
-    """
-    probability, shares = numbers_of_rows(true_probability=true_probability, density=density)
-    if probability.ndim != 1 or probability.shape != shares.shape or probability.size == 0:
-        raise ValueError(
-            "true_probability and density must be one-dimensional and of one length, but have "
-            f"the shapes {probability.shape} and {shares.shape}"
-        )
-    _check_in_unit_interval("true_probability", probability, "group")
-    if not (np.all(shares >= 0) and np.isclose(shares.sum(), 1, rtol=0, atol=1e-9)):
-        raise ValueError(f"density must be >= 0 with sum 1, but its sum is {shares.sum()}")
-    positive, negative = (probability * shares)[::-1], ((1 - probability) * shares)[::-1]
-    if not (positive.sum() > 0 and negative.sum() > 0):
-        raise ValueError("the groups must hold cases of both classes, but hold only one")
-    total = 1.0
-    if n_positive is not None and n_negative is not None:
-        total = check_positive("n_positive", n_positive)
-        total += check_positive("n_negative", n_negative)
-        if not np.isclose(positive.sum() * total, n_positive, rtol=1e-6):
-            raise ValueError(
-                f"the groups imply that {positive.sum():.6g} of all cases are positive, but "
-                f"n_positive and n_negative say {n_positive / total:.6g}"
-            )
-    elif n_positive is not None or n_negative is not None:
-        raise ValueError("pass both n_positive and n_negative, or none of them")
-    true_positives = np.append(0.0, np.cumsum(positive) * total)
-    false_positives = np.append(0.0, np.cumsum(negative) * total)
-    groups = np.append(np.inf, np.arange(len(shares), dtype=np.float64)[::-1])
-    sizes = float(true_positives[-1]), float(false_positives[-1])
-    return draw_roc(OperatingPoints(1, groups, true_positives, false_positives, *sizes))
-
-
 def _place(
     cases: Cases,
     axes: Axes,
@@ -353,12 +280,13 @@ def _place(
 
 def _checked_probabilities(cases: Cases) -> Cases:
     cases = cases.of_probabilities
-    _check_in_unit_interval(f"the probabilities of class {cases.label!r}", cases.scores, "case")
+    check_in_unit_interval(f"the probabilities of class {cases.label!r}", cases.scores, "case")
     return cases
 
 
-def _check_in_unit_interval(name: str, values: Float[np.ndarray, " n"], item: str) -> None:
-    outside: Bool[np.ndarray, " n"] = ~((values >= 0) & (values <= 1))
+def check_in_unit_interval(name: str, values: PerRow, item: str) -> None:
+    """Refuse numbers that are no probabilities, and name the first."""
+    outside: BoolPerRow = ~((values >= 0) & (values <= 1))
     if outside.any():
         position = int(np.argmax(outside))
         raise ValueError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.options import flag, instance, nonnegative
+from dmfroc._kit.options import flag, instance, nonnegative, number, proportion
 from dmfroc.curves.charts import Coordinates, draw
 from dmfroc.curves.curve import Curve
 from dmfroc.curves.points import (
@@ -67,36 +67,35 @@ def f_gains(points: OperatingPoints, *, beta: Number = 1.0) -> np.ndarray:
         return f_gain(instance("points", points, OperatingPoints).cells, beta)
 
 
-def operating_conditions(points: OperatingPoints) -> np.ndarray:
-    r"""Return the :math:`\alpha` of each threshold, the scale on which E[FG] is uniform.
+def f_from_gain(gain: Number, prevalence: Number) -> float:
+    """Return F for an F-gain; likewise precision and recall for their gains.
 
     Parameters
     ----------
-    points : OperatingPoints
-        Counts at each threshold.
+    gain : float
+        At most 1, or minus infinity.
+    prevalence : float
+        Share of the positive class, in (0, 1).
 
     Returns
     -------
-    numpy.ndarray, shape (t,)
-        :math:`recG/\pi-precG/(1-\pi)=1/\pi-tnr/((1-\pi)tpr)`, rising from minus infinity to
-        :math:`1/\pi`.
+    float
+        In [0, 1]; the prevalence for a gain of 0.
 
-    References
-    ----------
-    Theorem 3.
+    Raises
+    ------
+    ValueError
+        If `gain` is above 1 or `prevalence` not in (0, 1).
 
     Examples
     --------
-    >>> from dmfroc.curves import operating_points
-    >>> operating_conditions(operating_points([1, 0, 1, 0], [0.9, 0.4, 0.4, 0.1]))
-    array([-inf,  -2.,   1.,   2.])
+    >>> round(f_from_gain(0.5625, 0.5), 4)
+    0.6957
     """
-    instance("points", points, OperatingPoints)
-    rejected = (points.negatives - points.false_positives) / points.negatives
-    rate = points.prevalence
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(points.true_positives > 0, rejected / points.true_positive_rate, np.inf)
-    return 1 / rate - ratio / (1 - rate)
+    gain, prevalence = number("gain", gain), proportion("prevalence", prevalence, "(0, 1)")
+    if not gain <= 1:
+        raise ValueError(f"a gain is at most 1, but it is {gain}")
+    return prevalence / (1 - (1 - prevalence) * gain)
 
 
 def crossing_gain(points: OperatingPoints) -> float:

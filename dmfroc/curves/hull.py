@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -145,101 +144,6 @@ def convex_hull(curve: Curve) -> Hull:
         slopes = np.diff(y) / np.diff(x)
     thresholds = vertices.thresholds
     return Hull(curve.kind, curve.label, x, y, thresholds, slopes, scores, area, vertices)
-
-
-# Cost curves
-
-
-def pareto_points(curve: Curve) -> OperatingPoints:
-    """Return the points of a ROC, precision-recall or gain curve that no other point dominates.
-
-    Parameters
-    ----------
-    curve : Curve
-        Of kind ``"roc"``, ``"pr"`` or ``"prg"``.
-
-    Returns
-    -------
-    OperatingPoints
-        Those for which no other point of the curve is at least as good in both coordinates and
-        better in one; of equal points the first. The vertices of the hull are among them.
-
-    Raises
-    ------
-    ValueError
-        If the curve is of another kind.
-
-    References
-    ----------
-    Powers, Visualization of tradeoff in evaluation; Flach and Kull (2015), figure 1.
-
-    Examples
-    --------
-    >>> from dmfroc.curves import roc_curve
-    >>> curve = roc_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
-    >>> pareto_points(curve).thresholds
-    array([0.6, 0.4])
-    """
-    check_curve(curve)
-    if curve.points is None or curve.kind not in ("roc", "pr", "prg"):
-        raise ValueError(f"Pareto points are those of ROC, PR and PRG curves, not of {curve!r}")
-    place = np.flatnonzero(np.isfinite(curve.x) & np.isfinite(curve.y))
-    across = -curve.x[place] if curve.kind == "roc" else curve.x[place]
-    order = np.lexsort((place, -curve.y[place], -across))  # from the best x on, the best y first
-    height = curve.y[place][order]
-    best_before = np.maximum.accumulate(np.append(-np.inf, height[:-1]))
-    return curve.points.at(np.sort(place[order[height > best_before]]))
-
-
-def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
-    """Return scores whose order is reversed between the vertices of the curve's convex hull.
-
-    What of the curve lies below a segment of its hull is reflected to the other side.
-
-    Parameters
-    ----------
-    curve : Curve
-        The ROC curve of a sample by which to decide what to reverse.
-    y_score : array-like of shape (m,)
-        Scores of the positive class, of that or, to be judged fairly, of other cases.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m,)
-        Within a segment from score ``low`` to ``high`` a score s becomes ``low + high - s``; all
-        others are as they were.
-
-    Raises
-    ------
-    ValueError
-        If the curve is no ROC curve.
-
-    References
-    ----------
-    Flach and Wu (2005), Repairing concavities in ROC curves; Powers (2011), section 3.
-
-    Examples
-    --------
-    >>> from dmfroc.curves import roc_curve
-    >>> classes, scores = [1, 0, 0, 1, 1, 0], [0.9, 0.8, 0.6, 0.5, 0.3, 0.1]
-    >>> curve = roc_curve(classes, scores)
-    >>> repaired = repair_concavities(curve, scores)
-    >>> repaired.round(1)
-    array([0.9, 0.3, 0.5, 0.6, 0.8, 0.1])
-    >>> round(curve.area, 3), round(roc_curve(classes, repaired).area, 3)
-    (0.556, 1.0)
-    """
-    check_curve(curve)
-    if curve.points is None or curve.kind != "roc":
-        raise ValueError(f"concavities are those of a ROC curve, not of {curve!r}")
-    scores = numbers("y_score", y_score)
-    repaired, thresholds = scores.copy(), curve.points.thresholds
-    vertices = curve.points.hull_vertices()
-    for start, end in pairwise(vertices):
-        low, high = sorted(thresholds[[start + 1, end]].tolist())
-        inside = (scores >= low) & (scores <= high)
-        repaired[inside] = low + high - scores[inside]
-    return repaired
 
 
 @compute_by_class

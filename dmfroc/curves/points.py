@@ -13,11 +13,11 @@ from itertools import permutations
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args, overload
 
 import numpy as np
-from jaxtyping import Bool, Float, Int, Num
+from jaxtyping import Int, Num
 
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
-from dmfroc._kit.arrays import PerThreshold
+from dmfroc._kit.arrays import BoolPerRow, PerRow, PerThreshold
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import choice
 from dmfroc._kit.remarks import warn
@@ -55,9 +55,9 @@ class Cases:
     """
 
     label: Hashable
-    is_positive: Bool[np.ndarray, " n"]
-    scores: Float[np.ndarray, " n"]
-    weights: Float[np.ndarray, " n"]
+    is_positive: BoolPerRow
+    scores: PerRow
+    weights: PerRow
     direction: Direction = ">="
 
     @property

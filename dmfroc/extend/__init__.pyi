@@ -1,3 +1,27 @@
+from .._kit.arrays import (
+    BoolPerRow as BoolPerRow,
+)
+from .._kit.arrays import (
+    IntPerClass as IntPerClass,
+)
+from .._kit.arrays import (
+    IntPerRow as IntPerRow,
+)
+from .._kit.arrays import (
+    PerClass as PerClass,
+)
+from .._kit.arrays import (
+    PerDraw as PerDraw,
+)
+from .._kit.arrays import (
+    PerRow as PerRow,
+)
+from .._kit.arrays import (
+    PerThreshold as PerThreshold,
+)
+from .._kit.arrays import (
+    Scores as Scores,
+)
 from .._kit.compiled import (
     compiled as compiled,
 )
@@ -165,6 +189,18 @@ from ..bayes.sampling import (
 )
 from ..bayes.sampling import (
     sampler_of as sampler_of,
+)
+from ..curves.calibration import (
+    check_in_unit_interval as check_in_unit_interval,
+)
+from ..curves.charts import (
+    draw_roc as draw_roc,
+)
+from ..curves.curve import (
+    check_curve as check_curve,
+)
+from ..curves.gain import (
+    gain_of_errors as gain_of_errors,
 )
 from ..curves.points import (
     count_points as count_points,
@@ -362,6 +398,9 @@ from ..inputs.arrays import (
     is_missing as is_missing,
 )
 from ..inputs.arrays import (
+    numbers_of_rows as numbers_of_rows,
+)
+from ..inputs.arrays import (
     remedy_for_several as remedy_for_several,
 )
 from ..inputs.arrays import (
@@ -378,6 +417,9 @@ from ..inputs.class_shares import (
 )
 from ..inputs.class_shares import (
     unlabelled as unlabelled,
+)
+from ..inputs.columns import (
+    Direction as Direction,
 )
 from ..inputs.columns import (
     match_columns as match_columns,

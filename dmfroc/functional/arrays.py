@@ -24,6 +24,7 @@ from dmfroc.measures.statistics.forecasts import is_no_distribution, wrong_proba
 Classes = Int[Array, " n"]
 Weights = Float[Array, " n"]
 Scores = Float[Array, "n k"]
+Value = Float[Array, ""]
 
 _FORWARD_MODE = (
     "the functions of dmfroc.functional have reverse-mode derivatives: instead of jax.jvp and "

@@ -21,7 +21,7 @@ from jax.ad_checkpoint import checkpoint_name
 from jaxtyping import Array, Bool, Float, Int, UInt
 
 from dmfroc._kit.arrays import cumulative_sum, powers_of_two
-from dmfroc.functional.arrays import Classes, Scores, Weights
+from dmfroc.functional.arrays import Classes, Scores, Value, Weights
 from dmfroc.measures.statistics.confusion import ConfusionCounts, ConfusionMatrix
 from dmfroc.measures.statistics.curves import CurveCounts, CurvePoints
 from dmfroc.measures.statistics.layout import FRACTIONS, LARGEST_WHOLE
@@ -183,7 +183,7 @@ def _to_add(scores: Scores) -> Scores:
     return jnp.where(is_exact.all(), whole, wide)
 
 
-def _denominator(x: Float[Array, ""], largest: int) -> Float[Array, ""]:
+def _denominator(x: Value, largest: int) -> Value:
     """Return that of the last convergent of a continued fraction that is not too large."""
 
     def with_term(_: Any, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
@@ -192,7 +192,7 @@ def _denominator(x: Float[Array, ""], largest: int) -> Float[Array, ""]:
         new = 1 / rest - term, last, before + term * last
         return jax.tree.map(lambda a, b: jnp.where(new[2] <= largest, a, b), new, state)
 
-    found: Float[Array, ""]
+    found: Value
     _, _, found = lax.fori_loop(0, _MOST_TERMS, with_term, (x - jnp.floor(x), x * 0, x * 0 + 1))
     return found
 
@@ -252,7 +252,7 @@ def rate_table(
     weights: Weights,
     threshold_weights: Weights,
     cell_weights: Float[Array, "q 2 1"],
-    shrinkage: Float[Array, ""],
+    shrinkage: Value,
     n_thresholds: int,
     threshold_pool: ThresholdPool,
 ) -> RateTable:

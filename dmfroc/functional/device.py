@@ -24,7 +24,7 @@ from dmfroc.functional.resamples import drawn_values
 from dmfroc.functional.roc import area, curve_of, program_of
 from dmfroc.inputs.arrays import OnDevice
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.bound import BoundMeasures, ValuesAndGradients
 from dmfroc.measures.measure import Measure, WithOptions
 from dmfroc.measures.statistics.curves import CURVES
 from dmfroc.measures.statistics.pairs import pair_counts
@@ -73,9 +73,7 @@ class MeasuresOnDevice(BoundMeasures):
         """Return the values."""
         return np.asarray(_values(self, weights))
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         """Return the values and their derivatives with respect to the weights."""
         values, gradients = _values_and_gradients(self, weights)
         return np.asarray(values), np.asarray(gradients)

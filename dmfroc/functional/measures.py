@@ -7,9 +7,8 @@ from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
 
-from dmfroc.functional.arrays import observations, run_on, usable, wide
+from dmfroc.functional.arrays import Value, observations, run_on, usable, wide
 from dmfroc.functional.counts import (
     by_columns,
     confusion_matrix,
@@ -41,7 +40,7 @@ def value(
     *,
     n_classes: int,
     y_pred: Any = None,
-) -> Float[Array, ""]:
+) -> Value:
     """Return the value of any smooth measure of `dmfroc.measures` by JAX.
 
     Parameters
@@ -162,7 +161,7 @@ def _sum_over_columns(
     return jnp.squeeze(by_columns(of_some, columns, len(y)).sum(axis=0))
 
 
-def hand_till(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Float[Array, ""]:
+def hand_till(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Value:
     """Return Hand and Till's M, the mean area under the ROC curves of all ordered pairs.
 
     Parameters
@@ -199,7 +198,7 @@ def one_vs_one_auc(
     *,
     n_classes: int,
     weighting: Literal["prevalence", "macro"] = "prevalence",
-) -> Float[Array, ""]:
+) -> Value:
     """Return the average area under the ROC curves of all pairs of classes.
 
     Parameters
@@ -234,7 +233,7 @@ def one_vs_one_auc(
 
 def one_vs_rest_auc(
     y: Any, scores: Any, weights: Any = None, *, n_classes: int, weighting: Weighting = "macro"
-) -> Float[Array, ""]:
+) -> Value:
     """Return the average area under the ROC curves of every class against all others.
 
     Parameters
@@ -269,7 +268,7 @@ def one_vs_rest_auc(
 
 def auc_mu(
     y: Any, scores: Any, weights: Any = None, *, n_classes: int, partition: Any = None
-) -> Float[Array, ""]:
+) -> Value:
     """Return AUC-mu, the mean area of all pairs of classes by the scores' projections.
 
     Parameters
@@ -307,9 +306,7 @@ def auc_mu(
     return value(measure, y, scores, weights, n_classes=n_classes)
 
 
-def average_precision(
-    y: Any, scores: Any, weights: Any = None, *, n_classes: int
-) -> Float[Array, ""]:
+def average_precision(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Value:
     """Return the average precision of each class against the rest, averaged over the classes.
 
     Parameters
@@ -342,7 +339,7 @@ def average_precision(
 
 def accuracy(
     y: Any, scores: Any = None, weights: Any = None, *, n_classes: int, y_pred: Any = None
-) -> Float[Array, ""]:
+) -> Value:
     """Return the share of right predictions.
 
     Parameters
@@ -376,7 +373,7 @@ def informedness(
     n_classes: int,
     y_pred: Any = None,
     weighting: OfTable = "bias",
-) -> Float[Array, ""]:
+) -> Value:
     """Return multiclass Bookmaker informedness: how far predictions are informed, above chance.
 
     Parameters
@@ -411,7 +408,7 @@ def informedness(
 
 def gorodkin_correlation(
     y: Any, scores: Any = None, weights: Any = None, *, n_classes: int, y_pred: Any = None
-) -> Float[Array, ""]:
+) -> Value:
     """Return Gorodkin's multiclass correlation, for two classes Matthews's.
 
     Parameters
@@ -443,7 +440,7 @@ def gorodkin_correlation(
     )
 
 
-def brier_score(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Float[Array, ""]:
+def brier_score(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Value:
     """Return the Brier score: half the mean squared distance of the forecast from the outcome.
 
     Parameters
@@ -473,7 +470,7 @@ def brier_score(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> 
     return value(probabilities.brier_score(), y, scores, weights, n_classes=n_classes)
 
 
-def log_loss(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Float[Array, ""]:
+def log_loss(y: Any, scores: Any, weights: Any = None, *, n_classes: int) -> Value:
     """Return the mean of minus the logarithm of the probability of the observed class, in nats.
 
     Parameters

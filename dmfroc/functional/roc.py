@@ -12,6 +12,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from dmfroc._kit.options import is_one_of, unmasked
 from dmfroc.functional.arrays import (
+    Value,
     array,
     number_of_classes,
     observations,
@@ -77,10 +78,10 @@ class CenterOfRates(NamedTuple):
 
     fpr: Float[Array, " points"]
     tpr: Float[Array, " points"]
-    auc: Float[Array, ""]
+    auc: Value
     threshold_effect: Float[Array, "2 t"]
     pair_effect: Float[Array, " q"]
-    deviance: Float[Array, ""]
+    deviance: Value
     pairwise_fpr: Float[Array, "q t"]
     pairwise_tpr: Float[Array, "q t"]
     cell_weights: Float[Array, " ..."]
@@ -215,7 +216,7 @@ class FactorizationOfRates(NamedTuple):
     row_effects: Float[Array, "m rank"]
     column_effects: Float[Array, "q rank"]
     fitted: Float[Array, "m q"]
-    deviance: Float[Array, ""]
+    deviance: Value
     converged: Bool[Array, ""]
     n_iter: Int[Array, ""]
 
@@ -372,7 +373,7 @@ def dmf_auc(
     threshold_pool: ThresholdPool = "column",
     threshold_weights: Any = None,
     preset: Preset = "default",
-) -> Float[Array, ""]:
+) -> Value:
     """Return the area under the multiclass ROC curve of Wang and Carvalho.
 
     Parameters

@@ -10,7 +10,13 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, PerRow, value_and_derivatives, value_and_pull_back
+from dmfroc._kit.arrays import (
+    AnyArray,
+    AnyPerRow,
+    PerRow,
+    value_and_derivatives,
+    value_and_pull_back,
+)
 from dmfroc._kit.options import function_of
 from dmfroc._kit.threads import check_stopped, parallel
 from dmfroc.inputs.predictions import Predictions
@@ -20,6 +26,15 @@ _STEP = 1e-4  # of a weight, for derivatives by differences
 
 Summary = Callable[[Any, Any], Any]
 """Turns a table into a number, by the array namespace that is its second argument."""
+
+WeightSets = Float[np.ndarray, "*draws n"]
+"""One or several sets of weights of the observations."""
+
+ValueSets = Float[np.ndarray, "*draws values"]
+"""The values of measures under one or several sets of weights."""
+
+ValuesAndGradients = tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]
+"""The values of measures, and their derivatives with respect to the weights."""
 
 
 type SampledParts = tuple[Float[np.ndarray, "values u"], int]
@@ -43,16 +58,14 @@ class BoundMeasures(ABC):
         return True
 
     @abstractmethod
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         """Return the values by JAX, which can compile and differentiate it."""
 
     @abstractmethod
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         """Return the values and their derivatives with respect to the weights."""
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         """Return the values, of one or of several sets of weights, without JAX."""
         if weights.ndim > 1:
             return np.stack([self.values(draw) for draw in weights])
@@ -94,13 +107,13 @@ class SummariesOfCounts(BoundMeasures):
     def only(self, place: int) -> BoundMeasures:
         return replace(self, summaries=self.summaries[place : place + 1])
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         import jax.numpy as jnp
 
         table = self.statistic.count(weights, jnp)
         return jnp.stack([summary(table, jnp) for summary in self.summaries])
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         """Return the values by NumPy, of one or of several sets of weights."""
         if weights.ndim > 1 and not self.statistic.is_batched:
             return super().values(weights)
@@ -123,9 +136,7 @@ class SummariesOfCounts(BoundMeasures):
             ]
         return np.array(values)
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         values, gradients = np.zeros(self.n_values), np.zeros((self.n_values, len(weights)))
         for part in self.statistic.parts():
             table = part.count(weights, np)
@@ -177,24 +188,20 @@ class MeanOverFolds(BoundMeasures):
     def is_compiled(self) -> bool:
         return all(of_fold.is_compiled for of_fold in self.bound)
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " values"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " values"], Float[np.ndarray, "values n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         gradients, by_fold = np.zeros((self.n_values, len(weights))), []
         for rows, bound in self._by_fold:
             values, gradients[:, rows] = bound.values_and_gradients(weights[rows])
             by_fold.append(values)
         return np.mean(by_fold, axis=0), gradients / len(self.rows)
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws values"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         return self.fold_values(weights).mean(axis=0)
 
-    def fold_values(
-        self, weights: Float[np.ndarray, "*draws n"]
-    ) -> Float[np.ndarray, "folds *draws values"]:
+    def fold_values(self, weights: WeightSets) -> Float[np.ndarray, "folds *draws values"]:
         """Return the values in each fold."""
         return np.stack([b.values(weights[..., rows]) for rows, b in self._by_fold])
 
@@ -220,19 +227,19 @@ class FunctionOfWeights(BoundMeasures):
     at a time.
     """
 
-    function: Callable[[Float[AnyArray, " n"]], Any]
+    function: Callable[[AnyPerRow], Any]
     is_compiled: bool = True
 
     @property
     def n_values(self) -> int:
         return 1
 
-    def __call__(self, weights: Float[AnyArray, " n"]) -> Float[AnyArray, " 1"]:
+    def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " 1"]:
         import jax.numpy as jnp
 
         return jnp.reshape(self.function(weights), (1,))
 
-    def values(self, weights: Float[np.ndarray, "*draws n"]) -> Float[np.ndarray, "*draws 1"]:
+    def values(self, weights: WeightSets) -> Float[np.ndarray, "*draws 1"]:
         """Return the value, of one or of several sets of weights."""
         if weights.ndim > 1 or self.is_compiled:
             return super().values(weights)
@@ -262,13 +269,13 @@ class FunctionOfWeights(BoundMeasures):
         return derivatives
 
 
-def number_of_weights(function: Any, name: str) -> Callable[[Float[AnyArray, " n"]], Any]:
+def number_of_weights(function: Any, name: str) -> Callable[[AnyPerRow], Any]:
     """Return a user's function of the weights, which names the measure if it is none."""
     what = f"bind= of the measure {name!r} must return a function of the weights, which returns "
     returned = f"what bind= of the measure {name!r} returns"
     function_of(returned, function, "of the weights, which returns a number", None)
 
-    def number(weights: Float[AnyArray, " n"]) -> Any:
+    def number(weights: AnyPerRow) -> Any:
         if isinstance(weights, np.ndarray):
             xp: Any = np
         else:

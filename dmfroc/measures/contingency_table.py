@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -83,8 +83,8 @@ class ContingencyTable(Result):
     [0.9091, 0.5714, 0.3]
     """
 
-    main_table: ClassVar[str] = "counts"
-    json_names: ClassVar[tuple[str, ...]] = ("total",)
+    main_table = "counts"
+    json_names = ("total",)
 
     counts: Float[np.ndarray, "k k"]
     labels: tuple[Hashable, ...] = ()

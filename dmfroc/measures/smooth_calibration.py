@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -33,7 +33,7 @@ from dmfroc.measures.measure import (
     WithOptions,
 )
 from dmfroc.measures.registry import also_called, register
-from dmfroc.measures.statistics.recalibration import BinaryFit
+from dmfroc.measures.statistics.recalibration import BinaryFit, Coefficients
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
@@ -76,7 +76,7 @@ class SmoothFit(BinaryFit):
     def fitted(
         self,
         weights: Float[np.ndarray, "*sets n"],
-        start: Float[np.ndarray, " q"] | None = None,
+        start: Coefficients | None = None,
         folds: Bool[np.ndarray, "folds n"] | None = None,
     ) -> Float[np.ndarray, "*sets_or_folds q"]:
         """Return the coefficients as `BinaryFit` does, or without the rows of each fold."""
@@ -152,7 +152,7 @@ class SmoothGaps(NamedTuple):
 
     gaps: Float[np.ndarray, "events n"]
     weights: PerRow
-    coefficients: list[Float[np.ndarray, " q"]]
+    coefficients: list[Coefficients]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,16 +163,14 @@ class SmoothCurves(Statistic):
     forecast: Float[np.ndarray, "events n"]
     sample_weight: PerRow
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     def count(self, weights: PerRow, xp: Any) -> SmoothGaps:
         """Fit the curves; those of the sample's own weights are fitted once."""
         own = _gaps_of_sample(self)
         return own if weights is self.sample_weight else self.fitted(weights, own.coefficients)
 
-    def fitted(
-        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None = None
-    ) -> SmoothGaps:
+    def fitted(self, weights: PerRow, starts: Sequence[Coefficients] | None = None) -> SmoothGaps:
         """Fit the curves to weighted observations."""
         found = self._coefficients(weights, starts)
         predicted = [fit.predicted(own) for fit, own in zip(self.fits, found, strict=True)]
@@ -186,8 +184,8 @@ class SmoothCurves(Statistic):
         return gradient
 
     def _coefficients(
-        self, weights: PerRow, starts: Sequence[Float[np.ndarray, " q"]] | None
-    ) -> list[Float[np.ndarray, " q"]]:
+        self, weights: PerRow, starts: Sequence[Coefficients] | None
+    ) -> list[Coefficients]:
         """Fit all curves side by side, then those by themselves for which that did not do."""
         found: list[Any] = [None] * len(self.fits)
         for places, at_once in self._alike:

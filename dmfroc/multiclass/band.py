@@ -17,44 +17,43 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import betaincinv, stdtrit
 
-from dmfroc._kit.arrays import PerPresentClass, PerRow
-from dmfroc._kit.options import RandomState, check_level, choice, integer, seed_of
+from dmfroc._kit.arrays import PerPresentClass, PerRow, PerThreshold
+from dmfroc._kit.options import choice
 from dmfroc._kit.threads import parallel_map
 from dmfroc.inference.evidence import joint_covariance
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of
 from dmfroc.inference.replicates import draw_weights
 from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import Sample, Units, Weights, sample_of
+from dmfroc.inference.units import Sample, Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import Summary, values_and_influences
-from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.costs import PairWeights
-from dmfroc.multiclass.curve import MulticlassROC, curve_of, rates_at_thresholds
+from dmfroc.multiclass.costs import PairsOfClasses
+from dmfroc.multiclass.curve import MulticlassROC, Rates, rates_at_thresholds
 from dmfroc.multiclass.rates import (
-    DEFAULT_N_THRESHOLDS,
-    DEFAULT_SHRINKAGE,
     CurveOptions,
-    Preset,
     RateCounts,
-    ThresholdPool,
 )
 from dmfroc.results.result import AttributeTables
 
 PerPoint = Float[np.ndarray, " m"]
 """One number for each point of a band."""
 
-BandKind = Literal["pointwise", "simultaneous"]
-BandMethod = Literal["jackknife", "bootstrap"]
+BothRates = Float[np.ndarray, "2 t"]
+"""The false (row 0) and true (row 1) positive rates at the thresholds of a curve."""
 
-DEFAULT_N_POINTS = 101
-DEFAULT_N_DRAWS = 1000
+BandKind = Literal["pointwise", "simultaneous"]
+
+GRID: PerPoint = (1 - np.cos(np.linspace(0, np.pi, 101))) / 2
+"""False positive rates from 0 to 1, denser at both ends."""
+
+_DRAWS = 1000
 _DRAWS_AT_ONCE = 64
 _FEW_EVENTS = 5
 _ROUNDING = 1e-10  # of standard errors that are zero in exact arithmetic
-_SEED = 0  # of draws so many that others would change the third digit of a level
+_SEED = 0  # of draws so many that others hardly matter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,131 +87,39 @@ class CurveBand(AttributeTables):
     kind: BandKind = "pointwise"
 
 
-def curve_band(
-    predictions: Predictions,
-    *,
-    level: float = 0.95,
-    pair_weights: PairWeights = "equal",
-    n_thresholds: int = DEFAULT_N_THRESHOLDS,
-    shrinkage: float | int = DEFAULT_SHRINKAGE,
-    threshold_pool: ThresholdPool = "column",
-    preset: Preset = "default",
-    groups: Any = None,
-    stratify: bool | None = None,
-    n_points: int = DEFAULT_N_POINTS,
-    kind: BandKind = "pointwise",
-    method: BandMethod = "jackknife",
-    n_draws: int = DEFAULT_N_DRAWS,
-    random_state: RandomState = 0,
+def bootstrap_band(
+    curve: MulticlassROC, sample: Sample, level: float, options: CurveOptions, kind: BandKind
 ) -> CurveBand:
-    """Return the confidence band of the multiclass ROC curve.
+    """Return the band between quantiles of the curves of resampled observations.
 
-    By the jackknife, both rates get the interval of a proportion at every threshold, by Wilson's
-    method from the variance of the infinitesimal jackknife. Of fewer than five cases the limit is
-    Clopper and Pearson's. Zou and Donner's method makes of the two an interval of the true positive
-    rate at a given false positive rate. No rate is taken to be known better than by the rule of
-    three: of a class of m observations without an error, 3/m may yet be misjudged.
-
-    Parameters
-    ----------
-    predictions : Predictions
-        What was predicted and observed.
-    level : float
-        Nominal coverage of each interval, or of the whole band, in (0, 1).
-    pair_weights, n_thresholds, shrinkage, threshold_pool, preset
-        As for `multiclass_roc`.
-    groups, stratify
-        As for `dmfroc.estimate`.
-    n_points : int
-        Number m of false positive rates, at least 3.
-    kind : {"pointwise", "simultaneous"}
-        Whether the level is that of each interval by itself, or of all at once. With
-        ``"simultaneous"`` the whole curve lies within the band in that share of all samples, and
-        the band is about half as wide again.
-    method : {"jackknife", "bootstrap"}
-        Whether intervals follow from standard errors, or are the quantiles of the curves of
-        resampled observations. These do not account for what a small sample cannot show: at the
-        corners, and for near-perfect classifiers, they are too narrow.
-    n_draws : int
-        Number of resamples of the bootstrap, at least 100.
-    random_state : int, numpy.random.Generator, key of jax.random or None
-        Their seed.
-
-    Returns
-    -------
-    CurveBand
-        Its width depends on the number of observations also for a perfect classifier, about whose
-        smallest false positive rates a small sample says nothing.
-
-    Raises
-    ------
-    ValueError
-        If an option is out of its range.
-
-    References
-    ----------
-    Wilson (1927), Probable inference, the law of succession, and statistical inference,
-    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
-    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
-    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
-    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
-    doi:10.1002/bimj.200810425.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = rng.integers(3, size=300)
-    >>> scores = rng.normal(size=(300, 3)) + 1.5 * np.eye(3)[y]
-    >>> band = curve_band(Predictions.from_arrays(y, scores), n_points=5)
-    >>> for fpr, low, high in zip(band.fpr, band.low, band.high, strict=True):
-    ...     print(f"{fpr:.2f}: {low:.2f} to {high:.2f}")
-    0.00: 0.00 to 0.70
-    0.15: 0.55 to 0.70
-    0.50: 0.89 to 0.95
-    0.85: 0.96 to 0.99
-    1.00: 0.96 to 1.00
+    It does not account for what a small sample cannot show: at the corners, and for near-perfect
+    classifiers, it is too narrow.
     """
-    check_kind("kind", kind)
-    level = check_level(level)
-    n_points = integer("n_points", n_points, 3)
-    options = CurveOptions(pair_weights, n_thresholds, shrinkage, threshold_pool, preset=preset)
-    warn_of_absent_classes(predictions)
-    sample = sample_of(predictions, groups, stratify=stratify)
-    curve = curve_of(predictions, options)
-    if choice("method", method, get_args(BandMethod)) == "jackknife":
-        return band_around(curve, sample, level, options, kind, n_points)
-    n_draws, seed = integer("n_draws", n_draws, 100), seed_of(random_state)
-    drawn = _resampled_rates(options, sample, n_draws, seed)
-    return band_of_draws(curve, drawn, level, "bootstrap", kind, n_points)
-
-
-def _resampled_rates(
-    options: CurveOptions, sample: Sample, n_draws: int, seed: int
-) -> Iterator[Float[np.ndarray, "2 t"]]:
-    """Yield the rates of the curve at the thresholds under resampled weights."""
     predictions, units = sample
     statistic, summary = _rates_and_summary(options, predictions)
 
-    def rates(weights: PerRow) -> Float[np.ndarray, "2 t"]:
+    def rates(weights: PerRow) -> BothRates:
         table = statistic.count(weights * predictions.sample_weight, np)
         return summary(table, np)
 
-    for first in range(0, n_draws, _DRAWS_AT_ONCE):
-        draws = range(first, min(first + _DRAWS_AT_ONCE, n_draws))
-        weights = draw_weights(predictions, units, draws, seed, bayesian=False)
-        yield from parallel_map(rates, list(weights), "bootstrap")
+    def drawn() -> Iterator[BothRates]:
+        for first in range(0, _DRAWS, _DRAWS_AT_ONCE):
+            draws = range(first, min(first + _DRAWS_AT_ONCE, _DRAWS))
+            weights = draw_weights(predictions, units, draws, _SEED, bayesian=False)
+            yield from parallel_map(rates, list(weights), "bootstrap")
+
+    return band_of_draws(curve, drawn(), level, "bootstrap", kind)
 
 
 def band_of_draws(
     curve: MulticlassROC,
-    drawn: Iterable[Float[np.ndarray, "2 t"]],
+    drawn: Iterable[BothRates],
     level: float,
     method: str,
     kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
     """Return the band between quantiles of drawn false (row 0) and true (row 1) positive rates."""
-    fpr = grid_of_band(n_points)
+    fpr = GRID
     padded = (np.pad(rates, [(0, 0), (1, 1)], constant_values=(0, 1)) for rates in drawn)
     tpr = np.array([np.interp(fpr, *np.maximum.accumulate(x, axis=1)) for x in padded])
     tails = (1 - level) / 2
@@ -240,21 +147,36 @@ def band_around(
     level: float,
     options: CurveOptions,
     kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
 ) -> CurveBand:
-    """Return the band of a curve that is at hand, computed with the same options."""
-    return band_from_rates(curve, _rates_of(options, sample), level, kind, n_points)
+    """Return the band of a curve that is at hand, computed with the same options.
+
+    Both rates get the interval of a proportion at every threshold, by Wilson's method from the
+    variance of the infinitesimal jackknife. Of fewer than five cases the limit is Clopper and
+    Pearson's. Zou and Donner's method makes of the two an interval of the true positive rate at a
+    given false positive rate. No rate is taken to be known better than by the rule of three: of a
+    class of m observations without an error, 3/m may yet be misjudged. The width thus depends on
+    the number of observations also for a perfect classifier.
+
+    With ``kind="simultaneous"`` the whole curve lies within the band in that share of all samples,
+    and the band is about half as wide again.
+
+    References
+    ----------
+    Wilson (1927), Probable inference, the law of succession, and statistical inference,
+    doi:10.1080/01621459.1927.10502953; Zou and Donner (2008), Construction of confidence limits
+    about effect measures: a general approach, doi:10.1002/sim.3095; Hanley and Lippman-Hand (1983),
+    If nothing goes wrong, is everything all right?, doi:10.1001/jama.1983.03330370053031; Hothorn,
+    Bretz and Westfall (2008), Simultaneous inference in general parametric models,
+    doi:10.1002/bimj.200810425.
+    """
+    return band_from_rates(curve, _rates_of(options, sample), level, kind)
 
 
 def band_from_rates(
-    curve: MulticlassROC,
-    rates: CurveRates,
-    level: float,
-    kind: BandKind = "pointwise",
-    n_points: int = DEFAULT_N_POINTS,
+    curve: MulticlassROC, rates: CurveRates, level: float, kind: BandKind = "pointwise"
 ) -> CurveBand:
     """Return the band of a curve from its rates and the influences on them."""
-    interior = grid_of_band(n_points)[1:-1]
+    interior = GRID[1:-1]
     tpr = np.interp(interior, curve.fpr, curve.tpr)
     points = _points(rates, level)
     if kind == "simultaneous":
@@ -277,15 +199,10 @@ def check_kind(name: str, kind: Any) -> None:
     choice(name, kind, get_args(BandKind))
 
 
-def grid_of_band(n_points: int) -> PerPoint:
-    """Return false positive rates from 0 to 1, denser at both ends."""
-    return (1 - np.cos(np.linspace(0, np.pi, n_points))) / 2
-
-
 class CurveRates(NamedTuple):
     """The false (0) and true (1) positive rates at the thresholds, and who has a share in them."""
 
-    values: Float[np.ndarray, "2 t"]
+    values: BothRates
     influences: Float[np.ndarray, "2 t n"]
     class_shares: Float[np.ndarray, "2 c"]
     units: Units
@@ -334,13 +251,13 @@ def _with_target(
 class _Points(NamedTuple):
     """The points of a curve from (0, 0) to (1, 1), each rate with its interval."""
 
-    fpr: Float[np.ndarray, " points"]
-    fpr_low: Float[np.ndarray, " points"]
-    fpr_high: Float[np.ndarray, " points"]
-    tpr: Float[np.ndarray, " points"]
-    tpr_low: Float[np.ndarray, " points"]
-    tpr_high: Float[np.ndarray, " points"]
-    correlation: Float[np.ndarray, " points"]  # of the two rates at a threshold
+    fpr: Rates
+    fpr_low: Rates
+    fpr_high: Rates
+    tpr: Rates
+    tpr_low: Rates
+    tpr_high: Rates
+    correlation: Rates  # of the two rates at a threshold
 
 
 def _points(rates: CurveRates, level: float) -> _Points:
@@ -383,7 +300,7 @@ def _level_of_each(rates: CurveRates, points: _Points, level: float) -> float:
 
 
 def class_shares(
-    counted: Int[np.ndarray, "g p 2"], cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
+    counted: PairsOfClasses, cell_weights: Float[np.ndarray, "q 2 1"], n_classes: int
 ) -> Float[np.ndarray, "2 c"]:
     """Return each class's share in the curve's false (row 0) and true (row 1) positive rates."""
     weights = cell_weights[..., 0]
@@ -393,12 +310,12 @@ def class_shares(
 
 
 def rate_intervals(
-    rates: Float[np.ndarray, " t"],
-    influences: Iterable[Float[np.ndarray, " n"]],
+    rates: PerThreshold,
+    influences: Iterable[PerRow],
     shares: PerPresentClass,
     units: Units,
     level: float,
-) -> tuple[Float[np.ndarray, " t"], Float[np.ndarray, " t"]]:
+) -> tuple[PerThreshold, PerThreshold]:
     """Return the lower and upper ends of the intervals of rates that do not fall.
 
     Wilson's interval of a proportion, of as many observations as give it the same variance: on
@@ -449,9 +366,7 @@ def _exact_lower(events: float, n: float, level: float) -> float:
     return float(betaincinv(events, n - events + 1, (1 - level) / 2)) if few else 1.0
 
 
-def _correlation(
-    a: Float[np.ndarray, "t n"], b: Float[np.ndarray, "t n"]
-) -> Float[np.ndarray, " t"]:
+def _correlation(a: Float[np.ndarray, "t n"], b: Float[np.ndarray, "t n"]) -> PerThreshold:
     """Return the correlations of estimates with these influences, 0 where one does not vary.
 
     Influences add up to zero within each class, so that no mean has to be subtracted.

@@ -41,6 +41,9 @@ ColumnEffect = Float[np.ndarray, " q"]
 RowEffect = Float[np.ndarray, "halves t"]
 """One number for each half of a column and threshold."""
 
+PerHalf = Float[np.ndarray, "q halves"]
+"""One number for each half of each column."""
+
 _AT_ONCE = 1 << 10  # columns; what is made of them fits a processor's cache
 _TASKS_PER_CORE = 4
 _ACCURACY = 1e-16
@@ -62,7 +65,7 @@ class _Nodes(NamedTuple):
 
     def interpolate(
         self, at_nodes: Float[np.ndarray, "halves m"], column_effect: ColumnEffect
-    ) -> Float[np.ndarray, "q halves"]:
+    ) -> PerHalf:
         """Return the values at column effects from those at the nodes."""
         return _joined(lambda b: self.basis(column_effect[b]) @ at_nodes.T, len(column_effect))
 
@@ -109,8 +112,8 @@ class Products:
     """Rates ``counts / sizes`` whose weights depend on the column and on the half alone."""
 
     counts: Float[np.ndarray, "q halves t"]
-    sizes: Float[np.ndarray, "q halves"]
-    weights: Float[np.ndarray, "q halves"]
+    sizes: PerHalf
+    weights: PerHalf
     shrinkage: float
 
     def first_guess(self) -> tuple[RowEffect, ColumnEffect]:
@@ -172,7 +175,7 @@ class Products:
         sums *= slopes.reshape(slopes.shape + (1,) * (sums.ndim - 2))
         return sums + INNERMOST_RATE * rows.sum(axis=1)
 
-    def _weighted_sums(self, factors: Float[np.ndarray, "q halves"]) -> RowEffect:
+    def _weighted_sums(self, factors: PerHalf) -> RowEffect:
         return _summed(
             lambda block: self._block_sums(block, self.counts[block], factors[block]), len(factors)
         )
@@ -185,7 +188,7 @@ class Products:
             lambda block: self._block_times(block, self.counts[block], rows), len(self.counts)
         )
 
-    def fitted_times(self, solution: Center, rows: RowEffect) -> Float[np.ndarray, "q halves"]:
+    def fitted_times(self, solution: Center, rows: RowEffect) -> PerHalf:
         """Return the same of the fitted rates."""
         nodes = _nodes_for(solution.column_effect)
         fitted = sigmoid(solution.row_effect[..., None] * nodes.effects, np)

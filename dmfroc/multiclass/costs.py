@@ -22,6 +22,9 @@ from dmfroc.inputs.predictions import Predictions
 PairWeights = Any
 """``"equal"``, ``"prevalence"``, a cost matrix, or two matrices (of TPR and of FPR weights)."""
 
+PairsOfClasses = Int[np.ndarray, "g p 2"]
+"""Both classes of each pair, by their places, in groups of pairs."""
+
 
 @dataclass(frozen=True, eq=False)
 class TimesSizes:
@@ -60,7 +63,7 @@ def one_curve_message(predictions: Predictions) -> str | None:
 
 
 def cell_weights(
-    pair_weights: PairWeights, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
+    pair_weights: PairWeights, predictions: Predictions, counted: PairsOfClasses
 ) -> Float[np.ndarray, "g p 2"]:
     """Return the weights of the true and false positive rates of pairs of present classes.
 
@@ -79,7 +82,7 @@ def cell_weights(
 
 
 def weights_of_pairs(
-    matrices: Sequence[Any], counted: Int[np.ndarray, "g p 2"], xp: Any
+    matrices: Sequence[Any], counted: PairsOfClasses, xp: Any
 ) -> Float[AnyArray, "g p 2"]:
     """Return the weights of both rates of pairs, whose mean over all pairs is one."""
     is_pair = ~np.eye(len(matrices[0]), dtype=bool)  # the diagonal has no meaning

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, PerPresentClass, after, before, value_and_pull_back
 from dmfroc._kit.global_state import undisturbed
@@ -22,7 +22,7 @@ from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
 from dmfroc.measures.statistics.curves import one_curve
 from dmfroc.multiclass.center import Problem, center, fit_problem, problem_of_counts
-from dmfroc.multiclass.costs import PairWeights, one_curve_message, weight_matrices
+from dmfroc.multiclass.costs import PairsOfClasses, PairWeights, one_curve_message, weight_matrices
 from dmfroc.multiclass.links import Link, link_of
 from dmfroc.multiclass.rank_one import (
     Center,
@@ -45,6 +45,9 @@ from dmfroc.results.result import AttributeTables
 
 _LEAST_LOGIT = -350.0  # squares of its exponential are finite
 _MOST_UNKNOWNS = 4000  # the derivative takes the cube of their number
+
+Rates = Float[np.ndarray, " points"]
+"""One rate for each point of a curve."""
 
 
 def fit(table: RateTable, xp: Any) -> Center:
@@ -254,8 +257,8 @@ class MulticlassROC(AttributeTables):
         Passes over rows and columns that the fit took.
     """
 
-    fpr: Float[np.ndarray, " points"]
-    tpr: Float[np.ndarray, " points"]
+    fpr: Rates
+    tpr: Rates
     auc: float
     threshold_effect: Float[np.ndarray, "2 t"]
     pair_effect: Float[np.ndarray, " q"]
@@ -283,8 +286,8 @@ class MeanROC(AttributeTables):
         The curve of each fold.
     """
 
-    fpr: Float[np.ndarray, " points"]
-    tpr: Float[np.ndarray, " points"]
+    fpr: Rates
+    tpr: Rates
     auc: float
     pairs: tuple[tuple[Hashable, Hashable], ...]
     folds: tuple[MulticlassROC, ...]
@@ -303,7 +306,7 @@ def mean_curve_of(predictions: Predictions, options: CurveOptions) -> MeanROC:
 
 def vertical_mean(
     curves: Sequence[tuple[Float[np.ndarray, " _"], Float[np.ndarray, " _"]]],
-) -> tuple[Float[np.ndarray, " points"], Float[np.ndarray, " points"]]:
+) -> tuple[Rates, Rates]:
     """Return the mean of the second coordinates of curves at each of their first ones."""
     x = np.unique(np.concatenate([x for x, _ in curves]))
     # Where a curve rises straight up, it has a height on arriving there and another on leaving:
@@ -502,7 +505,7 @@ def numbers_of_fit(
 
 
 def curve_of_numbers(
-    numbers: Mapping[str, Any], counted: Int[np.ndarray, "g p 2"], classes: Sequence[Hashable]
+    numbers: Mapping[str, Any], counted: PairsOfClasses, classes: Sequence[Hashable]
 ) -> MulticlassROC:
     """Return the curve with the numbers of a fit, whose pairs of classes are known by place."""
     given = ((name, np.asarray(x)) for name, x in numbers.items())
@@ -513,10 +516,7 @@ def curve_of_numbers(
 
 
 def binary_curve(
-    tp: Float[np.ndarray, " points"],
-    fp: Float[np.ndarray, " points"],
-    labels: Sequence[Hashable],
-    link: Link = "logit",
+    tp: Rates, fp: Rates, labels: Sequence[Hashable], link: Link = "logit"
 ) -> MulticlassROC:
     """Return the curve of two classes from the weights above falling thresholds, up to all."""
     tpr, fpr = tp / tp[-1], fp / fp[-1]

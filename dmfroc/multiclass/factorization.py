@@ -31,6 +31,8 @@ _LARGEST_WEIGHT = 1e300  # of all cells: sums of what weighs less do not overflo
 _LARGEST_OFFSET = 1e6  # squares and exponents of sums with it are far from overflowing
 _SMALLEST_WEIGHT = 1e-300  # of a cell: smaller ones have too few digits
 
+Matrix = Float[np.ndarray, "m q"]
+
 
 class Outcome(Enum):
     """How a factorization ended, in words."""
@@ -72,7 +74,7 @@ class Factorization(AttributeTables):
 
     row_effects: Float[np.ndarray, "m rank"]
     column_effects: Float[np.ndarray, " q rank"]
-    fitted: Float[np.ndarray, " m q"]
+    fitted: Matrix
     deviance: float
     deviance_path: Float[np.ndarray, " iterations"]
     gradient_norm: float
@@ -181,9 +183,7 @@ def check_rank_and_link(rank: Any, link: Any, shape: tuple[int, ...]) -> None:
         raise ValueError(f"rank must be an integer from 1 to {min(shape)}, but it is {rank!r}")
 
 
-def _checked_cells(
-    rates: Any, weights: Any, offset: Any
-) -> tuple[Float[np.ndarray, "m q"], Float[np.ndarray, "m q"], Float[np.ndarray, "m q"]]:
+def _checked_cells(rates: Any, weights: Any, offset: Any) -> tuple[Matrix, Matrix, Matrix]:
     values = numbers("rates", rates)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"rates must be a matrix, but its shape is {values.shape}")
@@ -226,9 +226,7 @@ def _checked_cells(
     return values, weight, cells[1]
 
 
-def _fit_rank_one(
-    rates: Float[np.ndarray, "m q"], weights: Float[np.ndarray, "m q"], max_iter: int
-) -> tuple[AnyArray, ...]:
+def _fit_rank_one(rates: Matrix, weights: Matrix, max_iter: int) -> tuple[AnyArray, ...]:
     columns, column_weights = rates.T, weights.T
     sweep = partial(center, max_sweeps=1)
 

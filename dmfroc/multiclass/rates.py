@@ -10,6 +10,7 @@ from jaxtyping import Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import (
     AnyArray,
+    AnyPerRow,
     IntPerRow,
     PerRow,
     Scalar,
@@ -39,7 +40,13 @@ from dmfroc.measures.statistics.layout import (
     to_ordered_integers,
 )
 from dmfroc.measures.statistics.statistic import Statistic
-from dmfroc.multiclass.costs import PairWeights, TimesSizes, cell_weights, check_kind
+from dmfroc.multiclass.costs import (
+    PairsOfClasses,
+    PairWeights,
+    TimesSizes,
+    cell_weights,
+    check_kind,
+)
 from dmfroc.multiclass.thresholds import Placed, Pools, grid_levels, place_thresholds
 
 ThresholdPool = Literal["column", "balanced", "pooled"]
@@ -111,7 +118,7 @@ class RateCounts(Statistic):
         """Whether these are some of the pairs of classes only."""
         return self.counted[..., 0].size < 2 * self.n_pairs
 
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> RateTable:
+    def count(self, weights: AnyPerRow, xp: Any) -> RateTable:
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
             # Numbers of another type would be converted one by one
@@ -335,7 +342,7 @@ class CurveOptions:
         return np.sort(generator.choice(n_pairs, n_drawn, replace=False, shuffle=False))
 
     def _cell_weights(
-        self, predictions: Predictions, counted: Int[np.ndarray, "g p 2"]
+        self, predictions: Predictions, counted: PairsOfClasses
     ) -> Float[np.ndarray, "q 2 1"]:
         weights = cell_weights(self.pair_weights, predictions, counted).reshape(-1, 2, 1)
         # Of two classes one column is fitted exactly, whatever its weight
@@ -360,9 +367,9 @@ class _PairScores(NamedTuple):
 
     blocks: SortedBlocks
     class_of_row: IntPerRow
-    counted: Int[np.ndarray, "g p 2"]
-    starts: Int[np.ndarray, "g p 2"]
-    stops: Int[np.ndarray, "g p 2"]
+    counted: PairsOfClasses
+    starts: PairsOfClasses
+    stops: PairsOfClasses
 
 
 def _all_pairs(predictions: Predictions) -> _PairScores:

@@ -23,6 +23,9 @@ _POOLED_AT_ONCE = 1 << 17  # scores: enough for few calls; one thread at a time 
 _LARGEST_MERGED = 3 << 8  # scores of a pool, above which bisection is faster than sorting
 _CLASS_OF_BLOCK = [0, 1, 1, 0]  # of the pair's two
 
+Places = Int[np.ndarray, "m t"]
+"""A place among the scores of each pool for each threshold."""
+
 
 class Pools(NamedTuple):
     """Pools of scores: where their blocks start, class sizes, and the ordered pairs they are of."""
@@ -166,9 +169,7 @@ def _by_merging(
     return up_to, before, _share_of_ties(lightest, mass.take(last), total, levels)
 
 
-def _ends_of_ties(
-    scores: Int[np.ndarray, "m l"], places: Int[np.ndarray, "m t"]
-) -> tuple[Int[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
+def _ends_of_ties(scores: Int[np.ndarray, "m l"], places: Places) -> tuple[Places, Places]:
     """Return the first and the last place of the scores equal to those at some places of a row.
 
     Both are places in the flattened scores.
@@ -200,7 +201,7 @@ def _by_bisection(
     total = first_weight * n_first + second_weight * n_second
     limits = total * (denominator - numerators) // denominator
 
-    def score(block: int, place: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+    def score(block: int, place: Places) -> Places:
         """Return a score of a block; before and after it less and more than any."""
         size = pools.sizes[:, block, None]
         found = flat.take(starts[block] + place, mode="clip")
@@ -208,13 +209,11 @@ def _by_bisection(
         np.copyto(found, ends.min, where=place < 0)
         return found
 
-    def n_of_second(n_taken: Int[np.ndarray, "m t"]) -> Int[np.ndarray, "m t"]:
+    def n_of_second(n_taken: Places) -> Places:
         """Return how many of the second fit if so many of the first are taken."""
         return ((limits - first_weight * n_taken) // second_weight).clip(-1, n_second)
 
-    def bisected(
-        low: Int[np.ndarray, "m t"], high: Int[np.ndarray, "m t"], is_below: Callable[..., Any]
-    ) -> Int[np.ndarray, "m t"]:
+    def bisected(low: Places, high: Places, is_below: Callable[..., Any]) -> Places:
         for _ in range(int((high - low).max()).bit_length()):
             middle = (low + high) // 2
             is_low = is_below(middle)

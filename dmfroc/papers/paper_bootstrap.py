@@ -49,13 +49,13 @@ class PaperBootstrap(Resampling):
     100
     """
 
-    name: ClassVar[str] = "paper_bootstrap"
+    name = "paper_bootstrap"
     remedies: ClassVar[Mapping[str, str]] = {
         "groups": f"its observations are independent; {USE_BOOTSTRAP}",
         "stratify": f"it takes the class sizes as fixed; {USE_BOOTSTRAP}",
     }
-    is_plain: ClassVar[bool] = True
-    caveat: ClassVar[str | None] = (
+    is_plain = True
+    caveat = (
         "the paper's bootstrap takes cumulative counts of the same observations for independent: "
         "its nominal 95 % interval covers the truth in about one sample of five; use it only to "
         "reproduce the paper"

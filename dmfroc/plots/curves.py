@@ -10,12 +10,15 @@ import numpy as np
 
 from dmfroc import curves
 from dmfroc._kit.later import Axes, Self
-from dmfroc._kit.options import flag, positive
+from dmfroc._kit.options import check_level, flag, positive
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.isometric_lines import Isometric, isometrics
 from dmfroc.curves.points import Cases, for_each_class
+from dmfroc.inference.units import sample_of
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.multiclass.band import CurveBand, curve_band
+from dmfroc.multiclass.band import CurveBand, band_around
+from dmfroc.multiclass.curve import curve_of
+from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots._base import CurveDisplay
 from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits
 
@@ -150,7 +153,7 @@ class ROCDisplay(_WithGrid):
         bands = None
         if flag("plot_band", plot_band):
             which = options["pos_label"], options["multi_class"]
-            bands = for_each_class(partial(_band, level=level), predictions, *which)
+            bands = for_each_class(partial(_band, level=check_level(level)), predictions, *which)
         return cls(curves.roc_curve(predictions, **options), bands, name=name)
 
 
@@ -158,7 +161,9 @@ def _band(cases: Cases, level: float) -> CurveBand:
     """Return the band of one curve: with two classes the multiclass curve is the ROC curve."""
     both = np.column_stack([-cases.scores, cases.scores])
     true = cases.is_positive.astype(np.int32)
-    return curve_band(Predictions((0, 1), true, both, cases.weights, None, single=1), level=level)
+    predictions = Predictions((0, 1), true, both, cases.weights, None, single=1)
+    options = CurveOptions()
+    return band_around(curve_of(predictions, options), sample_of(predictions), level, options)
 
 
 class PNDisplay(CurveDisplay):

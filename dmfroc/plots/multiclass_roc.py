@@ -18,7 +18,7 @@ from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.estimators import held_out
 from dmfroc.inputs.score_doubts import labels_message
 from dmfroc.measures.measure import warn_of_absent_classes
-from dmfroc.multiclass.band import BandKind, CurveBand, check_kind, curve_band
+from dmfroc.multiclass.band import BandKind, CurveBand, bootstrap_band, check_kind
 from dmfroc.multiclass.curve import MeanROC, MulticlassROC, mean_curve_of, multiclass_roc
 from dmfroc.multiclass.measure import dmf_auc
 from dmfroc.multiclass.rates import CurveOptions
@@ -222,8 +222,7 @@ class MulticlassROCDisplay(CurveDisplay):
         if plot_band and isinstance(chosen, PaperBootstrap):
             around = paper_band(curve, evidence.sample.predictions, curve_options, chosen)
         elif plot_band and method == "bootstrap":
-            units = {"groups": groups, "stratify": stratify}
-            around = curve_band(predictions, level=level, kind=band, method=method, **units, **own)
+            around = bootstrap_band(curve, evidence.sample, chosen.level, curve_options, band)
         elif plot_band:
             around = evidence.band(curve, curve_options, chosen.level, band)
         return cls(curve, band=around, estimate=estimate, name=name).plot(ax, **options)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
+from bands import curve_band
 from simulations import normal_scores
 
 import dmfroc
@@ -25,7 +26,6 @@ from dmfroc import (
     multiclass_roc,
 )
 from dmfroc.measures import dmf_auc, informedness
-from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import Estimate, MulticlassROC
 
@@ -394,7 +394,7 @@ calls = {
     "weighting": lambda: dmfroc.measures.informedness("micro"),
     "score": lambda: dmfroc.informedness_score(classes, classes, weighting="micro"),
     "rows": lambda: dmfroc.measures.ContingencyTable.from_matrix([[1, 2], [3, 4]], rows="columns"),
-    "alternative": lambda: dmfroc.papers.fisher_exact_test(
+    "alternative": lambda: dmfroc.applications.fisher_exact_test(
         dmfroc.measures.ContingencyTable.from_cells(tp=1, fp=2, fn=3, tn=4), alternative="more"
     ),
     "thresholds": lambda: dmfroc.dmf_auc_score(classes, scores, n_thresholds=1.5),

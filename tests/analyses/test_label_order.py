@@ -373,8 +373,8 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
     curve = curves.roc_curve(Y, small, **given)
     hull, of_hand = curves.convex_hull(curve), curves.convex_hull(curves.roc_curve(*by_hand))
     np.testing.assert_array_equal(hull.calibrate(small), of_hand.calibrate(-small))
-    repaired = curves.repair_concavities(curve, small)
-    expected = curves.repair_concavities(curves.roc_curve(*by_hand), -small)
+    repaired = applications.repair_concavities(curve, small)
+    expected = applications.repair_concavities(curves.roc_curve(*by_hand), -small)
     np.testing.assert_allclose(repaired, -expected, atol=1e-12)
     assert dmfroc.plots.ROCDisplay.from_predictions(Y, small, **given).curves[positive].area == (
         curve.area

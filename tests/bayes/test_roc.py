@@ -20,7 +20,7 @@ from simulations import normal_scores
 import dmfroc.bayes
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate
 from dmfroc._kit.compiled import in_double_precision
-from dmfroc.applications import majority_costs
+from dmfroc.applications import majority_costs, pair_covariance
 from dmfroc.bayes import Priors, bayesian_roc, bayesian_table, method
 from dmfroc.bayes.method import (
     against_the_rest,
@@ -42,7 +42,7 @@ from dmfroc.bayes.models import (
 )
 from dmfroc.bayes.pairs import drawn_areas
 from dmfroc.bayes.posterior import sampling_problems
-from dmfroc.bayes.roc import approximated, bind_pairs, check_choices, pairwise_counts
+from dmfroc.bayes.roc import approximated, check_choices, pairwise_counts
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.measures import (
     dmf_auc,
@@ -53,6 +53,7 @@ from dmfroc.measures import (
     partial_auc,
     roc_area,
 )
+from dmfroc.multiclass.rates import CurveOptions
 
 # Two shapes of data, K = 4 and K = 2, serve most tests: compiling takes most of their time.
 OF_TWO = {"n_thresholds": 31, "algorithm": "laplace"}
@@ -184,7 +185,7 @@ def test_pair_weights_are_those_of_the_point_estimate(factor):
 
 
 def test_prevalence_weights_make_counts_of_the_observations_themselves(imbalanced):
-    bound = bind_pairs(imbalanced, 9, "prevalence")
+    bound = CurveOptions("prevalence", 9)(imbalanced)
     sizes = imbalanced.class_counts
     expected = [(sizes[i], sizes[j]) for i in range(4) for j in range(4) if i != j]
     np.testing.assert_allclose(pairwise_counts(bound, imbalanced).sizes, expected)
@@ -446,13 +447,13 @@ def test_hierarchical_structure_takes_up_shifted_pairs():
     assert misfit(hierarchical) < misfit(rank_one)
 
     # Of one factor per pair both logits are linear functions; shifts vary by themselves.
-    covariance = rank_one.pair_covariance()
+    covariance = pair_covariance(rank_one)
     assert covariance["effects"].shape == (3, 1, 1)
     logits = rank_one.posterior["posterior"]["threshold_effect"].to_numpy()
     variance = rank_one.posterior["posterior"]["pair_effect"].to_numpy().var(axis=2)
     expected = np.einsum("cdrt,cdst,cd->trs", logits, logits, variance) / variance.size
     np.testing.assert_allclose(covariance["logits"].sel(summary="value"), expected, rtol=1e-9)
-    covariance = hierarchical.pair_covariance().sel(threshold=0.5)
+    covariance = pair_covariance(hierarchical).sel(threshold=0.5)
     low, value, high = (covariance.sel(summary=x) for x in ("low", "value", "high"))
     assert (low["logits"] <= value["logits"]).all()
     assert (value["logits"] <= high["logits"]).all()
@@ -464,7 +465,7 @@ def test_weights_in_one_class_count_by_their_effective_size():
     classes, scores = normal_scores(6, 90, 3)
 
     def counts(predictions):
-        return pairwise_counts(bind_pairs(predictions, 9), predictions)
+        return pairwise_counts(CurveOptions(n_thresholds=9)(predictions), predictions)
 
     plain = counts(Predictions.from_arrays(classes, scores))
     weights = np.where(classes == 0, 5.0, 1.0)
@@ -517,7 +518,7 @@ def test_splits_of_two_normals_are_smooth_and_right_between_the_nodes_of_their_t
 
 def areas_of_prior(sample, seed=0, **options):
     predictions = Predictions.from_arrays(*sample)
-    counts = pairwise_counts(bind_pairs(predictions, 9), predictions)
+    counts = pairwise_counts(CurveOptions(n_thresholds=9)(predictions), predictions)
     given = counts.above / counts.sizes[..., None], counts.sizes
     predictive = numpyro.infer.Predictive(dmfroc.bayes.model, num_samples=2000)
     with jax.enable_x64(True):

@@ -22,7 +22,7 @@ from dmfroc._kit.threads import Stopped, become_worker
 from dmfroc.bayes import bayesian_roc, sampling
 from dmfroc.bayes.models import Priors, model_of
 from dmfroc.bayes.pairs import areas
-from dmfroc.bayes.roc import _overlap_of_cells, _overlap_of_columns, bind_pairs, pairwise_counts
+from dmfroc.bayes.roc import _overlap_of_cells, _overlap_of_columns, pairwise_counts
 from dmfroc.bayes.sampling import (
     Chains,
     Sampler,
@@ -32,6 +32,7 @@ from dmfroc.bayes.sampling import (
 )
 from dmfroc.measures.bound import values_and_influences
 from dmfroc.multiclass.curve import area
+from dmfroc.multiclass.rates import CurveOptions
 
 SD_OF_LOG_SPREAD, SD_OF_ERROR = 0.7, 0.5
 
@@ -82,7 +83,7 @@ def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(str
     found = []
     for most in (90, 0):
         with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
-            counts = pairwise_counts(bind_pairs(sample, 9), sample)
+            counts = pairwise_counts(CurveOptions(n_thresholds=9)(sample), sample)
             counts = counts._replace(tempering=1 / 9)
             problem = Sampler(model, counts)
             approximation = approximate(problem, counts)
@@ -124,7 +125,7 @@ def test_overlap_is_that_of_the_influences_on_every_pair(n_classes, is_tied, pai
         np.round(2 * scores) if is_tied else scores,
         sample_weight=generator.exponential(size=len(classes)),
     )
-    bound = bind_pairs(sample, 9, pair_weights)
+    bound = CurveOptions(pair_weights, 9)(sample)
     _, of_pairs = values_and_influences(
         bound, lambda table, xp: areas(table.rates(xp), xp), sample.sample_weight
     )
@@ -143,7 +144,7 @@ def test_overlap_of_cells_is_the_variance_of_independent_cells_over_that_of_infl
     pair_weights,
 ):
     sample = Predictions.from_arrays(*normal_scores(9, 240, 3, prior=[0.5, 0.3, 0.2]))
-    bound = bind_pairs(sample, 9, pair_weights)
+    bound = CurveOptions(pair_weights, 9)(sample)
     counts = pairwise_counts(bound, sample)
     table = bound.count(sample.sample_weight, np)
     of_value = np.empty(table.counts.shape)

@@ -9,13 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from bands import curve_band
 from slow_part import SlowPart
 
 import dmfroc
 from dmfroc import measures
 from dmfroc.counted.counts import Finder, Grid, default_n_bins
 from dmfroc.counted.scan import Scan
-from dmfroc.multiclass.band import curve_band
 
 MEASURES = (
     *("dmf_auc", "hand_till", "one_vs_rest_auc", "one_vs_one_auc_prevalence", "informedness"),

@@ -11,23 +11,25 @@ from sklearn import metrics
 from sklearn.calibration import calibration_curve as sklearn_calibration
 
 from dmfroc import plots
-from dmfroc.applications import optimal_operating_points
+from dmfroc.applications import (
+    expected_profits,
+    moses_littenberg_roc,
+    optimal_operating_points,
+    pareto_points,
+    repair_concavities,
+)
 from dmfroc.curves import (
     calibration_curve,
     convex_hull,
     det_curve,
-    expected_profits,
     least_precision,
     lift_curve,
     operating_points,
-    pareto_points,
     precision_recall_curve,
     prg_curve,
-    repair_concavities,
     roc_curve,
 )
 from dmfroc.measures import ContingencyTable
-from dmfroc.papers import moses_littenberg_roc
 
 CLASSES = np.repeat([0, 1], [13, 11])
 tied_scores = hnp.arrays(float, 24, elements=st.integers(0, 8).map(float))

@@ -446,7 +446,7 @@ CASES = {
         (TypeError, "other must be an Accumulator"),
     ),
     "table of text for Fisher's test": (
-        lambda: dmfroc.papers.fisher_exact_test("x"),
+        lambda: dmfroc.applications.fisher_exact_test("x"),
         (TypeError, "table must be a ContingencyTable"),
     ),
     "choices of arrays": (
@@ -544,7 +544,7 @@ CASES = {
         (ValueError, "matrix must be an array of numbers, not ragged"),
     ),
     "list as table": (
-        lambda: dmfroc.papers.chi_squared_test([[1, 2], [3, 4]]),
+        lambda: dmfroc.applications.chi_squared_test([[1, 2], [3, 4]]),
         (TypeError, "table must be a ContingencyTable"),
     ),
     "large integers": (

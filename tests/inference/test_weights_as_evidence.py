@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bands import curve_band
 from simulations import normal_scores
 
 from dmfroc import Predictions, compare, estimate, evaluate
@@ -9,7 +10,6 @@ from dmfroc.analyses.evidence import METHODS
 from dmfroc.bayes import bayesian_table
 from dmfroc.extend import influences
 from dmfroc.inference.units import sample_of
-from dmfroc.multiclass.band import curve_band
 
 N_ADDED = 25
 
@@ -63,7 +63,7 @@ def test_rows_of_weight_zero_change_no_measure():
 def test_rows_of_weight_zero_change_no_posterior_curve_and_comparison():
     plain, more = with_rows_of_weight_zero()
     for name in ("low", "high", "tpr"):
-        found, expected = (getattr(curve_band(p, n_points=11), name) for p in (more, plain))
+        found, expected = (getattr(curve_band(p), name) for p in (more, plain))
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     found, expected = (bayesian_table("informedness", p).interval for p in (more, plain))
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from bands import bootstrap_band, curve_band
 from scipy.special import expit
 from simulations import cyclic_scores
 
 import dmfroc
 from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
 from dmfroc.measures import dmf_auc
-from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 
 
@@ -83,7 +83,7 @@ def test_the_display_has_the_band_of_the_bootstrap():
     display = MulticlassROCDisplay.from_predictions(
         predictions, method="bootstrap", band="simultaneous", **options
     )
-    expected = curve_band(predictions, method="bootstrap", kind="simultaneous", **options)
+    expected = curve_band(predictions, find=bootstrap_band, kind="simultaneous", **options)
     for end in ("low", "high"):
         np.testing.assert_array_equal(getattr(display.band, end), getattr(expected, end))
     assert display.estimate.method == display.band.method == "bootstrap"
@@ -172,5 +172,5 @@ def test_the_preset_has_the_band_of_its_bootstrap():
     assert display.estimate.value == display.curve.auc
     with pytest.raises(ValueError, match="needs another method than 'paper_bootstrap'"):
         MulticlassROCDisplay.from_predictions(*skewed(), preset="paper", band="simultaneous")
-    around = curve_band(Predictions.from_arrays(*skewed()), preset="paper", n_points=5)
+    around = curve_band(Predictions.from_arrays(*skewed()), preset="paper")
     assert around.method == "jackknife"

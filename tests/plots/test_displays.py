@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from bands import curve_band
 from matplotlib import style
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
@@ -17,7 +18,6 @@ from sklearn.linear_model import LogisticRegression
 import dmfroc
 from dmfroc import curves, plots
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.multiclass.band import curve_band
 from dmfroc.plots._style import COLORS
 
 RNG = np.random.default_rng(4)

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from bands import curve_band
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from simulations import normal_scores
@@ -19,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from dmfroc import Predictions, curves, estimate, multiclass_roc, plots
-from dmfroc.multiclass.band import curve_band
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import Estimate
 

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc.extend import choice, is_missing, listing, shortened
+from dmfroc.extend import PerThreshold, choice, is_missing, listing, shortened
 
 ThresholdScale = Literal["identity", "log"]
 Pair = tuple[str, str]
@@ -52,7 +52,7 @@ class StudyCounts(NamedTuple):
 class PublishedCounts(NamedTuple):
     """Counts of one study: thresholds, largest first, positives at each, and people."""
 
-    thresholds: Float[np.ndarray, " t"]
+    thresholds: PerThreshold
     positives: Float[np.ndarray, "r t"]
     sizes: Float[np.ndarray, " r"]
     differs: bool  # whether the numbers of people depend on the threshold, or on the pair
@@ -311,7 +311,7 @@ def _counts_of_pairs(
 
 
 def _counts_of_study(
-    thresholds: Float[np.ndarray, " t"], cells: Float[np.ndarray, "t 4"], name: str
+    thresholds: PerThreshold, cells: Float[np.ndarray, "t 4"], name: str
 ) -> PublishedCounts:
     """Return the counts of a study, largest threshold first, if they can be of one sample."""
     order = np.argsort(-thresholds)
@@ -329,7 +329,7 @@ def _counts_of_study(
 
 def _one_sample(
     cells: Float[np.ndarray, "t 2"], what: str, name: str
-) -> tuple[Float[np.ndarray, " t"], float]:
+) -> tuple[PerThreshold, float]:
     """Return positives at each threshold, and people; the same people at all thresholds.
 
     A few who lack at some thresholds are left out by keeping the rates.

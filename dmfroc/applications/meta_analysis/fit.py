@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import arviz_base
@@ -57,14 +58,11 @@ class Settings:
     seed: int
 
 
-def careful_kernel(model: Any) -> NUTS:
-    """Return the No-U-Turn sampler with steps that are small enough for few studies."""
-    return NUTS(model, target_accept_prob=0.95, max_tree_depth=10)
+careful_kernel = partial(NUTS, target_accept_prob=0.95, max_tree_depth=10)
+"""The No-U-Turn sampler with steps that are small enough for few studies."""
 
-
-def most_careful_kernel(model: Any) -> NUTS:
-    """Return the No-U-Turn sampler with smaller steps still, for a second run."""
-    return NUTS(model, target_accept_prob=0.99, max_tree_depth=10)
+_most_careful_kernel = partial(NUTS, target_accept_prob=0.99, max_tree_depth=10)
+"""The same with smaller steps still, for a second run."""
 
 
 def data_of(counts: StudyCounts, model: ModelName, priors: SummaryPriors) -> ModelData:
@@ -92,7 +90,7 @@ def fit(studies: Studies, settings: Settings) -> tuple[xarray.DataTree, list[str
     """
     monitored = _MONITORED_PAIRS if studies.pairs else _MONITORED
     longer = replace(settings, n_draws=2 * settings.n_draws, n_warmup=2 * settings.n_warmup)
-    for attempt, kernel in ((settings, careful_kernel), (longer, most_careful_kernel)):
+    for attempt, kernel in ((settings, careful_kernel), (longer, _most_careful_kernel)):
         tree = tree_of(draw(studies.counts, attempt, kernel), studies, settings)
         problems = sampling_problems(tree, monitored, _LESS_OPEN)
         if not problems:

@@ -25,7 +25,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, logit
 
 from dmfroc.applications.meta_analysis.data import StudyCounts
-from dmfroc.extend import compiled, log_likelihood_of_bins, positive
+from dmfroc.extend import PerDraw, compiled, log_likelihood_of_bins, positive
 
 ModelName = Literal["bivariate", "hsroc", "ordinal", "multiclass"]
 
@@ -106,6 +106,11 @@ ModelData = tuple[StudyCounts, Likelihood]
 
 Model = Callable[[ModelData], None]
 
+Effects = Float[Array, "s p"]
+"""The effects of each study, or numbers that go with them."""
+
+Number = Float[Array, ""]
+
 
 def spread_scales(name: ModelName, priors: SummaryPriors) -> Float[np.ndarray, " p"]:
     """Return the scales of the priors of the standard deviations between studies."""
@@ -168,9 +173,7 @@ def logits_at(
     return (effects[:, :2, None] - cutoffs[:, None]) * xp.exp(-effects[:, 2:, None])
 
 
-def _log_likelihood(
-    name: ModelName, counts: StudyCounts, effects: Float[Array, "s p"]
-) -> Float[Array, " s"]:
+def _log_likelihood(name: ModelName, counts: StudyCounts, effects: Effects) -> Float[Array, " s"]:
     logits = logits_at(name, effects, counts.cutoffs)
     is_bin = counts.between[..., 1:-1] > 0  # thresholds that are repeated are no distance apart
     distances = jnp.where(is_bin, jnp.diff(logits, axis=-1), 1.0)
@@ -245,16 +248,14 @@ _value_and_gradient = compiled(
 
 
 @partial(compiled, static_argnames="name")
-def _curvature(
-    effects: Float[Array, "s p"], counts: StudyCounts, name: ModelName
-) -> Float[Array, "s p p"]:
-    def log_likelihood(effect: Float[Array, " p"], study: StudyCounts) -> Float[Array, ""]:
+def _curvature(effects: Effects, counts: StudyCounts, name: ModelName) -> Float[Array, "s p p"]:
+    def log_likelihood(effect: Float[Array, " p"], study: StudyCounts) -> Number:
         return _log_likelihood(name, jax.tree.map(lambda x: x[None], study), effect[None])[0]
 
     return jax.vmap(jax.hessian(log_likelihood))(effects, counts)
 
 
-def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Float[Array, "s p"]:
+def _sample_normal(site: str, average: Average, likelihood: Likelihood) -> Effects:
     """Draw the effects of studies (or of pairs of classes), which are jointly normal.
 
     What is drawn is standard normal where the likelihood is: effects in standard deviations of
@@ -317,7 +318,7 @@ def _likelihood_given(log_scale: Float[Array, "s 2"], likelihood: Likelihood) ->
 
 def _standardized(
     average: Average, likelihood: Likelihood
-) -> tuple[Float[Array, "s p p"], Float[Array, "s p"]]:
+) -> tuple[Float[Array, "s p p"], Effects]:
     """Return precision, and precision times mean, of effects in prior standard deviations."""
     location, factor = average
     precision = jnp.eye(len(factor)) + factor.T @ likelihood.precision @ factor
@@ -326,8 +327,8 @@ def _standardized(
 
 
 def _draw(
-    precision: Float[Array, "s p p"], pull: Float[Array, "s p"], drawn: Float[Array, "s p"]
-) -> tuple[Float[Array, "s p"], Float[Array, ""]]:
+    precision: Float[Array, "s p p"], pull: Effects, drawn: Effects
+) -> tuple[Effects, Number]:
     """Return draws of such a normal distribution, and the log volume, from standard normal ones.
 
     The upper root of the precision makes that of the posterior lower triangular, as that of the
@@ -417,10 +418,7 @@ def _sample_hsroc(priors: SummaryPriors, spread: Float[Array, " 2"]) -> Average:
 
 
 def bivariate_of_hsroc(
-    threshold: Float[Array, ""],
-    accuracy: Float[Array, ""],
-    asymmetry: Float[Array, ""],
-    spread: Float[Array, " 2"],
+    threshold: Number, accuracy: Number, asymmetry: Number, spread: Float[Array, " 2"]
 ) -> Average:
     """Return the bivariate model that equals Rutter and Gatsonis' (Harbord et al. 2007).
 
@@ -456,7 +454,7 @@ def hsroc_of_bivariate(
     }
 
 
-def line_of(name: ModelName, average: Average) -> tuple[Float[Array, ""], Float[Array, ""]]:
+def line_of(name: ModelName, average: Average) -> tuple[Number, Number]:
     """Return intercept and slope of the curve, ``logit tpr = intercept + slope logit fpr``.
 
     Of rates it is Rutter and Gatsonis' curve, of test results that of the mean study.
@@ -485,9 +483,7 @@ def area_under_line(
 
 
 def line_at(
-    fpr: Float[np.ndarray, " points"],
-    intercept: Float[np.ndarray, " draws"],
-    slope: Float[np.ndarray, " draws"],
+    fpr: Float[np.ndarray, " points"], intercept: PerDraw, slope: PerDraw
 ) -> Float[np.ndarray, "draws points"]:
     """Return the curve of each draw at false positive rates inside (0, 1)."""
     return expit(intercept[:, None] + slope[:, None] * logit(fpr))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from dmfroc.extend import (
     Column,
     CurveBand,
     Name,
+    PerDraw,
     Result,
     Table,
     estimate_from_draws,
@@ -43,6 +44,9 @@ _GRID = np.concatenate([[0.0005, 0.002], np.linspace(0.005, 0.995, 199), [0.998,
 
 PairName = str | tuple[Any, Any]
 """A pair of classes as a table gives it, as ``"true from reference"`` or as a tuple."""
+
+BothRates = Float[np.ndarray, "draws 2"]
+"""The logits of sensitivity and false positive rate of each draw."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,9 +68,9 @@ class SummaryROC(Result):
         What a careful reader has to know; chains that diverge or disagree among it.
     """
 
-    drawn_by: ClassVar[str] = "dmfroc.applications.meta_analysis.displays"
-    main_table: ClassVar[str] = "summary"
-    json_names: ClassVar[tuple[str, ...]] = ("level",)
+    drawn_by = "dmfroc.applications.meta_analysis.displays"
+    main_table = "summary"
+    json_names = ("level",)
 
     studies: Studies
     settings: Settings
@@ -380,7 +384,7 @@ class SummaryROC(Result):
 
     def _logits(
         self, threshold: float | None = None, pair: PairName | None = None
-    ) -> tuple[Float[np.ndarray, "draws 2"], Float[np.ndarray, "draws 2"]]:
+    ) -> tuple[BothRates, BothRates]:
         """Return draws of the logits of both rates, of the mean study and of a new one."""
         mean, new = self._draws("location"), self._draws("new_study")
         if pair is not None:
@@ -434,9 +438,7 @@ class SummaryROC(Result):
         seed = self.settings.seed
         return estimate_from_draws(name, title, draws, self.level, seed, self.warnings)
 
-    def _rates(
-        self, mean: Float[np.ndarray, "draws 2"], new: Float[np.ndarray, "draws 2"] | None = None
-    ) -> dict[str, float]:
+    def _rates(self, mean: BothRates, new: BothRates | None = None) -> dict[str, float]:
         """Summarize logits of both rates, and the intervals of those of a new study."""
         row: dict[str, float] = {}
         for name, draws in _rates_of(mean).items():
@@ -447,10 +449,10 @@ class SummaryROC(Result):
                 row |= {f"{name}_predicted_low": low, f"{name}_predicted_high": high}
         return row
 
-    def _summary(self, draws: Float[np.ndarray, " draws"]) -> dict[str, float]:
+    def _summary(self, draws: PerDraw) -> dict[str, float]:
         low, high = interval_of_draws(draws, self.level).tolist()
         return {"value": float(draws.mean()), "low": low, "high": high}
 
 
-def _rates_of(logits: Float[np.ndarray, "draws 2"]) -> dict[str, Float[np.ndarray, " draws"]]:
+def _rates_of(logits: BothRates) -> dict[str, PerDraw]:
     return {"sensitivity": expit(logits[:, 0]), "specificity": expit(-logits[:, 1])}

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import number
 from dmfroc.curves import convex_hull, roc_curve
-from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.rows import checked_same_observations
+from dmfroc.extend import as_predictions, checked_same_observations, number
 
 
 def lc_index(

@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.options import numbers
-from dmfroc.inputs.arrays import numbers_of_rows
-from dmfroc.results.result import AttributeTables
+from dmfroc.extend import AttributeTables, numbers, numbers_of_rows
 
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
 

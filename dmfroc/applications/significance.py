@@ -10,14 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from jaxtyping import Float
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
-from dmfroc._kit.options import choice, flag, is_one_of, number, numbers
-from dmfroc._kit.remarks import warn
-from dmfroc.measures.contingency_table import ContingencyTable
-from dmfroc.results.result import AttributeTables
+from dmfroc.extend import AttributeTables, PerClass, choice, flag, number, numbers, warn
+from dmfroc.measures import ContingencyTable
 
 Alternative = Literal["two-sided", "greater", "less"]
 Reference = Literal["chi2_as_published"]
@@ -194,9 +191,9 @@ class PowersStatistics(AttributeTables):
         `km` shorten; they are equal for K = 2.
     """
 
-    plus_p: Float[np.ndarray, " k"]
-    plus_r: Float[np.ndarray, " k"]
-    half_g2_plus_p: Float[np.ndarray, " k"]
+    plus_p: PerClass
+    plus_r: PerClass
+    half_g2_plus_p: PerClass
     kb: float
     km: float
     kbm: float
@@ -237,8 +234,7 @@ class PowersStatistics(AttributeTables):
         >>> round(p_values["kb"], 4)
         0.1659
         """
-        if not is_one_of(reference, get_args(Reference)):
-            raise ValueError(f"reference must be 'chi2_as_published', but it is {reference!r}")
+        choice("reference", reference, get_args(Reference))
         freedom = (len(self.plus_p) - 1) ** 2 if degrees_of_freedom is None else degrees_of_freedom
         if number("degrees_of_freedom", freedom) < 1:
             raise ValueError(f"degrees_of_freedom must be positive, but they are {freedom}")

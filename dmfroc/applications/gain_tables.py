@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.options import listed, nonnegative, number, proportion
-from dmfroc.curves.gain import f_gains, gain_of_errors
-from dmfroc.curves.points import Number, OperatingPoints
+from dmfroc.curves import OperatingPoints, f_gains
+from dmfroc.extend import gain_of_errors, listed, nonnegative, number, proportion
+
+Number = float | int | np.number
 
 
 def precision_gain(tp: Number, fp: Number, fn: Number, tn: Number) -> float:
@@ -130,37 +131,6 @@ def _table(tp: Number, fp: Number, fn: Number, tn: Number) -> OperatingPoints:
             raise ValueError(f"gains need a {name} case, but the table has none")
     counts = np.array([tp]), np.array([fp])
     return OperatingPoints(1, np.full(1, np.nan), *counts, tp + fn, fp + tn)
-
-
-def f_from_gain(gain: Number, prevalence: Number) -> float:
-    """Return F for an F-gain; likewise precision and recall for their gains.
-
-    Parameters
-    ----------
-    gain : float
-        At most 1, or minus infinity.
-    prevalence : float
-        Share of the positive class, in (0, 1).
-
-    Returns
-    -------
-    float
-        In [0, 1]; the prevalence for a gain of 0.
-
-    Raises
-    ------
-    ValueError
-        If `gain` is above 1 or `prevalence` not in (0, 1).
-
-    Examples
-    --------
-    >>> round(f_from_gain(0.5625, 0.5), 4)
-    0.6957
-    """
-    gain, prevalence = number("gain", gain), proportion("prevalence", prevalence, "(0, 1)")
-    if not gain <= 1:
-        raise ValueError(f"a gain is at most 1, but it is {gain}")
-    return prevalence / (1 - (1 - prevalence) * gain)
 
 
 class Interpolation(NamedTuple):

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from dmfroc.measures import ContingencyTable
-from dmfroc.papers import (
+from dmfroc.applications import (
     chi_squared_test,
     fisher_exact_test,
     likelihood_ratio_test,
     powers_statistics,
     sellke_bayarri_berger,
 )
+from dmfroc.measures import ContingencyTable
 
 AS_PUBLISHED = {"reference": "chi2_as_published"}
 

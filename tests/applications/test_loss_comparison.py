@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import triang
 
-from dmfroc.papers import lc_index
+from dmfroc.applications import lc_index
 
 
 def drawn(seed, n=40):
