@@ -15,8 +15,6 @@ from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, share
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
-_SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one by a CPU
-
 jax.tree_util.register_dataclass(
     SummariesOfCounts, data_fields=["statistic"], meta_fields=["summaries", "is_compiled"]
 )
@@ -48,14 +46,11 @@ def as_tree[T](tree: T, bound: BoundMeasures) -> T:
 
 
 def replicates_of(
-    bound: BoundMeasures, base: PerRow, n_scores: int
+    bound: BoundMeasures, base: PerRow, at_once: int
 ) -> Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]:
     """Return what evaluates a bound measure under resampled weights."""
     tree, shared_base = as_tree(bound, bound), share(base)
-    if isinstance(bound, SummariesOfCounts):
-        n_scores = max(n_scores, bound.statistic.n_numbers)
-    batch_size = max(_SCORES_AT_ONCE // n_scores, 1)
-    return lambda counts: np.asarray(_values(tree, share(counts), shared_base, batch_size))
+    return lambda counts: np.asarray(_values(tree, share(counts), shared_base, at_once))
 
 
 def _evaluate(

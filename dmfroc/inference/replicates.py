@@ -25,7 +25,7 @@ from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCount
 
 IntervalType = Literal["bca", "percentile"]
 INTERVAL_TYPES = get_args(IntervalType)
-_SCORES_AT_ONCE = 1 << 19  # of the replicates that are computed as one
+_NUMBERS_AT_ONCE = 1 << 19  # of the replicates that are computed as one
 _NUMBERS_PER_TASK = 1 << 21  # weights that are drawn at a time
 _MOST_TRIES = 1000
 _MOST_BY_NUMPY = 200_000_000  # numbers of all draws; measured against the first call of JAX
@@ -134,15 +134,17 @@ def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int, n_folds: int) -> bool:
 def _evaluator(
     bound: BoundMeasures, predictions: Predictions, n_draws: int, n_folds: int = 1
 ) -> _Evaluator:
-    base, n_scores = predictions.sample_weight, predictions.scores.size
+    base, n_numbers = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
         parts = [
             (rows, _evaluator(of_fold, predictions.rows(rows), n_draws, len(bound.rows)))
             for rows, of_fold in zip(bound.rows, bound.bound, strict=True)
         ]
         return lambda counts: np.mean([find(counts[:, rows]) for rows, find in parts], axis=0)
+    if isinstance(bound, SummariesOfCounts):
+        n_numbers = max(n_numbers, bound.statistic.n_numbers)
+    at_once = max(_NUMBERS_AT_ONCE // n_numbers, 1)
     if not bound.is_compiled or _is_numpy_cheaper(bound, n_draws, n_folds):
-        at_once = max(_SCORES_AT_ONCE // n_scores, 1)
 
         def evaluate(counts: Float[np.ndarray, "draws n"]) -> Float[np.ndarray, "draws values"]:
             parts = range(0, len(counts), at_once)
@@ -151,7 +153,7 @@ def _evaluator(
         return evaluate
     with undisturbed():
         from dmfroc.inference.compiled_replicates import replicates_of
-    return replicates_of(bound, base, n_scores)
+    return replicates_of(bound, base, at_once)
 
 
 def replicate_interval(

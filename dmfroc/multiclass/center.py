@@ -17,21 +17,23 @@ from dmfroc.multiclass.by_products import PerHalf, Products
 from dmfroc.multiclass.rank_one import CellwiseRates, Center, drawn_in, first_guess
 
 _MAX_SWEEPS = 1000
-_FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit
+FEW_CELLS = 1 << 17  # to fit which takes a twentieth of the time of compiling the fit
 
 Problem = CellwiseRates | Products
 """A matrix of rates whose centre is looked for, by NumPy, with its derivative."""
 
 
 def problem_of_counts(
-    counts: Float[np.ndarray, "q halves t"],
-    sizes: PerHalf,
+    counts: Float[np.ndarray, "*draws q halves t"],
+    sizes: Float[np.ndarray, "*draws q halves"],
     weights: Float[np.ndarray, "q halves 1"],
     shrinkage: float,
 ) -> Problem:
     """Return the problem of the rates ``counts / sizes``; its prior must be positive."""
-    if sizes.size * counts.shape[-1] <= _FEW_CELLS:
-        return CellwiseRates(drawn_in(counts / sizes[..., None]), weights, shrinkage)
+    if weights.size * counts.shape[-1] <= FEW_CELLS:
+        # In the order of one draw, so that its sums have the digits that they have alone
+        rates = np.divide(counts, sizes[..., None], order="C")
+        return CellwiseRates(drawn_in(rates), weights, shrinkage)
     return Products(counts, sizes, weights[..., 0], shrinkage)
 
 

@@ -13,7 +13,7 @@ from dmfroc.multiclass.rank_one import (
     Center,
     adjoint,
     alternate,
-    as_columns,
+    outer,
     prior_derivatives,
     sigmoid,
 )
@@ -48,7 +48,7 @@ def _solve_backward(
     rates, weights, shrinkage, start, solution = residuals
     pulled = adjoint(rates, weights, shrinkage, solution, jnp).pull_back(cotangent, jnp)
     unweighted = pulled._replace(weights=jnp.ones_like(weights)).columns()
-    eta = solution.row_effect * as_columns(solution.column_effect, rates.ndim)
+    eta = outer(solution.row_effect, solution.column_effect)
     of_cells = (rates - sigmoid(eta, jnp)) * unweighted
     repeated = [axis for axis, size in enumerate(weights.shape) if size < rates.shape[axis]]
     slope = prior_derivatives(jnp.asarray(1.0), solution.column_effect, jnp).gradient

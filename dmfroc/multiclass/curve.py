@@ -60,13 +60,13 @@ def fit(table: RateTable, xp: Any) -> Center:
 
 def _problem(table: RateTable) -> Problem:
     n_left_out = table.counted[..., 0].size - len(table.cell_weights)
-    counts = table.counts
+    counts, draws = table.counts, table.totals.shape[:-1]
     if isinstance(counts, CountsOfPlaces):
         counts = counts.by_pair
     else:
-        counts = counts.reshape(-1, *counts.shape[2:])[n_left_out:]
-    sizes = table.totals[table.counted].reshape(-1, 2)[n_left_out:]
-    weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape, 1))
+        counts = counts.reshape(*draws, -1, *counts.shape[-2:])[..., n_left_out:, :, :]
+    sizes = table.totals[..., table.counted].reshape(*draws, -1, 2)[..., n_left_out:, :]
+    weights = np.broadcast_to(table.cell_weights / counts.shape[-1], (*sizes.shape[-2:], 1))
     return problem_of_counts(counts, sizes, weights, float(table.shrinkage))
 
 
@@ -127,6 +127,9 @@ class SummaryOfRank:
     rank: int
 
     def __call__(self, table: RateTable, xp: Any) -> Any:
+        if table.totals.ndim > 1:  # one draw after the other
+            draws = zip(table.counts, table.totals, strict=True)
+            return np.stack([self(table._replace(counts=x, totals=y), xp) for x, y in draws])
         with undisturbed():
             from dmfroc.multiclass.higher_rank import numbers_of_curve
 
@@ -169,7 +172,7 @@ class SummaryOfRank:
 def _area_of_points(points: Any, xp: Any) -> Any:
     """Return the trapezoid area; the false and the true positive rates have their ends."""
     fpr, tpr = points
-    return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum() / 2
+    return ((after(tpr) + before(tpr)) * (after(fpr) - before(fpr))).sum(axis=-1) / 2
 
 
 def _inner_points(points: Any, xp: Any) -> Any:
@@ -221,13 +224,14 @@ def rates_at_thresholds(rank: int) -> SummaryOfCenter | SummaryOfRank:
 
 def curve_points(
     solution: Center, xp: Any
-) -> tuple[Float[AnyArray, " points"], Float[AnyArray, " points"]]:
+) -> tuple[Float[AnyArray, "*draws points"], Float[AnyArray, "*draws points"]]:
     """Return the false and true positive rates of the centre, pinned at (0, 0) and (1, 1)."""
-    effects = solution.row_effect * solution.column_effect.mean()
+    effects = solution.row_effect * solution.column_effect.mean(axis=-1)[..., None, None]
     # The derivative of a rate of 0 must not be 0 times infinity
-    tpr, fpr = sigmoid(xp.maximum(effects, _LEAST_LOGIT), xp)
-    ends = xp.zeros(1), xp.ones(1)
-    return (xp.concatenate([ends[0], fpr, ends[1]]), xp.concatenate([ends[0], tpr, ends[1]]))
+    inner = sigmoid(xp.maximum(effects, _LEAST_LOGIT), xp)
+    zeros = xp.zeros((*inner.shape[:-1], 1))
+    rates = xp.concatenate([zeros, inner, zeros + 1], axis=-1)
+    return rates[..., 1, :], rates[..., 0, :]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,6 +1,8 @@
 """The rank-one logit model of a matrix of rates: its objective, Newton steps and derivative.
 
 Written once for NumPy and JAX; which of the two fits a given matrix is for `center` to choose.
+NumPy fits the matrices of several draws at once: rates, effects and numbers of each have the draws
+first, and each draw has the digits that it has alone.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, Scalar
+from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.threads import one_blas_thread
 
 # Rates of exactly 0 and 1 have no finite logit. Drawing them in by this much (about 30 on the
@@ -22,6 +24,7 @@ INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
 _SMALL = 1e-2  # gradient norm from which on a sweep gains the same share as the one before
 _GUESSES = np.geomspace(0.02, 50.0, 24)  # column effects, between which a start is looked for
+_NOTHING = np.finfo(float).tiny  # divides the gradients of draws that are finished
 _MOST_SHRINKAGE = 1e100  # in guesses; all effects are 1 then
 _COLUMNS_PER_BLOCK = 1024
 
@@ -41,10 +44,10 @@ class Center(NamedTuple):
         Number of passes over rows and columns.
     """
 
-    row_effect: Float[AnyArray, "*row"]
-    column_effect: Float[AnyArray, " q"]
-    gradient_norm: Scalar
-    n_sweeps: Int[AnyArray, ""]
+    row_effect: Float[AnyArray, "*draws *row"]
+    column_effect: Float[AnyArray, "*draws q"]
+    gradient_norm: Float[AnyArray, "*draws"]
+    n_sweeps: Int[AnyArray, "*draws"]
 
     @property
     def converged(self) -> Any:
@@ -84,29 +87,30 @@ def binomial_deviance(
 def first_guess(rates: Any, weights: Any, shrinkage: Any, xp: Any) -> tuple[Any, Any]:
     """Return the logits of the weighted row means, and column effects that go with them."""
     [weighted] = _stored((weights * rates,), xp)  # its sum is faster if stored
-    total = _over_columns_of(weighted, xp.ones(len(rates)))
+    ones = xp.ones(rates.shape[: rates.ndim - weights.ndim + 1])
+    total = _over_columns_of(weighted, ones)
     row_effect = logit(total / _total_weight(weights, rates.shape, axes=(0,)), xp)
-    sums = _over_rows_of(weighted, row_effect)
+    sums = _over_rows_of(weighted, row_effect, ones)
     column_effect = guessed_columns(row_effect, weights, sums, shrinkage, xp)
     return in_scale(row_effect, column_effect, shrinkage, xp)
 
 
 def guessed_columns(
     row_effect: Any, weights: Any, sums: Any, shrinkage: Any, xp: Any
-) -> Float[AnyArray, " q"]:
+) -> Float[AnyArray, "*draws q"]:
     """Return about the best column effects for given row effects; ones without a prior.
 
     ``sums`` are those over the rows of weights, rates and row effects. The slope of the objective
     rises with the column effect: its zero is interpolated between the guesses.
     """
     fitted = row_effect[..., None] * sigmoid(row_effect[..., None] * _GUESSES, xp)
-    even = tuple(axis for axis, size in enumerate(weights.shape[1:]) if size == 1)
+    even = tuple(axis - weights.ndim for axis, n in enumerate(weights.shape[1:]) if n == 1)
     fitted = fitted.sum(axis=even, keepdims=True)
-    fitted = fitted.reshape(-1, len(_GUESSES))
-    slope = weights.reshape(len(weights), -1) @ fitted - sums[:, None]
+    fitted = fitted.reshape(*sums.shape[:-1], -1, len(_GUESSES))
+    slope = weights.reshape(len(weights), -1) @ fitted - sums[..., None]
     slope = slope + xp.minimum(shrinkage, _MOST_SHRINKAGE) * (1 - 1 / _GUESSES)
-    above = xp.clip((slope < 0).sum(axis=1), 1, len(_GUESSES) - 1)
-    low, high = (xp.take_along_axis(slope, above[:, None] - k, axis=1)[:, 0] for k in (1, 0))
+    above = xp.clip((slope < 0).sum(axis=-1), 1, len(_GUESSES) - 1)
+    low, high = (xp.take_along_axis(slope, above[..., None] - k, -1)[..., 0] for k in (1, 0))
     share = xp.clip(low / xp.where(shrinkage > 0, low - high, 1.0), 0.0, 1.0)
     guess = _GUESSES[0] * (_GUESSES[1] / _GUESSES[0]) ** (above - 1 + share)
     return xp.where(shrinkage > 0, guess, 1.0)
@@ -117,8 +121,8 @@ def in_scale(row_effect: Any, column_effect: Any, shrinkage: Any, xp: Any) -> tu
 
     The product of the effects, and thus the deviance, does not change.
     """
-    scale = _if(shrinkage > 0, column_effect.mean(), 1.0, xp)
-    return row_effect * scale, column_effect / scale
+    scale = _if(shrinkage > 0, column_effect.mean(axis=-1, keepdims=True), xp.ones(1), xp)
+    return row_effect * with_axes(scale[..., 0], row_effect.ndim), column_effect / scale
 
 
 def _stored(cells: tuple[Any, ...], xp: Any) -> tuple[Any, ...]:
@@ -142,6 +146,7 @@ def _total_weight(
     weights: Float[AnyArray, " #q *#row"], shape: tuple[int, ...], axes: tuple[int, ...]
 ) -> Any:
     """Sum the weights over some axes of the cells, to which they are broadcast."""
+    shape = shape[-weights.ndim :]
     n_repeats = math.prod(shape[axis] // weights.shape[axis] for axis in axes)
     return n_repeats * weights.sum(axis=axes)
 
@@ -157,13 +162,26 @@ def _residuals(
     rates: Any, weights: Any, row_effect: Any, column_effect: Any, xp: Any
 ) -> tuple[Any, ...]:
     """Return the cells' first and second derivatives of the deviance with respect to eta."""
-    fitted = sigmoid(row_effect * as_columns(column_effect, rates.ndim), xp)
-    return _stored((weights * (fitted - rates), weights * fitted * (1 - fitted)), xp)
+    fitted = sigmoid(outer(row_effect, column_effect), xp)
+    residual, curvature = fitted - rates, 1 - fitted
+    curvature *= fitted
+    residual *= weights
+    curvature *= weights
+    return _stored((residual, curvature), xp)
 
 
-def as_columns(x: Float[AnyArray, " q"], ndim: int) -> Float[AnyArray, "q ..."]:
-    """Give the columns' numbers as many axes as the rates have."""
-    return x.reshape(-1, *(1,) * (ndim - 1))
+def with_axes(x: Float[AnyArray, "*shape"], ndim: int) -> Float[AnyArray, "*shape ..."]:
+    """Give the numbers of draws, or of columns, as many axes as an array has."""
+    return x.reshape(x.shape + (1,) * (ndim - x.ndim))
+
+
+def outer(
+    row_effect: Float[AnyArray, "*draws *row"], column_effect: Float[AnyArray, "*draws q"]
+) -> Float[AnyArray, "*draws q *row"]:
+    """Return the products of all pairs of effects."""
+    n_axes = column_effect.ndim - 1
+    rows = row_effect.reshape(*row_effect.shape[:n_axes], 1, *row_effect.shape[n_axes:])
+    return rows * with_axes(column_effect, rows.ndim)
 
 
 def _over_columns_of(cells: Any, factors: Any) -> Any:
@@ -171,11 +189,19 @@ def _over_columns_of(cells: Any, factors: Any) -> Any:
 
     Of few cells that takes four times as long.
     """
-    return (factors @ cells.reshape(len(cells), -1)).reshape(cells.shape[1:])
+    sums = factors[..., None, :] @ cells.reshape(*factors.shape, -1)
+    return sums.reshape(*factors.shape[:-1], *cells.shape[factors.ndim :])
 
 
-def _over_rows_of(cells: Any, factors: Any) -> Any:
-    return cells.reshape(len(cells), -1) @ factors.ravel()
+def _over_rows_of(cells: Any, factors: Any, columns: Any) -> Any:
+    """Return the sums over the rows of cells times factors, in the shape of the columns."""
+    factors = factors.reshape(*columns.shape[:-1], -1, 1)
+    return (cells.reshape(*columns.shape, -1) @ factors)[..., 0]
+
+
+def _largest(numbers: Any, columns: Any, xp: Any) -> Any:
+    """Return the largest absolute number of each draw; the columns have as many draws."""
+    return xp.abs(numbers).reshape(*columns.shape[:-1], -1).max(axis=-1)
 
 
 def _if(condition: Any, this: Any, that: Any, xp: Any) -> Any:
@@ -211,7 +237,7 @@ def alternate(
     """Take Newton steps in the row and in the column effects until none is left to take."""
     row_weight = _total_weight(weights, rates.shape, axes=(0,))
     column_weight = shrinkage + _total_weight(
-        weights, rates.shape, axes=tuple(range(1, rates.ndim))
+        weights, rates.shape, axes=tuple(range(1, weights.ndim))
     )
 
     def over_columns(row_effect: Any, column_effect: Any) -> Derivatives:
@@ -223,8 +249,8 @@ def alternate(
         residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
         prior = prior_derivatives(shrinkage, column_effect, xp)
         derivatives = Derivatives(
-            _over_rows_of(residual, row_effect) + prior.gradient,
-            _over_rows_of(curvature, row_effect**2) + prior.curvature,
+            _over_rows_of(residual, row_effect, column_effect) + prior.gradient,
+            _over_rows_of(curvature, row_effect**2, column_effect) + prior.curvature,
         )
         stepped = stepped_columns(derivatives, row_effect, column_effect, shrinkage, relaxation, xp)
         return derivatives, stepped
@@ -242,13 +268,13 @@ def stepped_columns(
     xp: Any,
 ) -> Any:
     """Return column effects after a Newton step, each by itself."""
-    steepness = xp.maximum(xp.abs(row_effect).max(), 1e-3)
+    steepness = xp.maximum(_largest(row_effect, column_effect, xp), 1e-3)[..., None]
     # Steps that keep at least half of v see at most twice the barrier's third derivative.
     size = xp.abs(column_effect)
     barrier = _if(shrinkage > 0, 4 / size, 0.0, xp)
     longest = _if(shrinkage > 0, size / 2, math.inf, xp)
     step = _newton_step(derivatives, steepness + barrier, xp, longest)
-    return column_effect + relaxation * step
+    return column_effect + relaxation[..., None] * step
 
 
 def alternate_with(
@@ -264,42 +290,48 @@ def alternate_with(
 
     What gives the derivatives by column effects takes the step in these, too. Sweeps over two
     blocks gain the same share each time, once the gradient is small: from that share follows the
-    factor by which steps are best lengthened (Young 1954, successive over-relaxation).
+    factor by which steps are best lengthened (Young 1954, successive over-relaxation). Draws that
+    are finished stay as they are.
     """
     row_weight, column_weight = total_weights
 
     def sweep(state: _Progress) -> _Progress:
-        (row_effect, column_effect, last_norm, n_sweeps), relaxation, last_share = state
+        row_effect, column_effect, last_norm, n_sweeps, relaxation, last_share = state
         row_derivatives = over_columns(row_effect, column_effect)
-        step = _newton_step(row_derivatives, xp.abs(column_effect).max(), xp)
-        row_effect = row_effect + relaxation * step
+        steepness = _largest(column_effect, column_effect, xp)
+        step = _newton_step(row_derivatives, with_axes(steepness, row_effect.ndim), xp)
+        row_effect = row_effect + with_axes(relaxation, row_effect.ndim) * step
         column_derivatives, column_effect = step_columns(row_effect, column_effect, relaxation)
         # The two steps leave the common scale almost where it was
         effects = in_scale(row_effect, column_effect, shrinkage, xp)
         gradient_norm = xp.maximum(
-            (xp.abs(row_derivatives.gradient) / row_weight).max(),
-            (xp.abs(column_derivatives.gradient) / column_weight).max(),
+            _largest(row_derivatives.gradient / row_weight, column_effect, xp),
+            _largest(column_derivatives.gradient / column_weight, column_effect, xp),
         )
-        share = gradient_norm / last_norm
+        share = gradient_norm / xp.maximum(last_norm, _NOTHING)
         is_steady = (gradient_norm < _SMALL) & (share < 1) & (xp.abs(share - last_share) < 0.1)
-        best = _if(is_steady, 2 / (1 + xp.sqrt(xp.maximum(1 - share, 0.01))), 1.0, xp)
-        relaxation = _if((relaxation > 1) & (share < 1.5), relaxation, best, xp)
-        return _Progress(Center(*effects, gradient_norm, n_sweeps + 1), relaxation, share)
+        best = xp.where(is_steady, 2 / (1 + xp.sqrt(xp.maximum(1 - share, 0.01))), 1.0)
+        relaxation = xp.where((relaxation > 1) & (share < 1.5), relaxation, best)
+        return _Progress(*effects, gradient_norm, n_sweeps + 1, relaxation, share)
 
     def unfinished(state: _Progress) -> Any:
-        center = state.center
-        return (center.gradient_norm > _TOLERANCE) & (center.n_sweeps < max_sweeps)
+        return (state.gradient_norm > _TOLERANCE) & (state.n_sweeps < max_sweeps)
 
     if xp is not np:
         from jax import lax
 
         norm, n_sweeps, one = of_data(start[0], xp.inf, 0, 1.0)
-        state = _Progress(Center(*start, norm, n_sweeps), one, one)
-        return lax.while_loop(unfinished, sweep, state).center
-    first = Center(*start, np.asarray(np.inf), np.asarray(0))
-    state = _Progress(first, np.asarray(1.0), np.asarray(1.0))
-    while unfinished(state):
-        state = sweep(state)
+        first = _Progress(*start, norm, n_sweeps, one, one)
+        return lax.while_loop(unfinished, sweep, first).center
+    one = np.ones(start[1].shape[:-1])
+    state = _Progress(*start, np.inf * one, np.zeros(one.shape, int), one, one)
+    while (goes_on := unfinished(state)).any():
+        swept = sweep(state)
+        if goes_on.all():
+            state = swept
+        else:
+            pairs = zip(swept, state, strict=True)
+            state = _Progress(*(np.where(with_axes(goes_on, x.ndim), x, y) for x, y in pairs))
     return state.center
 
 
@@ -313,9 +345,16 @@ def of_data(data: Any, *numbers: float | int) -> list[Any]:
 class _Progress(NamedTuple):
     """The state of a fit."""
 
-    center: Center
-    relaxation: Scalar  # by which steps are lengthened
-    share: Scalar  # of the gradient that the last sweep left
+    row_effect: Float[AnyArray, "*draws *row"]
+    column_effect: Float[AnyArray, "*draws q"]
+    gradient_norm: Float[AnyArray, "*draws"]
+    n_sweeps: Int[AnyArray, "*draws"]
+    relaxation: Float[AnyArray, "*draws"]  # by which steps are lengthened
+    share: Float[AnyArray, "*draws"]  # of the gradient that the last sweep left
+
+    @property
+    def center(self) -> Center:
+        return Center(*self[:4])
 
 
 class RateDerivatives(NamedTuple):
@@ -330,9 +369,8 @@ class RateDerivatives(NamedTuple):
     def columns(self, some: slice = slice(None)) -> Float[AnyArray, " some *row"]:
         """Return the derivatives with respect to the rates of some columns."""
         weights = self.weights[some] if len(self.weights) > 1 else self.weights
-        ndim = 1 + self.row_effect.ndim
-        through_rows = self.row_adjoint * as_columns(self.column_effect[some], ndim)
-        through_columns = self.row_effect * as_columns(self.column_adjoint[some], ndim)
+        through_rows = outer(self.row_adjoint, self.column_effect[some])
+        through_columns = outer(self.row_effect, self.column_adjoint[some])
         return weights * (through_rows + through_columns)
 
 
@@ -378,10 +416,10 @@ def adjoint(rates: Any, weights: Any, shrinkage: Any, solution: Center, xp: Any)
     n_rows = row_effect.size
     residual, curvature = _residuals(rates, weights, row_effect, column_effect, xp)
     row_curvature = _over_columns_of(curvature, column_effect**2).ravel()
-    column_curvature = _over_rows_of(curvature, row_effect**2)
+    column_curvature = _over_rows_of(curvature, row_effect**2, column_effect)
     column_curvature += xp.where(shrinkage > 0, shrinkage / column_effect**2, 0.0)
 
-    eta = row_effect * as_columns(column_effect, rates.ndim)
+    eta = outer(row_effect, column_effect)
     [coupling] = _stored(((curvature * eta + residual).reshape(-1, n_rows),), xp)
 
     if keeps_rows := n_rows <= len(column_effect):
@@ -423,7 +461,7 @@ def _weighted_square(
 class CellwiseRates:
     """Few rates, worked on cell by cell."""
 
-    rates: Float[np.ndarray, " q *row"]  # drawn in
+    rates: Float[np.ndarray, "*draws q *row"]  # drawn in
     weights: Float[np.ndarray, " #q *#row"]
     shrinkage: float | int | Float[np.ndarray, ""]
 
@@ -445,5 +483,5 @@ class CellwiseRates:
     def fitted_times(
         self, solution: Center, rows: Float[np.ndarray, "halves t"]
     ) -> Float[np.ndarray, "q halves"]:
-        eta = solution.row_effect * as_columns(solution.column_effect, self.rates.ndim)
-        return np.einsum("qht,ht->qh", sigmoid(eta, np), rows)
+        fitted = sigmoid(outer(solution.row_effect, solution.column_effect), np)
+        return np.einsum("qht,ht->qh", fitted, rows)

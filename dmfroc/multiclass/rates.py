@@ -40,6 +40,7 @@ from dmfroc.measures.statistics.layout import (
     to_ordered_integers,
 )
 from dmfroc.measures.statistics.statistic import Statistic
+from dmfroc.multiclass.center import FEW_CELLS
 from dmfroc.multiclass.costs import (
     PairsOfClasses,
     PairWeights,
@@ -71,8 +72,8 @@ class RateTable(NamedTuple):
     class j (false positives).
     """
 
-    counts: Float[AnyArray, "g p 2 t"]  # or `CountsOfPlaces`
-    totals: Float[AnyArray, " c"]
+    counts: Float[AnyArray, "*draws g p 2 t"]  # or `CountsOfPlaces`
+    totals: Float[AnyArray, "*draws c"]
     counted: Int[AnyArray, "g p 2"]  # the classes i and j
     cell_weights: Float[AnyArray, "q 2 1"]  # of the pairs that enter the curve
     shrinkage: Scalar
@@ -111,14 +112,18 @@ class RateCounts(Statistic):
     @property
     def n_numbers(self) -> int:
         """How many numbers a replicate takes: several for each rate."""
-        return 32 * self.at_least.size
+        return 16 * self.at_least.size
 
     @property
     def is_sample(self) -> bool:
         """Whether these are some of the pairs of classes only."""
         return self.counted[..., 0].size < 2 * self.n_pairs
 
-    def count(self, weights: AnyPerRow, xp: Any) -> RateTable:
+    @property
+    def is_batched(self) -> bool:
+        return self.at_least.size <= FEW_CELLS
+
+    def count(self, weights: Float[AnyArray, "*draws n"], xp: Any) -> RateTable:
         totals = sum_at(self.class_of_row, weights, len(self.totals), xp)
         if xp is np and (weights == 1).all():
             # Numbers of another type would be converted one by one
@@ -130,21 +135,22 @@ class RateCounts(Statistic):
             powers = powers_of_two(totals, weights, xp)
             summed = weights
             if powers is not None:
-                summed = weights / powers[self.class_of_row]
+                summed = weights / powers[..., self.class_of_row]
 
             # One group after the other: what is summed and looked up stays in the cache.
-            def count_group(group: tuple[Any, ...]) -> Float[AnyArray, "p 2 t"]:
+            def count_group(group: tuple[Any, ...]) -> Float[AnyArray, "*draws p 2 t"]:
                 rows, starts, stops, at_least, above, share, of = group
-                up_to, starts = cumulative_sum(summed[rows], xp), starts[..., None]
-                before = up_to[stops][..., None], up_to[starts + above], up_to[starts + at_least]
-                counts = above_with_ties(*before, share)
+                up_to, starts = cumulative_sum(summed[..., rows], xp), starts[..., None]
+                before_high, before_low = up_to[..., starts + above], up_to[..., starts + at_least]
+                counts = above_with_ties(up_to[..., stops, None], before_high, before_low, share)
                 if powers is not None:
-                    counts *= powers[of][..., None]
+                    counts *= powers[..., of, None]
                 # Whole weights have exact sums; those of others can exceed the whole by rounding.
-                return xp.clip(counts, 0.0, totals[of][..., None])
+                return xp.clip(counts, 0.0, totals[..., of, None])
 
             places = self.starts, self.stops, self.at_least, self.above, self.tied_share
             counts = map_rows(count_group, self.sorted_rows, *places, self.counted, xp=xp)
+            counts = xp.moveaxis(counts, 0, weights.ndim - 1)
         return RateTable(counts, totals, self.counted, self.cell_weights, self.shrinkage)
 
     def pull_back(self, weights: PerRow, table: RateTable, derivatives: RateTable) -> PerRow:

@@ -196,7 +196,7 @@ def test_few_rates_have_the_centre_of_many(monkeypatch):
     predictions = Predictions.from_arrays(classes, scores)
     bound = bind(dmf_auc(), predictions)
     area, gradient = bound.values_and_gradients(predictions.sample_weight)
-    monkeypatch.setattr(center, "_FEW_CELLS", 0)
+    monkeypatch.setattr(center, "FEW_CELLS", 0)
     expected_area, expected = bound.values_and_gradients(predictions.sample_weight)
     assert area == pytest.approx(expected_area, rel=0, abs=1e-13)
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-9 * np.abs(expected).max())

@@ -99,7 +99,7 @@ def test_counts_that_are_made_block_by_block_are_those_that_are_stored(monkeypat
     generator = np.random.default_rng(5)
     y = np.arange(300) % 6
     scores = np.round(generator.normal(size=(300, 6)) + np.eye(6)[y], 1)
-    monkeypatch.setattr(center, "_FEW_CELLS", 0)
+    monkeypatch.setattr(center, "FEW_CELLS", 0)
     stored = dmfroc.estimate("dmf_auc", y, scores)
     monkeypatch.setattr(rates, "_MOST_STORED", 0)
     made = dmfroc.estimate("dmf_auc", y, scores)

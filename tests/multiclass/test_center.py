@@ -297,12 +297,12 @@ def test_derivatives_are_finite_differences(kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("few_cells", [0, module._FEW_CELLS], ids=["many", "few"])
+@pytest.mark.parametrize("few_cells", [0, module.FEW_CELLS], ids=["many", "few"])
 @pytest.mark.parametrize("shrinkage", [1.0, 0.01])
 @pytest.mark.parametrize("kind", KINDS)
 def test_numpy_finds_what_jax_does(monkeypatch, kind, shrinkage, few_cells):
     """Few rates are worked on cell by cell, many by products."""
-    monkeypatch.setattr(module, "_FEW_CELLS", few_cells)
+    monkeypatch.setattr(module, "FEW_CELLS", few_cells)
     rates, weights = rates_and_weights(kind)
     generator = np.random.default_rng(5)
     of_rows, of_columns = generator.normal(size=(2, T)), generator.normal(size=Q)

@@ -41,7 +41,7 @@ def test_gradients_and_curvatures_are_derivatives_of_the_objective(monkeypatch):
 
     monkeypatch.setattr(rank_one, "alternate_with", kept)
     rank_one.alternate(RATES, WEIGHTS, SHRINKAGE, (ROWS, COLUMNS), 1, np)
-    by_rows, (by_columns, _) = steps[0](ROWS, COLUMNS), steps[1](ROWS, COLUMNS, 1.0)
+    by_rows, (by_columns, _) = steps[0](ROWS, COLUMNS), steps[1](ROWS, COLUMNS, np.float64(1))
     for place, found in ((0, by_rows), (1, by_columns)):
         gradient = autograd.grad(objective, place)
         second = autograd.elementwise_grad(gradient, place)  # each effect has cells of its own

@@ -78,7 +78,7 @@ def test_every_pair_is_drawn_as_often():
 )
 def test_derivatives_by_pairs_are_finite_differences(monkeypatch, pair_weights, few_cells):
     """A pair that is there 21 times among pairs that are there 20 times has the weight 21/20."""
-    monkeypatch.setattr("dmfroc.multiclass.center._FEW_CELLS", few_cells)
+    monkeypatch.setattr("dmfroc.multiclass.center.FEW_CELLS", few_cells)
     classes, scores = classes_of_different_sizes(4)
     options = CurveOptions(pair_weights, n_thresholds=9, n_pairs=4)
     table = options(Predictions.from_arrays(classes, scores)).count(np.ones(600), np)

@@ -33,17 +33,19 @@ class Statistic(ABC):
     ----------
     is_compiled : bool
         Whether JAX can count it too.
-    is_batched : bool
-        Whether NumPy can count it for several sets of weights at once.
     """
 
     is_compiled: ClassVar[bool] = True
-    is_batched: ClassVar[bool] = False
 
     @property
     def n_numbers(self) -> int:
         """How many numbers a set of weights takes beside one for each score, if they are more."""
         return 0
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether NumPy can count it for several sets of weights at once."""
+        return False
 
     def parts(self) -> Sequence[Statistic]:
         """Return statistics of some of the counts each, such that each fits a processor's cache.
