@@ -68,6 +68,7 @@ def bias_of(
     """
     predictions, units = sample
     n_classes, bias, part = len(predictions.present), 0.0, _PART_SHOWN
+    corrected = 0.0  # of a bias that halves show of the value before
     is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
     are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets and not is_unbiased
     few_decide = not is_unbiased and _depends_on_few(measure, predictions)
@@ -82,9 +83,10 @@ def bias_of(
         few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         if few or few_decide or _n_scores(predictions) <= _FEW_SCORES:
             bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
-    is_notable = np.isfinite(bias) and abs(bias) >= _NOTABLE_BIAS * error
-    bias = bias if is_notable else 0.0
-    return Bias(bias, bias / part, are_many, few_decide, is_small)
+            corrected = function.correction
+    if not abs(bias) + abs(corrected) >= _NOTABLE_BIAS * error or not np.isfinite(bias):
+        bias = corrected = 0.0
+    return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_small)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

@@ -213,14 +213,17 @@ def in_sample(
     for place, x in enumerate(measured(measures, bound, predictions, whole.sample_weight)):
         measure = measures[place]
         influences = influences_from(x, predictions, measure, allows_for_parts=allows_for_parts)
-        function = None
-        if is_of_weights:
+        function, derivatives = None, x.derivatives
+        if measure.interval.plain is not None and units.weights is None:
+            function = _before_correction(measure.interval.plain, sample, x.value)
+            derivatives = derivatives[:n]  # those of unseen rows are not of this function
+        elif is_of_weights:
             function = MeasureOfUnits(bound.only(place), sample, rows)
         elif asked[place].interval.is_of_weights:
             function = _function_of(asked[place], sample, x.value)
         of_unseen = np.zeros(len(rows.true))
         if function is not None:
-            of_unseen = _of_unseen(function, x.derivatives, n)
+            of_unseen = _of_unseen(function, derivatives, n)
         if units.shares is not None:
             influences = influences._replace(influences=units.centred(influences.influences))
         if units.weights is not None:
@@ -230,6 +233,14 @@ def in_sample(
             InSample(measure, sample, influences, moments, x.declared, function, of_unseen)
         )
     return known
+
+
+def _before_correction(plain: Measure, sample: Sample, value: float) -> MeasureOfUnits:
+    """Return a value before its correction as a function of masses, less that in the sample."""
+    rows = unseen_rows(sample.predictions)
+    function = MeasureOfUnits(bind(plain, rows.predictions), sample, rows)
+    none = np.zeros(len(rows.true))
+    return replace(function, correction=value - function.value(np.ones(function.n_units), none))
 
 
 def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUnits | None:
@@ -325,7 +336,7 @@ def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
         of_unseen=known.of_unseen,
         lost=lost_means(sums, stratum, sample),
         bias=bias.allowed,
-        is_small=_is_small(units),
+        is_small=_is_small(units) or known.measure.interval.plain is not None,
     )
 
 

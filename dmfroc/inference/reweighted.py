@@ -52,11 +52,13 @@ class MeasureOfUnits:
     sample: Sample
     rows: UnseenRows
     has_slopes: bool = True
+    correction: float = 0.0  # that is added to the value
 
     def value(self, units: PerUnit, unseen: PerUnseen) -> float:
         """Return the value."""
         with np.errstate(all="ignore"):
-            return float(self.bound.values(self._weights(units, unseen)[0])[0])
+            value = self.bound.values(self._weights(units, unseen)[0])[0]
+        return float(value) + self.correction
 
     def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes | None:
         """Return the value and its derivatives, unless weights are estimated."""
@@ -72,7 +74,7 @@ class MeasureOfUnits:
             slopes -= (np.bincount(cell, weights * slopes) / np.bincount(cell, weights))[cell]
         n = len(predictions.true)
         of_units = own.sums(slopes[:n] * predictions.sample_weight)
-        return Slopes(float(value), of_units, slopes[n:] * self.size)
+        return Slopes(float(value) + self.correction, of_units, slopes[n:] * self.size)
 
     @property
     def n_units(self) -> int:

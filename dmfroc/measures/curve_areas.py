@@ -405,7 +405,9 @@ def leave_one_out_average_precision() -> Measure:
     0.805556
     """
     summary = curve_summaries.leave_one_out_average_precision
-    return _average_precision("Average precision, leave-one-out", summary)
+    plain = _average_precision("Average precision", curve_summaries.average_precision)
+    interval = IntervalProperties(plain=plain)
+    return _average_precision("Average precision, leave-one-out", summary, interval=interval)
 
 
 @also_called("ap, average_precision_score")

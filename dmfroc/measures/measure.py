@@ -181,6 +181,9 @@ class IntervalProperties:
         values reach them, and pooled values have no scale without ends.
     debiased : Measure, optional
         The same value without the bias of independent rows, where a formula has that.
+    plain : Measure, optional
+        The same value before it was corrected for its bias, by a number of rows that other weights
+        do not change: the limits are of this one, less the correction in the sample.
     """
 
     is_unbiased: bool = False
@@ -189,6 +192,7 @@ class IntervalProperties:
     caveat: Caveat = nothing
     is_flat_at_ends: bool = False
     debiased: Measure | None = None
+    plain: Measure | None = None
 
 
 FLAT_AT_ENDS = IntervalProperties(is_flat_at_ends=True)

@@ -38,7 +38,6 @@ from dmfroc.measures.statistics.forecasts import (
     bins_with_variances,
     class_bins,
     class_bins_for_pairs,
-    few_in_bins,
     impossible_message,
     joint_top_bins,
     mean_of_rows,
@@ -466,6 +465,10 @@ def expected_calibration_error(
     return _in_bins(title, bins, n_bins, _expected_error, is_smooth=False, interval=interval)
 
 
+def _squared_gap(table: Bins, xp: Any) -> Any:
+    return 2 * _reliability(table, xp)
+
+
 def _squared_error(table: Bins, xp: Any) -> Any:
     mean = (table.weight * squared_gaps(table, xp)).sum(_BINS) / _total(table)
     return xp.maximum(mean, 0.0)
@@ -512,9 +515,8 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
         In [0, 1], or [0, 2] for more than one probability; 0 for calibrated forecasts. It has no
         bias: it is a mean over pairs of different rows of a bin, in which bins of one row do not
         count. A total below 0 is 0. Gaps within a bin cancel. The interval also holds for
-        calibrated forecasts, where the error of the value is of second order. If most bins have
-        fewer than about ten rows, it may cover a few points less than it states. The bootstrap
-        does not account for the bias of its draws.
+        calibrated forecasts, where the error of the value is of second order. The bootstrap does
+        not account for the bias of its draws.
 
     Raises
     ------
@@ -542,15 +544,13 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
             f"n_bins={n_bins} for k={k} probabilities are {n_joint:,} bins, and at most "
             f"{MOST_BINS:,} are possible: take fewer"
         )
-    bins = WithOptions(joint_top_bins, n_bins=n_bins, k=k)
-    return forecasts(
-        "Squared calibration error",
-        bins,
-        _CorrectedError(_squared_error, _slopes_of_squared_error),
-        bounds=(0.0, float(min(k, 2))),
-        obstacle=WithOptions(_fewer_than, k),
-        interval=replace(FLAT_AT_ENDS, caveat=WithOptions(few_in_bins, bins)),
-    )
+    title, bins = "Squared calibration error", WithOptions(joint_top_bins, n_bins=n_bins, k=k)
+    attributes: dict[str, Any] = {"bounds": (0.0, float(min(k, 2)))}
+    attributes["obstacle"] = WithOptions(_fewer_than, k)
+    plain = forecasts(title, bins, _squared_gap, **attributes)
+    interval = replace(FLAT_AT_ENDS, plain=plain)
+    of_pairs = _CorrectedError(_squared_error, _slopes_of_squared_error)
+    return forecasts(title, bins, of_pairs, interval=interval, **attributes)
 
 
 def _among_first(k: int, **attributes: Any) -> Measure:

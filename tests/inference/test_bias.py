@@ -5,6 +5,7 @@ import math
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.special import softmax
 from simulations import normal_scores
 
 import dmfroc
@@ -332,3 +333,29 @@ def test_leave_one_out_average_precision_counts_an_error_that_was_not_seen():
     assert found.value == 1
     assert 0.95 < found.interval[0] < 0.995
     assert found.interval[0] == pytest.approx(of_all.interval[0], abs=0.02)
+
+
+@pytest.mark.parametrize("name", ["leave_one_out_average_precision", "squared_calibration_error"])
+def test_limits_of_a_corrected_value_are_those_of_the_plain_one_less_the_correction(name):
+    """What is corrected follows from numbers of rows, which other weights do not change."""
+    classes, scores = normal_scores(1, 120, 3, 1.5)
+    scores = softmax(scores, axis=1)
+    measure, sample = get_measure(name), sample_of(Predictions.from_arrays(classes, scores))
+    found, plain = facts_in(sample, measure), facts_in(sample, measure.interval.plain)
+    correction = found.value - plain.value
+    assert abs(correction) > 0.05 * found.moments.standard_error
+    for side in (-1, 1):
+        expected = plain.limits.limit(side, 0.05) + correction
+        assert found.limits.limit(side, 0.05) == pytest.approx(expected, rel=3e-3)
+
+
+def test_a_corrected_value_reaches_as_far_as_its_halves_show_a_bias_before():
+    """Rows that are alone in their bins do not count, and halves show nothing of them."""
+    y = np.append(np.ones(150, int), [0, 0, 0, 0])
+    p = np.append(np.full(150, 0.995), [0.55, 0.65, 0.75, 0.85])  # all four in bins of their own
+    sample = sample_of(Predictions.from_arrays(y, np.stack([1 - p, p], axis=1)))
+    facts = facts_in(sample, measures.squared_calibration_error())
+    alone = (p[150:] ** 2).sum() / len(y)
+    assert facts.value == pytest.approx(150 / 154 * 0.005**2)
+    assert facts.bias.allowed == pytest.approx(-alone, rel=0.05)
+    assert facts.interval_at(0.05).high > facts.value + alone

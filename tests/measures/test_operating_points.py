@@ -141,6 +141,22 @@ def test_polytomous_discrimination_goes_through_all_sets():
     assert two == pytest.approx(MEASURES["hand_till"](Y, SCORE))
 
 
+@pytest.mark.parametrize("name", ["precision_at", "sensitivity_at", "equal_error_rate"])
+def test_slopes_at_a_point_of_scores_with_few_values_are_those_of_the_curve(name):
+    """With 400 rows the chord lies between two of the three values, where the curve is straight."""
+    y = np.arange(400) % 2
+    score = np.random.default_rng(0).choice(3, size=400, p=[0.15, 0.7, 0.15]) + 0.0
+    score[y == 1] = np.random.default_rng(1).choice(3, size=200, p=[0.05, 0.7, 0.25])
+    predictions = Predictions.from_arrays(y, score)
+    bound = bind(
+        MEASURES[name] if name != "sensitivity_at" else measures.sensitivity_at(0.6), predictions
+    )
+    _, [gradient] = bound.values_and_gradients(np.ones(400))
+    shifts = 1e-4 * np.eye(400)[:12]
+    expected = [bound.values(1 + s) - bound.values(1 - s) for s in shifts]
+    np.testing.assert_allclose(gradient[:12], np.array(expected)[:, 0] / 2e-4, rtol=1e-2, atol=1e-7)
+
+
 @pytest.mark.parametrize("decimals", [1, 8])
 def test_derivatives_of_polytomous_discrimination(decimals):
     y, scores = RNG.integers(3, size=40), np.round(RNG.random((40, 3)), decimals)

@@ -17,7 +17,6 @@ from dmfroc.measures.statistics.layout import row_slices
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
 
 LEAST_PROBABILITY = float(np.finfo(np.float64).eps)  # as which 0 counts in the log loss
-_FEW_IN_BIN = 5  # observations
 _ALONE = 1e-9  # of the pairs of rows in a bin, as rounding leaves of one row
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
 
@@ -326,17 +325,3 @@ def squared_gaps(table: Bins, xp: Any) -> Any:
     pairs = table.weight**2 - table.squared_weight
     pairs = xp.where(pairs > _ALONE * table.weight**2, pairs, 0.0)  # 0 if a row is alone
     return divide((table.outcome - table.forecast) ** 2 - table.squared, pairs, xp)
-
-
-def few_in_bins(bins: Callable[..., BinnedForecasts], predictions: Predictions) -> str | None:
-    """Say that most of the error is in bins of so few rows that others like them may be unseen."""
-    table = bins(predictions).count(predictions.sample_weight, np)
-    n = divide(table.weight**2, table.squared_weight, np)
-    errors = divide((table.outcome - table.forecast) ** 2, table.weight, np)
-    if not errors[n < _FEW_IN_BIN].sum() > errors.sum() / 2:
-        return None
-    return (
-        f"most of the gap between forecasts and outcomes is in bins of fewer than {_FEW_IN_BIN} "
-        "observations, and one alone in its bin does not count: the interval may cover 50 to 85 % "
-        "instead of 95"
-    )
