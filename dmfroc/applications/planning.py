@@ -17,14 +17,12 @@ from dmfroc.extend import (
     MANY_FREEDOM,
     Column,
     DataFrame,
-    Nothing,
     Result,
     Table,
     as_frame,
     as_predictions,
     caveats,
     check_level,
-    check_options,
     checked_same_observations,
     encoded_judge,
     get_measure,
@@ -212,7 +210,6 @@ def plan(
     groups: Any = None,
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
-    **others: Nothing,
 ) -> Plan:
     """Say how many cases a test set needs.
 
@@ -283,7 +280,6 @@ def plan(
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
-    check_options(plan, others)
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "level": level}
         options |= {"judge": judge, "groups": groups, "folds": folds}
