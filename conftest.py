@@ -9,6 +9,7 @@ import pytest
 from _pytest.doctest import DoctestItem
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+collect_ignore_glob = ["dmfroc/*__init__.py"]  # where public functions are a second time
 _parse = doctest.DocTestParser.parse
 
 

@@ -238,7 +238,7 @@ PUBLIC = {
 
 def example(function):
     """Return what the examples in a docstring compute."""
-    [test] = doctest.DocTestFinder(recurse=False).find(function)
+    [test] = doctest.DocTestFinder(recurse=False).find(inspect.unwrap(function))
     names = dict(test.globs)
     for line in test.examples:
         exec(line.source, names)

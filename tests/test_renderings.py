@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from pages import page_parts
 
 import dmfroc
+from dmfroc._kit.text import on_one_line
 from dmfroc.results.table import Column, Table
 from dmfroc.results.writers import as_frame, as_records
 
@@ -595,7 +596,7 @@ def test_text_of_a_comparison(comparison):
     digits = len(re.search(r"\d\.(\d+)", line)[1])
     assert digits > 2
     low, high = (f"{end:.{digits}f}" for end in interval)
-    assert f"adjusted for its selection {low} to {high}\n" in text
+    assert f"adjusted for its selection {low} to {high} " in on_one_line(text)
 
 
 @pytest.mark.slow

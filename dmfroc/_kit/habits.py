@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, wraps
 from importlib.resources import files
-from inspect import signature
+from inspect import Parameter, signature
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -82,11 +82,51 @@ def unknown_option(function: str, name: str, known: Iterable[str]) -> str:
     return f"{function}() got an unexpected keyword argument {name!r}{hint}"
 
 
+def explained(function: Callable[..., Any], package: str) -> Callable[..., Any]:
+    """Return a public function of a package whose errors about its arguments say how to call it."""
+
+    @wraps(function)
+    def public(*given: Any, **named: Any) -> Any:
+        try:
+            return function(*given, **named)
+        except TypeError:
+            if message := _wrong_call(function, given, named):
+                raise TypeError(message) from None
+            raise
+
+    public.__module__ = package  # where pickle finds it
+    return public
+
+
+def _wrong_call(
+    function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
+) -> str | None:
+    """Say what is wrong if a function has no such argument, or takes fewer without a name."""
+    arguments, name = signature(function).parameters, function.__name__
+    kinds = {x: argument.kind for x, argument in arguments.items()}
+    takes_any = Parameter.VAR_KEYWORD in kinds.values()
+    if unknown := [x for x in named if x not in arguments and not takes_any]:
+        return unknown_option(name, unknown[0], arguments)
+    first = [x for x, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
+    if len(given) <= len(first) or Parameter.VAR_POSITIONAL in kinds.values():
+        return None
+    shapes = [re.search(rf"^ *{x} : (.*)$", function.__doc__ or "", re.MULTILINE) for x in first]
+    meant = [f"{x} is {shape[1]}" for x, shape in zip(first, shapes, strict=True) if shape]
+    others = [f"{x}=" for x, kind in kinds.items() if kind is Parameter.KEYWORD_ONLY]
+    return (
+        f"{name}() takes {len(first)} argument{'s' * (len(first) > 1)} without a name, but "
+        f"{len(given)} were given: call {name}({', '.join(first)})"
+        + (f", where {', and '.join(meant)}" if meant else "")
+        + (f"; others have names: {', '.join(others)}" if others else "")
+    )
+
+
 def _hint(name: str, known: list[str]) -> str:
     if remedy := remedy_of(name, known):
         return f": pass {remedy}"
     explained = table("explained")
     alike = [x for x in names_alike(name) if x in known]
+    alike = [x for x in alike if x.rstrip("s") == name.rstrip("s")] or alike
     meant = [f"{x}=, {explained[x]}" if x in explained else f"{x}=" for x in alike]
     if meant:
         return f": pass {' or '.join(meant)}"

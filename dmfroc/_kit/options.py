@@ -163,7 +163,11 @@ def is_traced(values: Any) -> bool:
 def traced(what: str) -> TypeError:
     """Return the error about a value that JAX traces: which function takes such values."""
     frames, frame = [sys._getframe(1)], sys._getframe(1)
-    while frame.f_back and str(frame.f_back.f_globals.get("__name__")).startswith("dmfroc."):
+    while (
+        frame.f_back
+        and (room := str(frame.f_back.f_globals.get("__name__"))).startswith("dmfroc.")
+        and room != "dmfroc._kit.habits"  # which calls public functions
+    ):
         frames.append(frame := frame.f_back)
     names = [frame.f_code.co_name.removesuffix("_score") for frame in frames[-2:]]
     measure = frames[-1].f_locals.get("measure", frames[-1].f_locals.get("self"))

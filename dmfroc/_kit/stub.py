@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec, resolve_name
+from types import FunctionType
 from typing import Any
 
 from dmfroc._kit.global_state import undisturbed
-from dmfroc._kit.habits import line_near
+from dmfroc._kit.habits import explained, line_near
 
 
 class NoName(AttributeError):
@@ -65,6 +66,8 @@ def names_of_stub(
             if home == package:  # a module of the package itself
                 return import_module(f"{package}.{name}")
             value = getattr(import_module(home), name)
+        if isinstance(value, FunctionType):
+            value = explained(value, package)
         setattr(sys.modules[package], name, value)
         return value
 

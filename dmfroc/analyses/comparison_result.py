@@ -26,7 +26,7 @@ from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables
-MANY, _LINES = 6, 14  # classifiers, from which on not all differences are shown
+MANY = 6  # classifiers, from which on only the differences from the best are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -327,8 +327,8 @@ class Comparison(NamedEstimates):
         own = {x: getattr(self, x) for x in self.json_names}
         return {**next(iter(samples), {}), **own, "best_set": self.best_set()}
 
-    def tables(self) -> list[Table]:
-        """Return the classifiers, their differences, and their most probable orders."""
+    def _classifiers(self) -> list[Column]:
+        """Return the columns of the classifiers, in their order."""
         interval = f"{100 * self.level:g} % interval"
         estimates, best = self.estimates.values(), self.best_set()
         may_be_best = "may be best" if len(estimates) > 2 else ""
@@ -345,6 +345,23 @@ class Comparison(NamedEstimates):
         if any(e.error_bound for e in estimates):
             bounds = [e.error_bound for e in estimates]
             classifiers.append(Column("error_bound", "binning error", bounds, "bound"))
+        return classifiers
+
+    def _behind_best(self) -> list[Column]:
+        """Return the same, the best one first, and how far it is ahead of each of the others."""
+        ranked = self.best_first()
+        behind = ranked.differences[: len(self.estimates) - 1]
+        title = f"best {'/' if self.scale == 'ratio' else '-'} it"
+        adjusted = f"adjusted p ({'max-T' if self.simultaneous else 'Holm'})"
+        p_values = [None, *(d.adjusted_p_value for d in behind)]
+        return [
+            *ranked._classifiers(),
+            Column("difference", title, [None, *(d.value for d in behind)]),
+            Column("adjusted_p_value", adjusted, p_values, "p_value"),
+        ]
+
+    def tables(self) -> list[Table]:
+        """Return the classifiers, their differences, and their most probable orders."""
         title = f"Differences in {self.title}, A minus B"
         if self.scale == "ratio":
             title = f"Ratios of {self.title}, A over B; standard errors are those of logarithms"
@@ -367,17 +384,16 @@ class Comparison(NamedEstimates):
             Column("probability", "probability", [p for _, p in probable], "probability"),
         ]
         order = Table("order_probabilities", "Order of the classifiers", orders)
-        if (n := len(estimates)) >= MANY:  # the best against the others first, the closest before
-            leader = list(self.estimates)[self._order[0]]
-            apart = [(leader not in (d.first, d.second), abs(d.value)) for d in self.differences]
-            first = sorted(range(len(apart)), key=apart.__getitem__)
-            few: dict[str, Any] = {"n_printed": max(3, _LINES - n), "order": first}
-            differences, better_first = (replace(x, **few) for x in (differences, better_first))
-            order = replace(order, n_printed=1)
-        if self.hypothesis.is_two_sided:
-            differences = replace(differences, as_printed=better_first)
         values = f"{self.title}, {self.method}"
-        tables = [Table("estimates", values, classifiers, is_by_name=True), differences, order]
+        classifiers = Table("estimates", values, self._classifiers(), is_by_name=True)
+        if is_two_sided := self.hypothesis.is_two_sided:
+            differences = replace(differences, as_printed=better_first)
+        if len(self.estimates) >= MANY:
+            order = replace(order, n_printed=0)
+            differences = replace(differences, n_printed=0 if is_two_sided else _MOST_ORDERS)
+            beside = replace(classifiers, columns=self._behind_best())
+            classifiers = replace(classifiers, as_printed=beside if is_two_sided else None)
+        tables = [classifiers, differences, order]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))
         return tables
@@ -390,6 +406,8 @@ class Comparison(NamedEstimates):
     def where_rules_differ(self) -> list[str]:
         """Say which classifiers and differences two rules decide otherwise, and what to cite."""
         pairs, error, tested = self.differences, 1 - self.level, self.tested_value
+        if (n := len(self.estimates)) >= MANY:
+            pairs = self.best_first().differences[: n - 1]
         apart = [
             d.name
             for d in pairs

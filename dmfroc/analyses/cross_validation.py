@@ -9,8 +9,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing as rows_of
 
-from dmfroc._kit.habits import check_options
-from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, integer, seed_of
 from dmfroc._kit.progress import track
 from dmfroc.analyses.catalogue import Measures
@@ -37,7 +35,6 @@ def cross_validate(
     method: Method | IntervalMethod | None = None,
     level: float = DEFAULT_LEVEL,
     random_state: RandomState = 0,
-    **others: Nothing,
 ) -> Evaluation:
     """Cross-validate a scikit-learn classifier, and evaluate its out-of-fold scores.
 
@@ -92,7 +89,6 @@ def cross_validate(
     warning: the rarest class has 48 observations in all folds, whose fits depend on
     each other: 95 % intervals of so few hold in 88 to 96 % of samples
     """
-    check_options(cross_validate, others)
     rows, of_y = Rows(X, "X"), y
     check_estimator(estimator)
     X, y = checked(X, y)

@@ -10,8 +10,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from dmfroc._kit.arrays import PerThreshold
-from dmfroc._kit.habits import check_options
-from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import function_of, numbers, refuse
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import one_blas_thread
@@ -177,7 +175,6 @@ def decision_curve(
     stratify: bool | None = None,
     level: float = DEFAULT_LEVEL,
     follow_up: FollowUp[float] | None = None,
-    **others: Nothing,
 ) -> DecisionCurve | ResultsByName[DecisionCurve]:
     """Return the decision curve of a classifier, with bands and its lead over the baselines.
 
@@ -234,7 +231,6 @@ def decision_curve(
     >>> curve.benefit.value.round(3)
     array([0.219, 0.11 , 0.032])
     """
-    check_options(decision_curve, others)
     given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
     given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
     given |= {"needs": "probabilities", "by_fold": True}

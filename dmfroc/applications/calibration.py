@@ -22,12 +22,10 @@ from dmfroc.extend import (
     IntPerRow,
     Jackknife,
     Name,
-    Nothing,
     RandomState,
     Result,
     Scores,
     Table,
-    check_options,
     equals_p_value,
     estimates_of,
     impossible_message,
@@ -160,7 +158,6 @@ def calibration_tests(
     n_draws: int = 999,
     random_state: RandomState = 0,
     follow_up: FollowUp[float] | None = None,
-    **others: Nothing,
 ) -> CalibrationTests:
     """Test whether probabilities are calibrated.
 
@@ -224,7 +221,6 @@ def calibration_tests(
     >>> wrong.tests["intercept_and_slope"].p_value
     0.001
     """
-    check_options(calibration_tests, others)
     n_draws = integer("n_draws", n_draws, _FEWEST_DRAWS)
     seed = seed_of(random_state)
     given = {"labels": labels, "needs": "probabilities"}

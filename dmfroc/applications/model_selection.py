@@ -110,6 +110,15 @@ class MeasureScorer(BaseEstimator):  # type: ignore[misc]
     __call__ = score
 
 
+class _Scorers(dict[str, MeasureScorer]):
+    """Scorers by name, one a line where they are printed."""
+
+    def __repr__(self) -> str:
+        size = max(map(len, self), default=0)
+        lines = (f"{name:{size}}   scorer of {x.measure.title}" for name, x in self.items())
+        return "\n".join(lines)
+
+
 def scorers(measures: Any = ("dmf_auc", "hand_till", "informedness")) -> dict[str, MeasureScorer]:
     """Return measures as scorers, for ``scoring=`` of scikit-learn's functions.
 
@@ -121,7 +130,7 @@ def scorers(measures: Any = ("dmf_auc", "hand_till", "informedness")) -> dict[st
     Returns
     -------
     dict of str to MeasureScorer
-        By name of the measure; errors as negative scores, ``"neg_..."``.
+        By name of the measure; errors as negative scores, ``"neg_..."``. It prints as a table.
 
     Raises
     ------
@@ -143,10 +152,9 @@ def scorers(measures: Any = ("dmf_auc", "hand_till", "informedness")) -> dict[st
         three_classes = Predictions.from_arrays([0, 1, 2], np.eye(3))
         named = [m for m in MEASURES.values() if m.applies_to(three_classes)]
     chosen = map(get_measure, named)
-    return {
-        measure.name if measure.greater_is_better else f"neg_{measure.name}": MeasureScorer(measure)
-        for measure in chosen
-    }
+    return _Scorers(
+        (x.name if x.greater_is_better else f"neg_{x.name}", MeasureScorer(x)) for x in chosen
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,7 +16,6 @@ from dmfroc.extend import (
     MANY_FREEDOM,
     Column,
     DataFrame,
-    Nothing,
     PerClass,
     Result,
     Table,
@@ -24,7 +23,6 @@ from dmfroc.extend import (
     as_predictions,
     caveats,
     check_level,
-    check_options,
     checked_same_observations,
     encoded_judge,
     get_measure,
@@ -210,7 +208,6 @@ def plan(
     groups: Any = None,
     judge: Any = None,
     level: float = DEFAULT_LEVEL,
-    **others: Nothing,
 ) -> Plan:
     """Say how many cases a test set needs.
 
@@ -281,7 +278,6 @@ def plan(
     >>> found.n > 500, found.half_width(found.n) <= 0.02 < found.half_width(found.n - 3)
     (True, True)
     """
-    check_options(plan, others)
     if isinstance(half_width, Mapping):
         options: dict[str, Any] = {"prevalence": prevalence, "level": level}
         options |= {"judge": judge, "groups": groups, "folds": folds}

@@ -16,7 +16,6 @@ from dmfroc.extend import (
     Column,
     Direction,
     IntPerRow,
-    Nothing,
     Options,
     PerRow,
     RandomState,
@@ -25,7 +24,6 @@ from dmfroc.extend import (
     Table,
     Units,
     check_level,
-    check_options,
     choice,
     class_shares,
     digits,
@@ -230,7 +228,6 @@ def choose_threshold(
     n_draws: int = 1000,
     random_state: RandomState = 0,
     follow_up: FollowUp[float] | None = None,
-    **others: Nothing,
 ) -> ThresholdChoice | ResultsByName[ThresholdChoice]:
     """Choose a threshold, with intervals of the threshold and of its value for new observations.
 
@@ -299,7 +296,6 @@ def choose_threshold(
     >>> bool(low < 0.75 < high)
     True
     """
-    check_options(choose_threshold, others)
     choice("by", by, get_args(Criterion))
     for name, value in (("at_least", at_least), ("cost_fp", cost_fp), ("cost_fn", cost_fn)):
         allowed = ("specificity", "sensitivity") if name == "at_least" else ("cost",)

@@ -60,7 +60,8 @@ class _Command(click.Command):
         # Standard input is read but once, and a report needs all scores
         if is_printed and "stdin" not in ctx.meta and not ctx.params.get("scan"):
             with contextlib.suppress(OSError):
-                click.echo(f"Next: {_line_of_report(ctx)}", err=True)
+                gap = "\n" * sys.stdout.isatty()
+                click.echo(f"{gap}Next: {_line_of_report(ctx)}", err=True)
         return status
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

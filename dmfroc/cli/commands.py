@@ -512,7 +512,7 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
 def measures(patterns: Sequence[str]) -> None:
-    """List the measures: range, value under chance, and how their intervals are found."""
+    """List the measures: their range, and value under chance; --json has more."""
     table = dmfroc.measures.measure_table().reset_index()
     texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
     for pattern in patterns:
@@ -523,7 +523,7 @@ def measures(patterns: Sequence[str]) -> None:
         return
     if table.empty:
         raise ValueError(f"no measure has {listing(patterns)} in its name, title or family")
-    columns = ["measure", "title", "family", "low", "high", "chance", "interval"]
+    columns = ["measure", "title", "low", "high", "chance"]
     rows = [
         [f"{x:.3g}" if isinstance(x, float) else str(x) for x in row]
         for row in table[columns].itertuples(index=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -45,6 +46,15 @@ def _measures_that_begin(_: object, __: object, incomplete: str) -> list[str]:
 
 def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
     return click.Option(flag.split(), metavar=metavar, help=help, **others)
+
+
+def _numbers(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> list[float]:
+    """Return the numbers of an option, separated by commas or by repeating it."""
+    try:
+        return [float(x) for text in texts for x in text.split(",")]
+    except ValueError:
+        remedy = f"give numbers separated by commas, such as {option.opts[0]} 0.2,0.5"
+        raise click.BadParameter(f"{','.join(texts)!r}: {remedy}", context, option) from None
 
 
 def _flag(flag: str, help: str) -> click.Option:
@@ -102,17 +112,17 @@ FOLLOW_UP = [
     _option(
         "--horizon",
         "T",
-        "With --time: when outcomes are looked at; several by repeating the option.",
+        "With --time: when outcomes are looked at; several separated by commas.",
         multiple=True,
-        type=float,
+        callback=_numbers,
     ),
 ]
 THRESHOLDS = _option(
     "--threshold thresholds",
     "P",
-    "Threshold probability. Several by repeating the option. Default: 0.01 to 0.99.",
+    "Threshold probability. Several separated by commas. Default: 0.01 to 0.99.",
     multiple=True,
-    type=float,
+    callback=_numbers,
 )
 _COLUMNS = [
     _option("--label", "COLUMN", "Observed classes.", required=True),

@@ -227,8 +227,8 @@ def roc_curve(cases: Cases) -> Curve:
     Examples
     --------
     >>> curve = roc_curve([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2])
-    >>> curve
-    Curve(roc of 1: 6 points, area 0.8333)
+    >>> round(curve.area, 4)
+    0.8333
     >>> round(curve.integral("left"), 4), round(curve.integral("right"), 4)
     (0.7778, 0.8889)
     >>> fpr, tpr, thresholds = curve

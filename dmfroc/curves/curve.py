@@ -110,10 +110,6 @@ class Curve(AttributeTables):
             x, y, thresholds = (values[kept][::-1] for values in (x, y, thresholds))
         return iter((x, y, thresholds))
 
-    def __repr__(self) -> str:
-        area = "" if self.area is None else f", area {self.area:.4g}"
-        return f"Curve({self.kind} of {self.label!r}: {len(self.x)} points{area})"
-
 
 def integrate(x: PerThreshold, y: PerThreshold, rule: Rule) -> float:
     """Return the integral of y over x; stretches without an area count for nothing."""

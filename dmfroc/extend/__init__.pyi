@@ -35,9 +35,6 @@ from .._kit.files import (
     written as written,
 )
 from .._kit.habits import (
-    check_options as check_options,
-)
-from .._kit.habits import (
     names_alike as names_alike,
 )
 from .._kit.later import (

@@ -172,6 +172,13 @@ def from_library(values: Any, what: str) -> Any:
         raise ValueError(f"{what} has duplicate column names; rename them ({reason})") from error
     if not isinstance(table, nw.DataFrame | nw.Series):
         return None
+    if isinstance(table, nw.DataFrame) and len(table.columns) == 1:
+        [name] = map(str, table.columns)
+        if separator := next(filter(name.__contains__, ";\t"), ""):
+            raise ValueError(
+                f"{what} has a single column, named {name!r}: read its file by "
+                f"pandas.read_csv(path, sep={separator!r}), or rename the column"
+            )
     kind = type(table.dtype).__name__ if isinstance(table, nw.Series) else ""
     if kind in ("Struct", "Array", "List"):
         library = type(values).__module__.partition(".")[0] if kind == "Struct" else kind

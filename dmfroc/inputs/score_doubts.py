@@ -28,6 +28,7 @@ _EXCHANGED = 4.0  # standard errors by which rows of exchanged classes exceed th
 _WORSE = -3.0  # standard errors below it, of one of several columns
 _OPPOSITE = -0.5  # correlation of the scores of two classes
 _NEAR = 3  # rows by which a share among the others differs at most
+_SEVERAL, _SMALL = 0.2, 10  # of rows, or probability; percent
 _REVERSED = -2.3  # and of a single score: one in a hundred scores without information
 _SPEAKS_OF_FEATURES = r"\b(x|v|feat\w*|var|variable|attr\w*|input|covariate|predictor)\b"
 _SPEAKS_OF_SCORES = (
@@ -193,6 +194,8 @@ def outside_message(scores: Floats, source: Source) -> str | None:
     """
     if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
         return None
+    if mixed := percent_message(scores, source):
+        return mixed
     is_single = scores.shape[1] == 1
     if is_single:
         is_share = (scores[:, 0] >= 0) & (scores[:, 0] <= 1)
@@ -217,6 +220,33 @@ def outside_message(scores: Floats, source: Source) -> str | None:
         f"{np.count_nonzero(is_outside)} of {len(scores)} rows of {source.scores} have scores "
         f"outside 0 to 1, first {source.row(row)} with {listing(scores[row].tolist())}, although "
         "most rows are probabilities: if these are codes for missing values, drop the rows"
+    )
+
+
+def percent_message(scores: Floats, source: Source) -> str | None:
+    """Say which rows seem to be percent while all others are probabilities."""
+    if scores.min() < 0 or scores.max() > 100 * (1 + ROUNDING):
+        return None
+    sums = np.einsum("ij->i", scores)
+    if scores.shape[1] > 1:
+        is_percent, is_share = (abs(sums / total - 1) <= ROUNDING for total in (100, 1))
+    else:
+        is_percent, is_share = sums > 1, sums <= 1
+        shares, percents = sums[is_share], sums[is_percent]
+        if len(scores) < _MANY or min(len(shares), len(percents)) < _SEVERAL * len(scores):
+            return None
+        if np.ptp(percents) == 0 or (shares % 1 == 0).all():  # codes, and counts
+            return None
+        # Other positive scores have many near 0, or between both kinds
+        if np.median(shares) < _SEVERAL or np.mean(percents < _SMALL) > _SEVERAL:
+            return None
+    if not (is_percent.any() and is_share.any() and (is_percent | is_share).all()):
+        return None
+    row = int(is_percent.argmax())
+    return (
+        f"divide {np.count_nonzero(is_percent)} of {len(scores)} rows of {source.scores} by 100 if "
+        f"they are percent, first {source.row(row)} with {listing(scores[row].tolist())}: all "
+        "others are probabilities, and ranks compare all rows"
     )
 
 

@@ -32,6 +32,7 @@ from dmfroc.measures.measure import classes_message, no_hard_labels, undefined_v
 from dmfroc.measures.statistics.confusion import confusion_counts
 from dmfroc.results.result import Result
 from dmfroc.results.table import Column, Table
+from dmfroc.results.writers import as_text
 
 Rows = Literal["predicted", "true"]
 
@@ -130,9 +131,11 @@ class ContingencyTable(Result):
         >>> ContingencyTable.from_matrix(
         ...     confusion_matrix(y_true, y_pred), rows="true", labels=["a", "b"]
         ... )
-        ContingencyTable(3 in 2 classes: 'a', 'b'; rows are predicted)
-        [[0. 0.]
-         [1. 2.]]
+        ContingencyTable(3 in 2 classes; rows are predicted, columns true)
+        predicted   a   b
+        ─────────────────
+        a           0   0
+        b           1   2
         """
         if hasattr(matrix, "index") and hasattr(matrix, "columns"):
             index, columns = list(matrix.index), list(matrix.columns)
@@ -267,9 +270,11 @@ class ContingencyTable(Result):
         Examples
         --------
         >>> ContingencyTable.from_labels(["a", "b", "b"], ["a", "b", "a"])
-        ContingencyTable(3 in 2 classes: 'a', 'b'; rows are predicted)
-        [[1. 1.]
-         [0. 1.]]
+        ContingencyTable(3 in 2 classes; rows are predicted, columns true)
+        predicted   a   b
+        ─────────────────
+        a           1   1
+        b           0   1
         """
         return cls.from_predictions(
             Predictions.from_labels(y_true, y_pred, labels=labels, sample_weight=sample_weight)
@@ -316,9 +321,8 @@ class ContingencyTable(Result):
         return float(self.counts.sum())
 
     def __repr__(self) -> str:
-        names = ", ".join(map(repr, self.labels))
-        head = f"{self.total:g} in {self.n_classes} classes: {names}; rows are predicted"
-        return f"{type(self).__name__}({head})\n{self.counts}"
+        head = f"{self.total:g} in {self.n_classes} classes; rows are predicted, columns true"
+        return f"{type(self).__name__}({head})\n{as_text(self._counted)}"
 
     __str__ = __repr__
 
@@ -327,11 +331,17 @@ class ContingencyTable(Result):
         """The conventions behind measures of classes that do not occur or are not predicted."""
         return tuple(filter(None, self._conventions()))
 
+    @property
+    def _counted(self) -> Table:
+        kind: Literal["count", "number"] = "number" if (self.counts % 1).any() else "count"
+        counts = [Column("predicted", "predicted", self.labels, "name")]
+        for label, x in zip(map(str, self.labels), self.counts.T, strict=True):
+            counts.append(Column(label, label, x.tolist(), kind))
+        return Table("counts", "Counts", counts)
+
     def tables(self) -> list[Table]:
         """Return the counts, the measures, and those of each class against the rest."""
         names, of_classes = list(map(str, self.labels)), self.class_values
-        counts = [Column("predicted", "predicted", self.labels, "name")]
-        counts += [Column(k, k, x.tolist()) for k, x in zip(names, self.counts.T, strict=True)]
         values = [
             Column("measure", "measure", self.values, "name"),
             Column("value", "value", self.values.values()),
@@ -340,7 +350,7 @@ class ContingencyTable(Result):
         classes = [Column("measure", "measure", of_classes, "name")]
         classes += [Column(k, k, x) for k, x in zip(names, by_class, strict=True)]
         return [
-            Table("counts", "Counts", counts),
+            self._counted,
             Table("measures", "Measures", values, is_by_name=True),
             Table("classes", "Measures of each class against the rest", classes, is_by_name=True),
         ]

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.arrays import AnyArray, Scalar
 from dmfroc._kit.global_state import undisturbed
-from dmfroc.multiclass.by_products import PerHalf, Products
+from dmfroc.multiclass.by_products import Products
 from dmfroc.multiclass.rank_one import CellwiseRates, Center, drawn_in, first_guess
 
 _MAX_SWEEPS = 1000

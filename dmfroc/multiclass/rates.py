@@ -10,7 +10,6 @@ from jaxtyping import Float, Int, Integer, Shaped
 
 from dmfroc._kit.arrays import (
     AnyArray,
-    AnyPerRow,
     IntPerRow,
     PerRow,
     Scalar,

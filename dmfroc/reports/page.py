@@ -244,6 +244,7 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         classifiers,
         title=f"Classifiers, with {percent} intervals",
         columns=[*classifiers.columns, *others],
+        as_printed=None,
     )
     rows, pictures = value_rows(comparison), []
     if len(rows) > 2:

@@ -99,7 +99,7 @@ def page(
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
     context = {
-        "tables": [page_table(table.to_print) for table in result.tables()],
+        "tables": [page_table(x.to_print) for x in result.tables() if x.n_printed],
         "head": [*result.head(), *design_lines(result.design)],
         "foot": result.foot(),
         "warnings": result.warnings,

@@ -16,7 +16,7 @@ from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Result, Valued
 from dmfroc.results.table import Column, Name, Table, rounded
-from dmfroc.results.text import common, design_lines, format_interval, warning_lines
+from dmfroc.results.text import common, design_lines, format_interval, paragraphs, warning_lines
 
 if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
@@ -141,7 +141,7 @@ class Estimate(Valued, Result):
             + (f"; binning error at most {self.error_bound:.1e})" if self.error_bound else ")")
         )
         remarks = warning_lines(self.warnings if warnings else ())
-        return "\n".join([line, *design_lines(self.design), *remarks])
+        return "\n".join([*paragraphs([line, *design_lines(self.design)]), *remarks])
 
 
 class NamedEstimates(Result, Mapping[str, Estimate]):

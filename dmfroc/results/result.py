@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from dmfroc._kit.habits import Hinted
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import printable
+from dmfroc.inputs.messages import shortened
 from dmfroc.results.table import Column, Name, Table, spread
-from dmfroc.results.text import design_lines, in_words, warning_lines
+from dmfroc.results.text import design_lines, in_words, paragraphs, warning_lines
 from dmfroc.results.writers import (
     as_frame,
     as_json,
@@ -87,12 +88,12 @@ def sample_attributes(predictions: Predictions) -> dict[str, Any]:
 
 def attributed(remarks: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Return each warning once, with the classifiers that it concerns unless that is all."""
-    concerned: dict[str, list[str]] = {}
+    concerned: dict[str, dict[str, None]] = {}
     for name, of_classifier in remarks.items():
         for remark in of_classifier:
-            concerned.setdefault(remark, []).append(printable(name))
+            concerned.setdefault(remark, {})[printable(name)] = None
     return tuple(
-        remark if len(names) == len(remarks) else f"{', '.join(names)}: {remark}"
+        remark if len(names) == len(remarks) else f"{shortened([*names])}: {remark}"
         for remark, names in concerned.items()
     )
 
@@ -221,9 +222,15 @@ class Result(Hinted, ABC):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the tables as plain text, with or without warnings and all rows of long tables."""
-        tables = [as_text(table, all_rows=all_rows) for table in self.tables()]
-        head = [*self.head(), *design_lines(self.design)]
-        parts = ["\n".join(head), *tables, "\n".join(self.foot())]
+        tables, hidden = [], []
+        for table in self.tables():
+            if table.n_printed or all_rows:
+                tables.append(as_text(table, all_rows=all_rows))
+            else:
+                what = f"{len(table.rows)} {table.key.replace('_', ' ')}"
+                hidden.append(f"{what}: see to_pandas({table.key!r})")
+        head = paragraphs([*self.head(), *design_lines(self.design)])
+        parts = ["\n".join(head), *tables, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
         if warnings:
             parts.append("\n".join(warning_lines(self.warnings)))
         return "\n\n".join(filter(None, parts))
@@ -375,7 +382,7 @@ def _shown(result: Any) -> Iterator[tuple[str, Any]]:
 
 def _column(name: str, cells: list[Any]) -> Column:
     kinds = {type(x) for x in cells}
-    title = _TITLES.get(name, name.replace("_", " "))
+    title = _TITLES.get(name, name.replace("_", " ")) if kinds != {type(None)} else ""
     if kinds == {int} and not name.startswith("label"):
         return Column(name, title, cells, "count")
     return Column(name, title, cells, "number" if kinds == {float} else "name")

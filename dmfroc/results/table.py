@@ -92,7 +92,7 @@ class Table:
     is_by_name : bool
         Whether the first column identifies the rows: it is the index of a data frame then.
     n_printed : int
-        As many rows are printed of a longer table.
+        As many rows are printed of a longer table; of 0 only where they all are.
     order : sequence of int
         The rows that are printed of a longer table, by default the first ones. They may be in the
         order of their importance, or `spread` over a curve.

@@ -21,8 +21,17 @@ _SMALLEST_P_VALUE = 1e-300  # smaller ones are lost in floating point
 
 
 def warning_lines(warnings: Iterable[str]) -> list[str]:
-    """Return each warning as a line of its own."""
-    return [f"warning: {warning}" for warning in warnings]
+    """Return each warning as a paragraph of its own."""
+    return paragraphs(f"warning: {warning}" for warning in warnings)
+
+
+def paragraphs(lines: Iterable[str]) -> list[str]:
+    """Return each line with breaks between words where a terminal ends."""
+    how: Any = dict(subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return [
+        textwrap.fill(x, int(LINE) * len(x) // size, **how) if (size := width(x)) > LINE else x
+        for x in lines
+    ]
 
 
 def common(facts: Sequence[Any]) -> Any:

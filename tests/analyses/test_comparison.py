@@ -11,6 +11,7 @@ from simulations import classifiers, normal_scores
 
 import dmfroc
 from dmfroc import Predictions, compare, estimate
+from dmfroc._kit.text import on_one_line
 from dmfroc.analyses.evidence import METHODS
 from dmfroc.extend import influences
 from dmfroc.inference.influences import moments_of
@@ -213,12 +214,20 @@ def test_many_classifiers_show_what_decides_who_is_best():
     for d in sorted_one.differences:
         assert d.value == pytest.approx(apart[frozenset((d.first, d.second))], abs=1e-15)
     lines = str(result).splitlines()
-    at = lines.index("and 63 more differences: see to_pandas('differences')")
-    assert at < 22
-    shown = sorted(abs(d.value) for d in sorted_one.differences[:11])[:3]
-    printed = [line.split() for line in lines[at - 3 : at]]
-    assert all(best in (a, b) for a, b, *_ in printed)
-    assert [abs(float(x[2])) for x in printed] == pytest.approx(shown, abs=1e-4)
+    assert lines[14:17] == [
+        "",
+        "66 differences: see to_pandas('differences')",
+        "10 order probabilities: see to_pandas('order_probabilities')",
+    ]
+    assert len(lines) <= 25
+    ranked = [line.split() for line in lines[2:14]]
+    assert [x[0] for x in ranked] == [*sorted_one.estimates]
+    behind = sorted_one.differences[:11]
+    assert [float(x[6]) for x in ranked[1:]] == [round(d.value, 4) for d in behind]
+    assert [float(x[7]) for x in ranked[1:]] == pytest.approx(
+        [d.adjusted_p_value for d in behind], rel=0.06
+    )
+    assert "order, best first" in result.as_text(all_rows=True)
     assert len(result.plot().ax_.get_yticks()) == 11
     assert [d.value for d in result.differences] == [*result.to_pandas()["difference"]]
 
@@ -235,8 +244,8 @@ def test_six_classifiers_have_fifteen_differences():
     text = str(result)
     for name in scores:
         assert f"\n{name} " in text
-    assert "p-value" in text
-    assert "order, best first" in text
+    assert "best - it" in text
+    assert "15 differences: see to_pandas('differences')" in text
 
 
 # What belongs together
@@ -659,7 +668,8 @@ def test_smaller_errors_are_better_where_better_is_tested():
     assert difference.value < 0
     assert difference.p_value < 0.01
     assert difference.probability_better > 0.99
-    assert "A - B < 0.05, that is, A is not worse than B by 0.05 or more" in str(result)
+    claim = "A - B < 0.05, that is, A is not worse than B by 0.05 or more"
+    assert claim in on_one_line(str(result))
     assert "P(A better)" in str(result)
 
 
@@ -710,7 +720,7 @@ def test_what_is_tested_is_said_everywhere():
     assert claim in data["tested"]
     assert (data["alternative"], data["margin"]) == ("greater", 0.05)
     assert data["differences"][0]["interval"][1] is None  # JSON has no infinity
-    assert claim in str(result)
+    assert claim in on_one_line(str(result))
     assert "95 % limit (margin 0.05)" in str(result)
     assert claim.replace(">", "&gt;") in result._repr_html_()
     [sentence] = comparison_verdict(result)
@@ -810,8 +820,9 @@ def test_a_print_says_by_which_rule_a_classifier_is_excluded_as_the_best():
     found = compare(y, scores)
     assert found.best_set() == ("a", "b")
     assert found.differences[1].adjusted_p_value > 0.05
-    assert "\nTwo rules differ for c: a classifier is excluded as the best by one one-sided " in (
-        str(found)
+    assert (
+        "Two rules differ for c: a classifier is excluded as the best by one one-sided test "
+        in (on_one_line(str(found)))
     )
     assert "Two rules" not in str(compare(y, {"a": a, "c": scores["c"]}))
 

@@ -181,6 +181,20 @@ CALLS = {
     "applications.gate([], Y, S, min_auc=0.8)": "a rule to dmfroc.applications.gate, such as {",
     "curves.roc_curve(Y > 0, S[:, 1], percent=True)": "nothing instead: shares are between",
     "plots.ROCDisplay.from_predictions(Y > 0, S[:, 1], print_auc=True)": "legends have the area",
+    "applications.leaderboard(Y, S)": "leaderboard() takes 1 argument without a name, but 2 were "
+    "given: call leaderboard(tasks), where tasks is dict of str to Comparison",
+    "applications.pool('auc', Y, S)": "pool(sites), where sites is sequence or dict of str to "
+    "Evaluation, Comparison or path, or SubgroupComparison; others have names: measure=,",
+    "applications.pool([], measures='auc')": "keyword argument 'measures': pass measure=",
+    "applications.summary_roc([9], [1], [2], [8])": "call summary_roc(table), where table is data",
+    "applications.rater_agreement(Y, Y)": "where ratings is array-like or table of shape (n, m)",
+    "applications.multilabel(Y, S, measures='auc')": "'measures': pass measure=",
+    "applications.multilabel(Y, S, 'auc')": "2 arguments without a name, but 3 were given",
+    "applications.plan('auc', Y, S)": "plan() takes 2 arguments without a name, but 3 were given",
+    "applications.plan(Y, S, measures='auc')": "'measures': pass measure=",
+    "applications.gate([], Y, S, measure='auc')": 'pass rules=[{"measure": "hand_till", "at_least',
+    "dmfroc.compare_subgroups('auc', Y, S, Y)": "call compare_subgroups(y_true, y_score, by)",
+    "dmfroc.scan(Y, S)": "call scan(source), where source is path, sequence of paths",
 }
 
 
@@ -188,6 +202,12 @@ CALLS = {
 def test_calls_that_do_not_fit_are_answered_with_the_arguments_that_do(call):
     with pytest.raises(TypeError, match=re.escape(CALLS[call])):
         eval(call, globals() | KNOWN)
+
+
+def test_public_functions_are_pickled_by_the_name_that_users_type():
+    for function in (dmfroc.evaluate, dmfroc.applications.plan, dmfroc.curves.roc_curve):
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert dmfroc.applications.plan.__module__ == "dmfroc.applications"
 
 
 def test_errors_inside_of_a_call_that_fits_are_left_alone():

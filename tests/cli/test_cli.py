@@ -18,6 +18,7 @@ from click.testing import CliRunner
 from scipy.special import expit
 
 import dmfroc
+from dmfroc._kit.text import on_one_line
 from dmfroc._kit.version import package_version
 from dmfroc.cli import commands as cli
 from dmfroc.cli import outputs as _cli_outputs
@@ -344,7 +345,9 @@ def test_remarks_are_notes(folder, tmp_path):
     assert "leave it out with --ignore p_cedar, or pass --labels ash,birch,cedar if" in refusal
     options += ["--labels", "ash,birch,cedar"]
     note = "1 class has a column but no observation and every pair with it is left out: 'cedar'"
-    assert succeed("evaluate", path, *options).splitlines()[-1] == f"warning: {note}"
+    printed = succeed("evaluate", path, *options)
+    assert max(map(len, printed.splitlines())) <= 80
+    assert on_one_line(printed).endswith(f" warning: {note}")
     found = parsed("evaluate", path, *options)
     assert found["warnings"] == [note]
     assert found["classes"][2] == {"label": "cedar", "count": 0}
@@ -448,7 +451,8 @@ def test_compare_says_whom_a_remark_concerns(folder):
     notes = parsed("compare", *files, *options)["warnings"]
     assert len(notes) == 1
     assert notes[0].startswith("perfect: hand_till is perfect in this sample")
-    assert succeed("compare", *files, *options).splitlines()[-1] == f"warning: {notes[0]}"
+    printed = on_one_line(succeed("compare", *files, *options))
+    assert printed.endswith(f" warning: {notes[0]}")
 
 
 def test_compare_says_a_common_remark_once(folder):

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import dmfroc
+from dmfroc._kit.text import on_one_line
 from dmfroc.cli import commands as cli
 from dmfroc.cli.outputs import with_options
 from dmfroc.inference.hypothesis import Alternative
@@ -89,7 +90,7 @@ def test_any_table_and_warnings_beside_it(file):
 def test_a_column_that_looks_like_folds_is_named(file):
     frame = pd.DataFrame({"y": Y, "0": 1 - P, "1": P, "cv_fold": FRAME["fold"]})
     frame.to_csv(file, index=False)
-    told = run("evaluate", file, "--label", "y").stdout
+    told = on_one_line(run("evaluate", file, "--label", "y").stdout)
     assert "if 'cv_fold' has folds, name it by --fold" in told
     assert "has folds" not in run("evaluate", file, "--label", "y", "--fold", "cv_fold").stdout
 
@@ -249,6 +250,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
                 wanted["hand_till"]["value"], rel=1e-12
             )
     told = run("evaluate", str(file), "--label", "y", "--labels", "True,False").stdout
+    told = on_one_line(told)
     assert "pass --direction '<=' if smaller ones mean class False, or --labels False,True" in told
 
 
@@ -488,7 +490,7 @@ def test_patterns_of_models_name_them(form, tmp_path):
 
 
 def test_thresholds_of_a_decision_are_chosen(file):
-    found = run("decision", file, *OF_FILE, "--threshold", ".2", "--threshold", ".1", "--csv")
+    found = run("decision", file, *OF_FILE, "--threshold", ".2,.1", "--csv")
     expected = dmfroc.curves.decision_curve(Y, P, thresholds=[0.1, 0.2]).to_pandas()
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(found.stdout)), expected, rtol=1e-9)
     assert (
@@ -604,7 +606,8 @@ def test_two_columns_of_two_classes_that_agree_are_two_classifiers(tmp_path):
     file = tmp_path / "two.csv"
     FRAME.assign(q=P + RNG.random(120) / 9).to_csv(file, index=False)
     both = ("--label", "y", "--scores", "q,p", "--labels", "0,1")
-    assert "If they are the scores of two classifiers" in run("evaluate", str(file), *both).stdout
+    told = on_one_line(run("evaluate", str(file), *both).stdout)
+    assert "If they are the scores of two classifiers" in told
     FRAME.assign(q=1 - P).to_csv(file, index=False)
     assert "two classifiers" not in run("evaluate", str(file), *both).stdout
 
@@ -614,7 +617,7 @@ def test_rows_of_one_match_are_found_whatever_their_number(tmp_path):
     match = np.repeat(np.arange(48), np.tile([2, 3], 24))
     frame = pd.DataFrame({"match": match, "y": match % 2, "p": RNG.random(120)})
     frame.to_csv(file, index=False)
-    told = run("evaluate", str(file), *OF_FILE).stdout
+    told = on_one_line(run("evaluate", str(file), *OF_FILE).stdout)
     assert "column 'match' has each of its 48 values in 2 to 3 rows, all of one class" in told
     assert "pass --groups for it" in told
 

@@ -49,6 +49,14 @@ def test_one_horizon_and_several(files, tmp_path):
     )
     assert [row["name"] for row in rows] == ["old", "old", "new", "new", *["old - new"] * 2]
     assert rows[-1]["value"] == pytest.approx(direct.points["old - new"][1].value)
+    found = run("compare", *files, *COLUMNS, "--horizon", "0.5,1", "--measure", "brier_score",
+                "--json")  # fmt: skip
+    assert json.loads(found.stdout)["horizons"] == rows
+    wrong = run("evaluate", files[0], *COLUMNS, "--horizon", "1,year")
+    assert wrong.stderr == (
+        "dmfroc: error: Invalid value for '--horizon': '1,year': give numbers separated by commas, "
+        "such as --horizon 0.2,0.5 (see dmfroc evaluate --help)\n"
+    )
     page = tmp_path / "report.html"
     for given in (files[:1], files):
         for horizon in (several, several[:2]):

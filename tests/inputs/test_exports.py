@@ -14,6 +14,8 @@ from click.testing import CliRunner
 import dmfroc
 from dmfroc import Predictions
 from dmfroc.cli.commands import app
+from dmfroc.inputs.messages import IN_MEMORY, listing
+from dmfroc.inputs.score_doubts import percent_message
 
 CLASSES = ["cat", "dog", "owl"]
 TRUE = np.arange(60) % 3
@@ -58,6 +60,44 @@ def test_codes_for_missing_values(code):
         dmfroc.hand_till_score(TRUE, scores)
     dmfroc.hand_till_score(TRUE, np.log(SHARES))  # no warning
     dmfroc.hand_till_score(TRUE, 100 * SHARES)
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+def test_percent_among_probabilities(n_columns):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, max(n_columns, 2), 300)
+    scores = rng.dirichlet(np.ones(max(n_columns, 2)), 300)
+    scores = scores[:, 0] if n_columns == 1 else scores
+    is_percent = np.arange(300) % 3 == 1
+    mixed = np.where(is_percent if n_columns == 1 else is_percent[:, None], 100 * scores, scores)
+    first = listing(mixed[1:2].ravel().tolist())
+    told = "divide 100 of 300 rows of y_score by 100 if they are percent, first row 1 (counting "
+    with pytest.warns(UserWarning, match=re.escape(f"{told}from 0) with {first}")):
+        Predictions.from_arrays(y, mixed)
+    Predictions.from_arrays(y, scores)  # no warning
+    Predictions.from_arrays(y, 100 * scores)
+
+
+def test_other_positive_scores_are_no_mixture_with_percent():
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        several = [rng.lognormal(0, 3, 100), 10 ** rng.uniform(-3, 2, 100), rng.exponential(5, 100)]
+        several += [
+            100 * rng.beta(0.5, 0.5, 100),
+            rng.gamma(0.3, 10, 100),
+            rng.integers(0, 50, 100),
+        ]
+        assert not [x for x in several if percent_message(np.array([x], float).T, IN_MEMORY)]
+
+
+def test_a_table_that_was_not_split_says_how_to_read_it(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("label;a;b\na;.1;.9\nb;.2;.8\n")
+    table = pd.read_csv(path)
+    told = "has a single column, named 'label;a;b': read its file by pandas.read_csv(path, sep=';')"
+    for call in (lambda: dmfroc.evaluate([0, 1], table), lambda: dmfroc.applications.items(table)):
+        with pytest.raises(ValueError, match=re.escape(told)):
+            call()
 
 
 @pytest.mark.parametrize(("code", "n"), [(-1, 35), (-999, 1), (np.inf, 1), (99, 140)])

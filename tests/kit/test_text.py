@@ -9,10 +9,11 @@ from matplotlib import pyplot
 from scipy.special import softmax
 
 from dmfroc import Predictions, compare, evaluate
-from dmfroc._kit.text import legend_text, printable, width
+from dmfroc._kit.text import legend_text, on_one_line, printable, width
 from dmfroc.plots import MulticlassROCDisplay, ROCDisplay
+from dmfroc.results.result import attributed
 from dmfroc.results.table import Column, Table, printed
-from dmfroc.results.text import format_table
+from dmfroc.results.text import format_table, paragraphs, warning_lines
 from dmfroc.results.writers import as_latex, as_markdown
 
 RNG = np.random.default_rng(0)
@@ -31,6 +32,25 @@ def test_names_are_printed_as_they_are_written(name):
     assert f"\n{name}'  " in estimates
     assert f"\n{name}   {name}'   " in differences
     assert f"\n{name} > {name}'   " in orders
+
+
+def test_lines_beside_tables_break_between_words():
+    lines = ["short", "a-long-name " * 8 + "x" * 90, "日本 " * 20]
+    first, second, third = paragraphs(lines)
+    assert first == "short"
+    words = second.split("\n")
+    assert [len(x) for x in words] == [71, 25, 92]
+    assert words[1].startswith("  a-long-name")
+    assert on_one_line(second) == lines[1]
+    assert 60 < max(map(width, third.split("\n"))) <= 80
+    warned = warning_lines(["one", "two " * 30])
+    assert warned[0] == "warning: one"
+    assert warned[1].splitlines()[1] == "  two" + " two" * 11
+
+
+def test_a_warning_names_each_of_a_few_classifiers_once():
+    told = {f"m{i}": ["few rows", "few rows"] for i in range(9)} | {"other": ["few rows"] * 0}
+    assert attributed(told) == ("m0, m1, m2, m3, m4, m5 and 3 more: few rows",)
 
 
 def test_control_characters_cannot_reach_a_terminal():
