@@ -39,8 +39,8 @@ def roc_from_calibration(true_probability: Any, density: Any) -> Curve:
 
     Examples
     --------
-    >>> roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3])
-    Curve(roc of 1: 4 points, area 0.836)
+    >>> round(roc_from_calibration([0.1, 0.5, 0.9], [0.3, 0.4, 0.3]).area, 4)
+    0.836
     """
     probability, shares = numbers_of_rows(true_probability=true_probability, density=density)
     if probability.ndim != 1 or probability.shape != shares.shape or probability.size == 0:
