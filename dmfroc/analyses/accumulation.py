@@ -89,14 +89,6 @@ class RunningTotals:
 type Looks = dict[tuple[str, float], list[Look]]  # by measure and level
 
 
-def looks_from(entries: Any) -> Looks:
-    """Return looks that were written as JSON."""
-    return {
-        (name, level): [Look(n, value, (low, high)) for n, value, (low, high) in looks]
-        for (name, level), looks in entries
-    }
-
-
 class Accumulator:
     """Evaluates a classifier batch by batch; what it has seen can be merged, saved and loaded.
 
@@ -496,5 +488,8 @@ class Accumulator:
         totals = accumulator._totals
         totals.rows, totals.right = accumulator.n_observations, header["right"]
         totals.brier = arrays.get("brier", np.full(2, np.nan))
-        accumulator.looks = looks_from(header["looks"])
+        accumulator.looks = {
+            (name, level): [Look(n, value, (low, high)) for n, value, (low, high) in looks]
+            for (name, level), looks in header["looks"]
+        }
         return accumulator

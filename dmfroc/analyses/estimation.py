@@ -12,7 +12,7 @@ from dmfroc._kit.options import RandomState
 from dmfroc._kit.remarks import warn
 from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.each_class import for_each_class
-from dmfroc.analyses.evaluation import evaluated
+from dmfroc.analyses.evaluation import evaluate
 from dmfroc.analyses.evidence import evidence_of, remarked_estimates
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon
 from dmfroc.inference.influences import influences_on
@@ -155,7 +155,8 @@ def estimate(
     if (each := for_each_class(estimate, call)) is not None:
         return each
     if options.at_horizons:
-        return evaluated(y_true, y_score, options, given, [measure])
+        own = {x: call[x] for x in call if x not in ("measure", "surplus", "others")}
+        return evaluate(**own, measures=[measure])
     evidence = evidence_of(y_true, y_score, options, given, needs=measure.needs, copy=False)
     [result] = remarked_estimates(evidence, [measure])
     warn(result.caveats)

@@ -264,21 +264,8 @@ def evaluate(
     call |= {"measures": measures, "random_state": options.seed}
     if (each := for_each_class(evaluate, call)) is not None:
         return each
-    return evaluated(y_true, y_score, options, given, measures, pair_weights)
-
-
-def evaluated(
-    y_true: Any,
-    y_score: Any,
-    options: Options,
-    given: Mapping[str, Any],
-    measures: Measures,
-    pair_weights: PairWeights = "equal",
-) -> Any:
-    """Evaluate a classifier, at each horizon if there are several."""
     is_scored = given["y_pred"] is None and getattr(y_true, "has_scores", True)
     has_scores = y_score is not None or is_scored
-    measures = listed_measures(measures)  # what may be read once is read now
     needs: Needs = "scores" if has_scores else "labels"
     if isinstance(measures, list):
         of_each = {get_measure(measure).needs for measure in measures}

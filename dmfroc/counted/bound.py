@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
 from dmfroc.counted.counts import CountedPredictions, Counts, Grid
-from dmfroc.counted.thresholds import Thresholds, find_thresholds
+from dmfroc.counted.thresholds import Thresholds, find_thresholds, of_both
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import SummariesOfCounts, Summary
@@ -284,7 +284,7 @@ class BoundCounts:
         thresholds, rates = self.rates(options)
         most, least = thresholds.most, thresholds.least
         ends = ((least, most), (most, least)) if thresholds.are_open else ()
-        by_places = (thresholds.statistic(rates, *places) for places in ends)
+        by_places = (replace(rates, **of_both(*places)._asdict()) for places in ends)
         value, off, gradient = self._bracketed(measure, area, self.cells.ravel(), rates, *by_places)
         of_cells = gradient.reshape(self.cells.shape)
         return BinnedValue(value, off, InfluenceTable(self.present, self._entry_of_class, of_cells))
@@ -297,13 +297,10 @@ class BoundCounts:
         )
         counted = ordered_pairs(len(self.present))
         weights = cell_weights(options.pair_weights, self.predictions, counted)
-        places = np.stack([thresholds.likeliest.bins] * 2, axis=2)
-        shares = np.stack([thresholds.likeliest.shares] * 2, axis=2)
         return thresholds, BinnedRates(
             self.cells.shape,
             counted,
-            places,
-            shares,
+            *of_both(thresholds.likeliest, thresholds.likeliest),
             weights.reshape(-1, 2, 1),
             np.array(max(float(options.shrinkage), LEAST_SHRINKAGE)),
         )

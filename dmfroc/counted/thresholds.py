@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.threads import parallel
-from dmfroc.counted.binned import BinnedRates
 from dmfroc.counted.counts import Grid
 from dmfroc.multiclass.rates import CurveOptions, reference_classes
 from dmfroc.multiclass.thresholds import grid_levels
@@ -39,10 +38,10 @@ class Thresholds:
     least: Place
     are_open: bool
 
-    def statistic(self, rates: BinnedRates, of_first: Place, of_second: Place) -> BinnedRates:
-        """Return the rates with thresholds for the first and the second class of each pair."""
-        bins, shares = (np.stack(x, axis=2) for x in zip(of_first, of_second, strict=True))
-        return replace(rates, bins=bins, shares=shares)
+
+def of_both(first: Place, second: Place) -> Place:
+    """Return the places for the first and the second class of each pair, side by side."""
+    return Place(*(np.stack(x, axis=2) for x in zip(first, second, strict=True)))
 
 
 PerEdge = Float[np.ndarray, " edges"]

@@ -416,7 +416,7 @@ def positions(keys: Any, wanted: Any) -> NDArray[np.intp] | None:
         return None
     try:
         order: NDArray[np.intp] = keys.get_indexer(wanted)
-    except (TypeError, ValueError):  # keys of kinds that do not compare
+    except (AssertionError, TypeError, ValueError):  # of other numbers of levels, or other kinds
         return None
     return None if (order < 0).any() else order
 

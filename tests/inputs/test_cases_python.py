@@ -130,6 +130,15 @@ def by_position(index):
             r"\.loc\[a\.index\], or drop the index with \.to_numpy\(\)",
         ),
         (
+            lambda: dmfroc.hand_till_score(
+                *(
+                    make(x, pd.MultiIndex.from_arrays([NAMES] * n_levels))
+                    for make, x, n_levels in ((series, Y, 2), (frame, S, 3))
+                )
+            ),
+            "of y_true and y_score do not name the same rows",
+        ),
+        (
             lambda: dmfroc.estimate("hand_till", Y, frame(), groups=series(PATIENT, NAMES + "x")),
             "of y_true and groups do not name the same rows",
         ),
