@@ -46,6 +46,9 @@ from dmfroc.results import Estimate
 
 FEWEST_ITEMS = 2
 
+PerUnit = Float[np.ndarray, " u"]
+"""One number for each independent unit of the items."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredItems:
@@ -325,18 +328,18 @@ class ItemMean:
         return np.where(np.isnan(self.scores), 0.0, 1 / self.probability)
 
     @cached_property
-    def _weight_of_unit(self) -> Float[np.ndarray, " u"]:
+    def _weight_of_unit(self) -> PerUnit:
         return self._by_unit(self._weight)
 
     @cached_property
     def _n_effective(self) -> Float[np.ndarray, 1]:
         return kish_sizes(np.zeros(len(self._weight_of_unit), int), self._weight_of_unit)
 
-    def _by_unit(self, values: PerRow) -> Float[np.ndarray, " u"]:
+    def _by_unit(self, values: PerRow) -> PerUnit:
         return np.bincount(self.unit, values)
 
     @cached_property
-    def _combined(self) -> tuple[float, Float[np.ndarray, " u"], float]:
+    def _combined(self) -> tuple[float, PerUnit, float]:
         if self.judge is None:
             return self.verified.value, self.verified.influences, 0.0
         on_all, on_verified = (
@@ -348,7 +351,7 @@ class ItemMean:
         return found.value, found.influences, found.weight
 
     @property
-    def influences(self) -> Float[np.ndarray, " u"]:
+    def influences(self) -> PerUnit:
         """The influence of each unit on the mean."""
         return self._combined[1]
 

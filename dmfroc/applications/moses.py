@@ -22,13 +22,10 @@ class MosesLittenbergROC(AttributeTables):
     intercept, slope : float
         Of the regression of D, the logarithm of the diagnostic odds ratio, on S, which grows as the
         threshold falls: difference and sum of the logits of the true and false positive rates.
-    residual_sd : float
-        Standard deviation of D about the line.
     """
 
     intercept: float
     slope: float
-    residual_sd: float
 
     def tpr(self, fpr: Any) -> Float[np.ndarray, "*points"]:
         """Return the true positive rates of the curve at false positive rates in [0, 1]."""
@@ -108,8 +105,4 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> MosesLittenbergR
             f"the slope must be in (-1, 1) for a ROC curve, but it is {slope:.4g}: the points do "
             "not lie on one"
         )
-    residual = difference - (intercept + slope * total)
-    freedom = max(len(total) - 2, 1)
-    return MosesLittenbergROC(
-        float(intercept), float(slope), float(np.sqrt(residual @ residual / freedom))
-    )
+    return MosesLittenbergROC(float(intercept), float(slope))

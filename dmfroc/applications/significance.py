@@ -186,9 +186,6 @@ class PowersStatistics(AttributeTables):
         K N B^2 R, K N M^2 P and K N B M G from informedness B (by bias), markedness M (by
         prevalence) and the evenness R, P and G of classes, predictions and both. For K = 2 they are
         twice P, R and G times Pearson's. `kbm` is negative where B and M differ in sign.
-    kb_sum, km_sum : float
-        The sums over classes of N B_l^2 p_l (1 - p_l) and of N M_l^2 q_l (1 - q_l), which `kb` and
-        `km` shorten; they are equal for K = 2.
     """
 
     plus_p: PerClass
@@ -197,8 +194,6 @@ class PowersStatistics(AttributeTables):
     kb: float
     km: float
     kbm: float
-    kb_sum: float
-    km_sum: float
 
     def p_values(
         self, *, reference: Reference, degrees_of_freedom: int | None = None
@@ -298,8 +293,6 @@ def powers_statistics(table: ContingencyTable) -> PowersStatistics:
         kb=k * n * informedness**2 * scalar["evenness_real"],
         km=k * n * markedness**2 * scalar["evenness_predicted"],
         kbm=k * n * informedness * markedness * scalar["evenness_global"],
-        kb_sum=float(bet_terms.sum()),
-        km_sum=float(mark_terms.sum()),
     )
 
 

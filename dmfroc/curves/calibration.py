@@ -35,8 +35,6 @@ class CalibrationCurve(Curve):
         the x and y of the standard axes.
     counts : numpy.ndarray, shape (g,)
         Cases of each of these groups; their total weight if there are weights.
-    all_counts : numpy.ndarray
-        The same for all bins, empty ones included.
     brier : float
         Mean squared difference of prediction and outcome, in [0, 1].
     """
@@ -44,7 +42,6 @@ class CalibrationCurve(Curve):
     mean_predicted: Float[np.ndarray, " g"]
     fraction_positive: Float[np.ndarray, " g"]
     counts: Float[np.ndarray, " g"]
-    all_counts: Float[np.ndarray, " b"]
     brier: float
 
     def __iter__(self) -> Iterator[Float[np.ndarray, " _"]]:
@@ -59,11 +56,6 @@ class CalibrationCurve(Curve):
     def expected_error(self) -> float:
         """Expected calibration error, ECE: the mean gap of a case; in [0, 1], 0 is best."""
         return float(np.average(self.gaps, weights=self.counts))
-
-    @property
-    def maximum_error(self) -> float:
-        """Maximum calibration error, MCE: the largest gap; in [0, 1], 0 is best."""
-        return float(self.gaps.max())
 
     def intervals(self, level: float = 0.95) -> Float[np.ndarray, "2 g"]:
         """Return Wilson's interval of the share of positives in each group.
@@ -146,18 +138,13 @@ def calibration_curve(
     choice("axes", axes, get_args(Axes))
     cases = _checked_probabilities(cases)
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
-    if n_bins is None:
-        values, group = np.unique(probabilities, return_inverse=True)
-        n_groups = len(values)
-    else:
-        group, n_groups = bin_numbers(probabilities, n_bins), n_bins
-    all_counts, predicted, positive = (
-        np.bincount(group, weights=cases.weights * values, minlength=n_groups)
+    group = probabilities if n_bins is None else bin_numbers(probabilities, n_bins)
+    group = np.unique(group, return_inverse=True)[1]
+    counts, predicted, positive = (
+        np.bincount(group, cases.weights * values)
         for values in (np.ones_like(probabilities), probabilities, outcomes)
     )
-    occupied = all_counts > 0
-    counts = all_counts[occupied]
-    predicted, positive = predicted[occupied] / counts, positive[occupied] / counts
+    predicted, positive = predicted / counts, positive / counts
     return CalibrationCurve(
         **_place(cases, axes, predicted, positive),
         break_even=line((0, 1), (0, 1)),
@@ -165,7 +152,6 @@ def calibration_curve(
         mean_predicted=predicted,
         fraction_positive=positive,
         counts=counts,
-        all_counts=all_counts,
         brier=float(np.average((probabilities - outcomes) ** 2, weights=cases.weights)),
     )
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import integer, numbers, proportion
 from dmfroc.curves.points import Number
 from dmfroc.inputs.arrays import Rows
@@ -17,6 +18,9 @@ from dmfroc.inputs.arrays import Rows
 # probabilities may be off.
 _TIED_IN_WIDTHS, _TIED_IN_X = 1e-6, 1e-12
 _LEAST_SPREAD = 1e-40  # of the weighted x, below which numbers are no more than rounding
+
+PerNeighbor = Float[np.ndarray, " k"]
+"""One number for each of the k nearest observations."""
 
 
 class LoessFit(NamedTuple):
@@ -99,7 +103,7 @@ def loess(
     return LoessFit(np.array(fitted, np.float64), n_neighbors)
 
 
-def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+def _with_ties(x: PerRow) -> PerRow:
     """Return sorted x; numbers that differ by rounding become the same.
 
     Left apart, they would have a slope of their own, next to that of observations of small weight.
@@ -108,7 +112,7 @@ def _with_ties(x: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     return x[is_new][np.cumsum(is_new) - 1]
 
 
-def _finite(name: str, values: Any, rows: Rows) -> Float[np.ndarray, " n"]:
+def _finite(name: str, values: Any, rows: Rows) -> PerRow:
     array = numbers(name, values)
     if array.ndim != 1 or not np.all(np.isfinite(array)):
         raise ValueError(
@@ -139,22 +143,18 @@ def _fit(
     return _polynomial_at_zero(distance, y[low:high], local, degree, tie / width)
 
 
-def _cubed(x: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+def _cubed(x: PerNeighbor) -> PerNeighbor:
     return x * x * x
 
 
-def _inner(one: Float[np.ndarray, " k"], other: Float[np.ndarray, " k"]) -> float:
+def _inner(one: PerNeighbor, other: PerNeighbor) -> float:
     # Unlike np.dot, without threads: for one pass over memory they are no help, and on a busy
     # machine they wait for each other
     return float(np.einsum("i,i->", one, other))
 
 
 def _polynomial_at_zero(
-    x: Float[np.ndarray, " k"],
-    y: Float[np.ndarray, " k"],
-    w: Float[np.ndarray, " k"],
-    degree: int,
-    tie: float,
+    x: PerNeighbor, y: PerNeighbor, w: PerNeighbor, degree: int, tie: float
 ) -> float:
     """Return the weighted least-squares polynomial at 0, by orthogonal polynomials.
 

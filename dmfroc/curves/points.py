@@ -13,7 +13,6 @@ from itertools import permutations
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args, overload
 
 import numpy as np
-from jaxtyping import Int, Num
 
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
@@ -27,7 +26,7 @@ from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Cells
-from dmfroc.measures.hull import hull_of_counts
+from dmfroc.measures.hull import Counts, Vertices, hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 from dmfroc.results.result import AttributeTables
 
@@ -220,8 +219,8 @@ class OperatingPoints(AttributeTables):
 
     label: Hashable
     thresholds: PerThreshold
-    true_positives: Num[np.ndarray, " t"]
-    false_positives: Num[np.ndarray, " t"]
+    true_positives: Counts
+    false_positives: Counts
     positives: float
     negatives: float
     direction: Direction = ">="
@@ -309,7 +308,7 @@ class OperatingPoints(AttributeTables):
             negatives=self.positives,
         )
 
-    def at(self, index: Int[np.ndarray, " v"]) -> OperatingPoints:
+    def at(self, index: Vertices) -> OperatingPoints:
         """Return some of the points."""
         return replace(
             self,
@@ -318,9 +317,7 @@ class OperatingPoints(AttributeTables):
             false_positives=self.false_positives[index],
         )
 
-    def with_counts(
-        self, true_positives: Num[np.ndarray, " t"], false_positives: Num[np.ndarray, " t"]
-    ) -> OperatingPoints:
+    def with_counts(self, true_positives: Counts, false_positives: Counts) -> OperatingPoints:
         """Return points of the same classes with other counts, which have no threshold (NaN)."""
         return replace(
             self,
@@ -338,7 +335,7 @@ class OperatingPoints(AttributeTables):
         tp, fp = (x.astype(np.float64) for x in (self.true_positives, self.false_positives))
         return float(summary(CurvePoints(tp, fp), np, **options))
 
-    def hull_vertices(self) -> Int[np.ndarray, " v"]:
+    def hull_vertices(self) -> Vertices:
         """Return the positions of the vertices of the ROC curve's upper convex hull.
 
         Points on an edge are no vertices; for whole counts of any size this is decided exactly.

@@ -43,14 +43,15 @@ from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
 _LARGEST_ODDS = 1e6  # of the weights of one observation and of all others
 _FEW_HEAVY_ROWS = 5.0
 
+PerEvent = Float[np.ndarray, "events n"]
+"""One number for each event and row."""
+
 calibration = family("calibration", needs="probabilities", caveats=())
 _of_sums = partial(calibration, adds_rows=True)
 
 
 @once_per_predictions
-def events(
-    predictions: Predictions, pos_label: Hashable = None
-) -> tuple[Float[np.ndarray, "events n"], Float[np.ndarray, "events n"]]:
+def events(predictions: Predictions, pos_label: Hashable = None) -> tuple[PerEvent, PerEvent]:
     """Return outcomes and forecasts: of the named class, of the second of two, or of all."""
     if pos_label is None and predictions.n_classes > 2:
         both = indicators(predictions).T, probabilities_of(predictions).T

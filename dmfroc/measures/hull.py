@@ -15,6 +15,12 @@ _ROUNDS = 30
 
 type Rounding = tuple[float | int, float | int]  # of the coordinates on the x and on the y axis
 
+Counts = Num[np.ndarray, " t"]
+"""Cumulated weights at each threshold."""
+
+Vertices = Int[np.ndarray, " v"]
+"""Positions of the vertices of a hull."""
+
 
 def upper_hulls(
     x: Num[np.ndarray, "*curves points"], y: Num[np.ndarray, "*curves points"]
@@ -58,7 +64,7 @@ def _candidates(
     return is_candidate
 
 
-def hull_of_counts(x: Num[np.ndarray, " t"], y: Num[np.ndarray, " t"]) -> Int[np.ndarray, " v"]:
+def hull_of_counts(x: Counts, y: Counts) -> Vertices:
     """Return the positions of the vertices of the upper hull of cumulated weights.
 
     Points on an edge are no vertices; for whole counts of any size this is decided exactly, for
@@ -78,7 +84,7 @@ def hull_of_counts(x: Num[np.ndarray, " t"], y: Num[np.ndarray, " t"]) -> Int[np
 
 def upper_hull(
     x: Shaped[np.ndarray, " t"], y: Shaped[np.ndarray, " t"], rounding: Rounding = (0, 0)
-) -> Int[np.ndarray, " v"]:
+) -> Vertices:
     """Return the positions of the vertices of the upper hull of distinct points.
 
     Both coordinates grow from point to point. Integers of Python, in arrays of objects, are exact.
@@ -90,7 +96,7 @@ def upper_hull(
 
 def _vertices(
     x: np.ndarray, y: np.ndarray, is_end: np.ndarray, rounding: Rounding = (0, 0)
-) -> Int[np.ndarray, " v"]:
+) -> Vertices:
     """Return the positions of the vertices of curves that lie one after the other."""
     index = np.arange(len(x))
     for _ in range(_ROUNDS):
@@ -115,7 +121,7 @@ def _is_above(run: Any, rise: Any, next_run: Any, next_rise: Any, rounding: Roun
 
 def _scan(
     index: Int[np.ndarray, " t"], x: list[Any], y: list[Any], is_end: list[bool], rounding: Rounding
-) -> Int[np.ndarray, " v"]:
+) -> Vertices:
     """Find the vertices from left to right, for data on which the rounds above make no headway."""
     vertices: list[int] = []
     start = 0  # of the curve's vertices

@@ -18,6 +18,7 @@ from scipy.special import chdtrc
 from dmfroc._kit.arrays import IntPerRow, PerRow
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
+    PerEvent,
     all_the_same,
     calibration,
     events,
@@ -150,7 +151,7 @@ class SmoothFit(BinaryFit):
 class SmoothGaps(NamedTuple):
     """What the smooth curve of each event adds to the forecasts, and what it follows from."""
 
-    gaps: Float[np.ndarray, "events n"]
+    gaps: PerEvent
     weights: PerRow
     coefficients: list[Coefficients]
 
@@ -160,7 +161,7 @@ class SmoothCurves(Statistic):
     """The smooth curves of the events of some predictions."""
 
     fits: tuple[SmoothFit, ...]
-    forecast: Float[np.ndarray, "events n"]
+    forecast: PerEvent
     sample_weight: PerRow
 
     is_compiled = False
@@ -310,9 +311,7 @@ def _on_other_sides(
     return value, influences
 
 
-def _excludes_calibration(
-    curves: SmoothCurves, outcome: Float[np.ndarray, "events n"], weights: PerRow
-) -> bool:
+def _excludes_calibration(curves: SmoothCurves, outcome: PerEvent, weights: PerRow) -> bool:
     """Whether the likelihood ratio test of all curves, by Bonferroni, excludes calibration.
 
     The sides that other observations see agree with each other by chance, which their variance

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy import special
 
 from dmfroc._kit.arrays import AnyArray
 from dmfroc._kit.compiled import compiled, double_precision
 from dmfroc._kit.options import choice, integer, numbers
 from dmfroc.multiclass.center import center
-from dmfroc.multiclass.higher_rank import GRADIENT_TOLERANCE, Problem, identified, minimise
+from dmfroc.multiclass.higher_rank import GRADIENT_TOLERANCE, Problem, by_descent, identified
 from dmfroc.multiclass.links import Link, log_rates
-from dmfroc.multiclass.rank_one import Center, binomial_deviance, drawn_in
+from dmfroc.multiclass.rank_one import binomial_deviance, drawn_in
 from dmfroc.results.result import AttributeTables
 
 # A fitted probability this close to 0 or 1 is one that the data drive to the boundary.
@@ -62,8 +60,6 @@ class Factorization(AttributeTables):
         Fitted rates, in (0, 1).
     deviance : float
         Weighted binomial deviance at the end, >= 0.
-    deviance_path : numpy.ndarray of shape (n_iter + 1,)
-        Deviance at the start and after every iteration; it never increases.
     gradient_norm : float
         Largest derivative of the deviance with respect to an effect, relative to its weight.
     n_iter : int
@@ -76,7 +72,6 @@ class Factorization(AttributeTables):
     column_effects: Float[np.ndarray, " q rank"]
     fitted: Matrix
     deviance: float
-    deviance_path: Float[np.ndarray, " iterations"]
     gradient_norm: float
     n_iter: int
     outcome: Outcome
@@ -147,14 +142,11 @@ def dmf(
     check_rank_and_link(rank, link, rates.shape)
     max_iter = integer("max_iter", max_iter, 1)
     if rank == 1 and link == "logit" and not offset.any():
-        rows, columns, gradient_norm, path = _fit_rank_one(rates, weights, max_iter)
+        fit: Any = _fit_rank_one(rates, weights, max_iter)
     else:
-        unit, cells = weights.max(), drawn_in(rates.T)
-        problem = Problem(cells, weights.T / unit, 0.0, offset.T)
-        effects, losses = _compiled_minimise(problem, rank, link, max_iter)
-        rows, columns, gradient_norm, n_iter = map(np.asarray, effects)
-        least = (problem.weights * (special.entr(cells) + special.entr(1 - cells))).sum()
-        path = 2 * unit * (np.asarray(losses[: n_iter + 1]) - least)
+        problem = Problem(drawn_in(rates.T), weights.T / weights.max(), 0.0, offset.T)
+        fit = _compiled_descent(problem, rank, link, max_iter)
+    rows, columns, gradient_norm, n_iter = map(np.asarray, fit)
     row_effects, column_effects = map(np.asarray, identified(rows, columns))
     log_p, log_q = log_rates(row_effects @ column_effects.T + offset, link)
     fitted = np.exp(log_p)
@@ -168,10 +160,9 @@ def dmf(
         row_effects=row_effects,
         column_effects=column_effects,
         fitted=fitted,
-        deviance=float(path[-1]),
-        deviance_path=path,
+        deviance=float(binomial_deviance(rates, log_p - log_q, weights)),
         gradient_norm=float(gradient_norm),
-        n_iter=len(path) - 1,
+        n_iter=int(n_iter),
         outcome=outcome,
     )
 
@@ -227,20 +218,12 @@ def _checked_cells(rates: Any, weights: Any, offset: Any) -> tuple[Matrix, Matri
 
 
 def _fit_rank_one(rates: Matrix, weights: Matrix, max_iter: int) -> tuple[AnyArray, ...]:
-    columns, column_weights = rates.T, weights.T
-    sweep = partial(center, max_sweeps=1)
-
-    def deviance(solution: Center) -> float:
-        eta = solution.row_effect * solution.column_effect[:, None]
-        return float(binomial_deviance(columns, eta, column_weights))
-
-    solution = center(columns, column_weights, 0.0, max_sweeps=0)
-    path = [deviance(solution)]
-    while not solution.converged and len(path) <= max_iter:
-        solution = sweep(columns, column_weights, 0.0, start=solution[:2])
-        path.append(deviance(solution))
+    n_iter, solution = 0, center(rates.T, weights.T, 0.0, max_sweeps=0)
+    while not solution.converged and n_iter < max_iter:
+        solution = center(rates.T, weights.T, 0.0, start=solution[:2], max_sweeps=1)
+        n_iter += 1
     rows, columns = solution.row_effect[:, None], solution.column_effect[:, None]
-    return rows, columns, solution.gradient_norm, np.array(path)
+    return rows, columns, solution.gradient_norm, n_iter
 
 
-_compiled_minimise: Any = compiled(minimise, static_argnums=(1, 2, 3))
+_compiled_descent: Any = compiled(by_descent, static_argnums=(1, 2, 3))

@@ -171,13 +171,11 @@ def alternate(problem: Problem, rank: int, link: Link) -> Effects:
     return lax.while_loop(unfinished, lambda effects: _sweep(problem, effects, link), start)
 
 
-_Progress = tuple[tuple[Array, Array], Any, Array, Array, Array]
+_Progress = tuple[tuple[Array, Array], Any, Array, Array]
 
 
-def minimise(
-    problem: Problem, rank: int, link: Link, max_iter: int = 2000
-) -> tuple[Effects, Float[Array, " iterations"]]:
-    """Minimise the loss by L-BFGS, which never lets it rise; return it at each iteration, too."""
+def by_descent(problem: Problem, rank: int, link: Link, max_iter: int = 2000) -> Effects:
+    """Minimise the loss by L-BFGS, which never lets it rise."""
     import optax
 
     total, longest = problem.weights.sum(), max(problem.rates.shape)
@@ -189,29 +187,23 @@ def minimise(
     value_and_grad = optax.value_and_grad_from_state(loss)
 
     def step(carry: _Progress) -> _Progress:
-        effects, state, losses, n_iter, _ = carry
+        effects, state, n_iter, _ = carry
         value, gradient = value_and_grad(effects, state=state)
         updates, state = solver.update(
             gradient, state, effects, value=value, grad=gradient, value_fn=loss
         )
         effects = optax.apply_updates(effects, updates)
-        losses = losses.at[n_iter + 1].set(optax.tree.get(state, "value"))
         of_rows, of_columns = (jnp.abs(x).max() for x in optax.tree.get(state, "grad"))
-        return effects, state, losses, n_iter + 1, jnp.maximum(of_rows, of_columns) * longest
+        return effects, state, n_iter + 1, jnp.maximum(of_rows, of_columns) * longest
 
     def unfinished(carry: _Progress) -> Array:
-        return (carry[4] > GRADIENT_TOLERANCE) & (carry[3] < max_iter)
+        return (carry[3] > GRADIENT_TOLERANCE) & (carry[2] < max_iter)
 
     rows, columns, norm, n_iter = start_of(problem, rank, link)
     start = rows, columns
-    carry = start, solver.init(start), jnp.full(max_iter + 1, loss(start)), n_iter, norm
-    effects, _, losses, n_iter, norm = lax.while_loop(unfinished, step, carry)
-    return Effects(*effects, norm, n_iter), losses * total
-
-
-def by_descent(problem: Problem, rank: int, link: Link) -> Effects:
-    """Minimise the loss by L-BFGS."""
-    return minimise(problem, rank, link)[0]
+    carry = start, solver.init(start), n_iter, norm
+    effects, _, n_iter, norm = lax.while_loop(unfinished, step, carry)
+    return Effects(*effects, norm, n_iter)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(1, 2, 3))

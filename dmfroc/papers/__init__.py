@@ -1,4 +1,4 @@
-"""Statistics and procedures that only the source papers need."""
+"""The bootstrap of Wang and Carvalho, which only their paper needs."""
 
 from dmfroc._kit.stub import names_of_stub
 

@@ -79,7 +79,6 @@ def test_powers_statistics_of_two_classes(case):
     }
     for key, value in found.items():
         assert_golden(value, case, key)
-    assert (x.kb_sum, x.km_sum) == pytest.approx((x.kb, x.km), rel=1e-12)
 
 
 @pytest.mark.parametrize("case", golden("printed_values")[1::2])
@@ -114,8 +113,8 @@ def test_any_number_of_classes(case):
         "chi2_pearson_p": pearson.p_value,
         "g2": g2.statistic,
         "g2_p": g2.p_value,
-        "chi2_kb_sum": x.kb_sum,
-        "chi2_km_sum": x.km_sum,
+        "chi2_kb_sum": np.nansum(table.class_values["bias"] * x.plus_p),
+        "chi2_km_sum": np.nansum(table.class_values["prevalence"] * x.plus_r),
     }
     for name in ("kb", "km", "kbm"):
         found[f"chi2_{name}"] = getattr(x, name)
@@ -163,7 +162,7 @@ def test_parts_of_the_chi_square(counts):
 
 @settings(max_examples=30)
 @given(hnp.arrays(np.int64, (3, 3), elements=st.integers(0, 20)))
-def test_scipy_agrees_and_sums_are_those_of_the_parts(counts):
+def test_scipy_agrees(counts):
     if not (counts.any(axis=0).all() and counts.any(axis=1).all()):
         counts = counts + 1
     table = table_of(counts)
@@ -175,10 +174,6 @@ def test_scipy_agrees_and_sums_are_those_of_the_parts(counts):
         found = function(table)
         assert found.p_value == pytest.approx(expected.pvalue, rel=1e-12)
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-12, abs=1e-12)
-    x = powers_statistics(table)
-    bias, prevalence = counts.sum(axis=1) / counts.sum(), counts.sum(axis=0) / counts.sum()
-    assert x.kb_sum == pytest.approx(bias @ x.plus_p, rel=1e-12)
-    assert x.km_sum == pytest.approx(prevalence @ x.plus_r, rel=1e-12)
 
 
 def test_likelihood_ratio_approaches_the_chi_square_near_chance():

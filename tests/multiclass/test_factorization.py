@@ -46,10 +46,12 @@ def test_outcome_is_consistent_with_its_effects(rank, link):
 @pytest.mark.parametrize("link", list(INVERSE))
 @pytest.mark.parametrize("rank", [1, 2])
 def test_deviance_never_increases(rank, link):
-    path = dmf(rates_of_rank(3, seed=4), rank=rank, link=link).deviance_path
-    assert len(path) > 3
+    rates = rates_of_rank(3, seed=4)
+    found = [dmf(rates, rank=rank, link=link, max_iter=n) for n in (1, 2, 3, 4, 2000)]
+    path = [fit.deviance for fit in found]
     assert np.diff(path).max() <= 1e-12 * path[0]
     assert path[-1] < path[0]
+    assert found[-1].n_iter > 3
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
