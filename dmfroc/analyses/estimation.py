@@ -103,9 +103,8 @@ def estimate(
         ``"jackknife"``, the default (but for measures of your own with kinks the bootstrap is, up
         to 100,000 scores): infinitesimal jackknife; the standard error of M is DeLong's. A limit
         is the value at the least favourable weights of the units and of one observation more,
-        which the sample does not show. The interval of measures that choose thresholds, such as
-        the area under the convex hull, is about a cross-fitted value, see
-        `Estimate.bias_corrected`.
+        which the sample does not show. The interval of a biased measure, such as the area under
+        the convex hull, reaches further, see `Estimate.bias_corrected`.
         ``"bootstrap"``: units drawn with replacement. ``"bayesian_bootstrap"``: Dirichlet
         weights; its interval is a credible interval. ``"paper_bootstrap"``: that of Wang and
         Carvalho, whose intervals are far too narrow; it is here to reproduce their paper, and for

@@ -25,6 +25,7 @@ _N_DIVISIONS = 16  # of so few; fewer of more, and if it is clear before what bi
 _EXACT = 0.1  # of a standard error: two of the bias that halves show
 _DIGITS = 9  # of influences, beyond which equal ones differ by rounding
 _PART_SHOWN = 0.5  # of the bias of tiny classes
+_PART_OF_CHOICE = math.sqrt(2) - 1  # of one of the order of the error, as that of the best of many
 _UNEQUAL = 2.0  # weights of classes, from which on values at a rare class are biased
 _MOST_SCORES = 1 << 20  # whose halves take little time
 
@@ -67,7 +68,8 @@ def bias_of(
     If the value depends on class sizes, which are a matter of chance, so are those of halves.
     """
     predictions, units = sample
-    n_classes, bias, part = len(predictions.present), 0.0, _PART_SHOWN
+    n_classes, bias, chooses = len(predictions.present), 0.0, measure.interval.chooses
+    part = _PART_OF_CHOICE if chooses else _PART_SHOWN
     corrected = 0.0  # of a bias that halves show of the value before
     is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
     are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets and not is_unbiased
@@ -79,12 +81,13 @@ def bias_of(
         bias = excess_of_folds(measure, value, predictions)
     elif measure.interval.debiased is not None and influences is not None and units.groups is None:
         bias, part = value - bare_value_of(measure.interval.debiased, predictions), 1.0
-    elif function is not None and influences is not None and is_small and not is_unbiased:
-        few = n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
-        if few or few_decide or _n_scores(predictions) <= _FEW_SCORES:
+    elif function is not None and influences is not None and not is_unbiased:
+        few = few_decide or n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
+        if chooses or (is_small and (few or _n_scores(predictions) <= _FEW_SCORES)):
             bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
             corrected = function.correction
-    if not abs(bias) + abs(corrected) >= _NOTABLE_BIAS * error or not np.isfinite(bias):
+    is_notable = chooses or abs(bias) + abs(corrected) >= _NOTABLE_BIAS * error
+    if not (is_notable and np.isfinite(bias)):
         bias = corrected = 0.0
     return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_small)
 

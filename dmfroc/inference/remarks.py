@@ -17,7 +17,7 @@ _FEW_CLUSTERS = 20
 _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals hold
 _FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
 # Standard errors, from which on halves show only a part of a bias
-_LARGE_BIAS = 2.0
+_LARGE_BIAS = 1.0
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -64,7 +64,7 @@ def rare_class_message(predictions: Predictions) -> str | None:
 
 def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
-    if measure.is_smooth or measure.interval.cross_fit is not None:
+    if measure.default_method == "jackknife":
         return None
     advice = "method='bootstrap' does without" if can_redraw else "the interval may be too short"
     return (
@@ -74,14 +74,16 @@ def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
 
 def chosen_on_itself_message(facts: Facts) -> str | None:
     """Say that a measure is too good because it chooses thresholds, if its interval is so, too."""
-    if facts.measure.interval.cross_fit is None or facts.cross_fitted is not None:
+    own, too_large = facts.measure.interval, _too_large(facts.measure)
+    if facts.cross_fitted is not None or not (own.cross_fit or own.chooses):
         return None
-    too_large = _too_large(facts.measure)
     if not facts.has_all_scores:
         return (
             f"{too_large}; counts of scores in bins do not show how it does on others, so that the "
             "interval covers less than it says unless every class has many observations"
         )
+    if own.chooses:
+        return None
     return (
         f"{too_large}, and a class has too few to choose them on others: the interval covers far "
         "less than it says"

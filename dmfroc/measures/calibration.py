@@ -16,7 +16,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import IntPerRow, PerRow, divide, value_and_derivatives
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
-from dmfroc.measures.cross_fitting import folds_of, judgements
+from dmfroc.measures.cross_fitting import folds_of, pools_of_others
 from dmfroc.measures.measure import (
     FLAT_AT_ENDS,
     POSITIVE,
@@ -367,9 +367,9 @@ def _cross_fitted_losses(
     outcome, forecast = events(predictions, pos_label)
     occurring = np.flatnonzero(outcome.any(axis=1))
     folds, squares = folds_of(predictions, unit_of_row), np.zeros(len(weights))
-    for judgement in judgements(statistic.curves, weights, folds):
-        judges = judgement.judges
-        for event, (ends, share) in zip(occurring, judgement.pools, strict=True):
+    for judges in folds:
+        pools = pools_of_others(statistic.curves, weights, judges)
+        for event, (ends, share) in zip(occurring, pools, strict=True):
             at, of_judges = forecast[event, ends.ravel()[::-1]], forecast[event, judges]
             fitted = np.interp(of_judges, at, np.repeat(share, 2)[::-1])
             squares[judges] += (fitted - outcome[event, judges]) ** 2

@@ -16,12 +16,10 @@ from dmfroc._kit.options import flag, nonnegative, number, positive
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import curve_summaries, ranges
 from dmfroc.measures.bound import Summary
-from dmfroc.measures.cross_fitting import cross_fitted
 from dmfroc.measures.measure import (
     SIGNED,
     UNBIASED,
     UNIT,
-    CrossFit,
     IntervalProperties,
     Measure,
     WithOptions,
@@ -41,8 +39,6 @@ Ties = Literal["half", "lower", "upper"]
 Kappa = Literal["cohen", "scott"]
 _STRAIGHT = (curve_summaries.partial_area, curve_summaries.roc_area, curve_summaries.gini)
 _SHARE_OF_TIES = {"lower": 0.0, "half": 0.5, "upper": 1.0}
-# Of what its thresholds for all costs gain on the observations that chose them, not lost on others.
-_GAIN_OF_H = 3 / 8
 
 
 def _mean_over_curves(points: CurvePoints, xp: Any, summary: Summary, **options: Any) -> Any:
@@ -78,11 +74,9 @@ _precision_recall = partial(_measure, family="precision-recall")
 _average_precision = partial(_precision_recall, statistic=counts_at_positives)
 
 
-def _with_choice(
-    title: str, summary: Callable[..., Any], cross_fit: CrossFit, **attributes: Any
-) -> Measure:
-    """Make a measure that chooses thresholds, which other observations can do."""
-    interval = IntervalProperties(cross_fit=cross_fit)
+def _with_choice(title: str, summary: Callable[..., Any], **attributes: Any) -> Measure:
+    """Make a measure that chooses thresholds."""
+    interval = IntervalProperties(chooses=True)
     attributes |= {"obstacle": no_lost_sums, "is_smooth": False, "interval": interval}
     return _measure(title, summary, **attributes)
 
@@ -304,9 +298,8 @@ def convex_hull_auc() -> Measure:
     >>> round(convex_hull_auc()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.8889
     """
-    cross_fit = partial(cross_fitted, curve_summaries.judged_hull_area)
     summary, bounds = curve_summaries.hull_area, (0.5, 1.0)
-    return _with_choice("Convex hull AUC", summary, cross_fit, bounds=bounds, chance=0.5)
+    return _with_choice("Convex hull AUC", summary, bounds=bounds, chance=0.5)
 
 
 @also_called("ks, ks_stat, ks_statistic, kolmogorov_smirnov")
@@ -329,9 +322,7 @@ def max_informedness() -> Measure:
     >>> round(max_informedness()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    cross_fit = partial(cross_fitted, curve_summaries.judged_informedness)
-    summary = curve_summaries.max_informedness
-    return _with_choice("Maximal informedness", summary, cross_fit, chance=0.0)
+    return _with_choice("Maximal informedness", curve_summaries.max_informedness, chance=0.0)
 
 
 @register()
@@ -369,10 +360,8 @@ def h_measure(alpha: float | int = 2.0, beta: float | int = 2.0) -> Measure:
     0.565432
     """
     options = {"alpha": positive("alpha", alpha), "beta": positive("beta", beta)}
-    judged = WithOptions(curve_summaries.judged_h_measure, **options)
-    cross_fit = partial(cross_fitted, judged, towards_plain=_GAIN_OF_H)
     attributes: Any = {"options": options, "chance": 0.0, "family": "costs"}
-    return _with_choice("H-measure", curve_summaries.h_measure, cross_fit, **attributes)
+    return _with_choice("H-measure", curve_summaries.h_measure, **attributes)
 
 
 @register()

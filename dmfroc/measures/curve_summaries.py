@@ -282,35 +282,12 @@ def hull_area(points: CurvePoints, xp: Any) -> Any:
     return roc_area(hull(points, xp), xp)
 
 
-def judged_hull_area(hulls: CurvePoints, points: CurvePoints, xp: Any) -> Any:
-    """Area under the points at the thresholds that are the hull of other observations."""
-    return roc_area(points, xp)
-
-
-def judged_informedness(hulls: CurvePoints, points: CurvePoints, xp: Any) -> Any:
-    """Informedness at the threshold that is the best for other observations."""
-    best = np.argmax(hulls.tp / hulls.tp[..., -1:] - hulls.fp / hulls.fp[..., -1:], axis=-1)
-    tpr, fpr = (take(x, best[..., None], xp) / last(x) for x in (points.tp, points.fp))
-    return (tpr - fpr)[..., 0]
-
-
 def h_measure(points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0) -> Any:
     """Hand's H, for costs from a Beta distribution.
 
     They are those of a false positive, as a share of the costs of both errors.
     """
-    vertices = hull(points, xp)
-    return judged_h_measure(vertices, vertices, xp, alpha, beta)
-
-
-def judged_h_measure(
-    hulls: CurvePoints, points: CurvePoints, xp: Any, alpha: float = 2.0, beta: float = 2.0
-) -> Any:
-    """Hand's H where the thresholds for all costs are those that are best for others.
-
-    The costs at which the threshold changes are those of the others' hull.
-    """
-    steps, chosen_steps = _steps(points), _steps(hulls)
+    steps = _steps(hull(points, xp))
     # Differences of the weights are exactly 0 where a vertex is repeated.
     total = steps.positives + steps.negatives
     gain, loss = steps.rise / total, steps.width / total
@@ -326,9 +303,7 @@ def judged_h_measure(
 
     prevalence, rest = steps.positives / total, steps.negatives / total
     blind = expected(prevalence, rest, constant(prevalence, xp), constant(rest, xp))
-    chosen_total = chosen_steps.positives + chosen_steps.negatives
-    at = (constant(x / chosen_total, xp) for x in (chosen_steps.rise, chosen_steps.width))
-    return 1 - expected(gain, loss, *at) / blind
+    return 1 - expected(gain, loss, constant(gain, xp), constant(loss, xp)) / blind
 
 
 def _expected_costs(

@@ -168,10 +168,13 @@ class IntervalProperties:
     is_unbiased : bool
         Whether the mean over samples is the value in the population, as that of a mean over pairs
         of observations is.
+    chooses : bool
+        Whether the value is the best over thresholds. Its bias may be as large as its error in
+        samples of any size: halves always show it.
     cross_fit : callable, optional
-        For a measure that chooses thresholds. Takes predictions, the independent unit of each
-        observation, and the value with the influences on it. Returns the same two with thresholds
-        chosen by other observations than judge them, or None. The interval is about that value.
+        For a measure that fits a calibration. Takes predictions, the independent unit of each
+        observation, and the value with the influences on it. Returns the same two with fits to
+        other observations than judge them, or None. The interval is about that value.
     is_of_weights : bool
         Whether the value depends on the weights alone, not on how many rows have them.
     caveat : callable
@@ -187,6 +190,7 @@ class IntervalProperties:
     """
 
     is_unbiased: bool = False
+    chooses: bool = False
     cross_fit: CrossFit | None = None
     is_of_weights: bool = True
     caveat: Caveat = nothing
@@ -248,7 +252,7 @@ class Measure:
     is_smooth : bool
         Whether the derivative with respect to the weights exists, on which the jackknife rests;
         maxima and hulls have kinks, and get their intervals from the bootstrap, or by
-        ``interval.cross_fit``.
+        ``interval.chooses`` or ``interval.cross_fit``.
     obstacle : callable
         Says, to complete a sentence that begins with the name, what keeps the measure from being
         defined for given predictions; None where nothing does. By default nothing ever does, but
@@ -326,7 +330,8 @@ class Measure:
     @property
     def default_method(self) -> str:
         """The interval method by default."""
-        return "jackknife" if self.is_smooth or self.interval.cross_fit else "bootstrap"
+        own = self.interval
+        return "jackknife" if self.is_smooth or own.chooses or own.cross_fit else "bootstrap"
 
     @property
     def needs_all_classes(self) -> bool:

@@ -113,9 +113,11 @@ class AtPoint:
         x, total = self._along(tp, fp, positives, negatives)
         given = self._share_of(x)
         at = self._around(x, given * total, np)
-        size = positives + negatives if self.given == "errors" else total
-        n = size / positives * np.asarray(table.n_positives)[..., None]  # of equal scores, too
-        half = _CHORD * np.sqrt(given * (1 - given) / n)
+        n = np.count_nonzero(x[..., 1:] > x[..., :-1], axis=-1, keepdims=True)
+        if table.above is not None:  # several have one score
+            size = positives + negatives if self.given == "errors" else total
+            n = np.maximum(n, size / positives * np.asarray(table.n_positives)[..., None])
+        half = _CHORD * np.sqrt(given * (1 - given) / np.maximum(n, 1))
         low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
         ends = [self._around(x, share * total, np) for share in (high, low)]
         # The counts at the threshold change by themselves and with the threshold. The threshold

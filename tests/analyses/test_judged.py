@@ -615,7 +615,7 @@ def test_every_estimate_has_the_error_of_estimated_weights(of_few_target_rows, n
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["convex_hull_auc", "brier_miscalibration"])
+@pytest.mark.parametrize("name", ["brier_discrimination", "brier_miscalibration"])
 def test_cross_fitted_values_work_through_estimated_weights(of_few_target_rows, name):
     sample, measure = of_few_target_rows[0].sample, dmfroc.measures.get_measure(name)
     [facts] = facts_of([measure], sample)

@@ -18,7 +18,7 @@ PROBABILITIES = np.column_stack([1 - P, P])
 JUDGE = np.where(RNG.random(N) < 0.9, TRUE, 1 - TRUE)
 IS_VERIFIED = np.arange(N) < N_VERIFIED
 HIDDEN = np.where(IS_VERIFIED, TRUE, np.nan)
-CHOOSE = ["max_informedness", "h_measure", "convex_hull_auc", "brier_miscalibration"]
+CHOOSE = ["brier_discrimination", "brier_miscalibration"]
 BIASED = [
     "expected_calibration_error",
     "brier_reliability",
@@ -50,7 +50,7 @@ def test_biases_add_up_as_the_values_do(name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHOOSE)
-def test_thresholds_of_each_part_are_chosen_by_others(name):
+def test_recalibrations_of_each_part_are_fitted_by_others(name):
     facts = facts_with_judge(name)
     value = facts.cross_fitted
     parts = [(t.coefficient, t.facts.chosen_by_others.value) for t in facts.terms]
