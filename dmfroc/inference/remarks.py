@@ -18,6 +18,7 @@ _FEW_IN_FOLDS = 75  # of a class; of 100 in three classes, and more, intervals h
 _FEW_IN_FOLD = 20  # of a class in each fold; of fewer, values at rare classes can be too large
 # Standard errors, from which on halves show only a part of a bias
 _LARGE_BIAS = 1.0
+_FAR = 2.0  # standard errors, by which one unseen error moves a value
 _FEW_UNITS = 10  # of one class; fewer do not show a bootstrap how a measure varies
 
 
@@ -44,7 +45,7 @@ def warnings_of(facts: Facts) -> tuple[str, ...]:
         *(folds_differ_message(part) for part in parts),
     ]
     if not any(of_rare_class) and math.isfinite(value):
-        remarks += [bias_message(facts), no_variation_message(facts)]
+        remarks += [bias_message(facts), no_variation_message(facts), unseen_message(facts)]
     return tuple(dict.fromkeys(filter(None, remarks)))
 
 
@@ -214,6 +215,30 @@ def no_variation_message(facts: Facts) -> str | None:
     return (
         f"{state}, so that its standard error is {error} and says nothing; the interval rests on "
         "one observation that the sample does not show"
+    )
+
+
+def unseen_message(facts: Facts) -> str | None:
+    """Say that an error of a kind that the sample does not show would move the value far.
+
+    Values that are nearly perfect are known for it.
+    """
+    measure, limits, error = facts.measure, facts.limits, facts.moments.standard_error
+    if limits.unseen is None or not facts.moments.varies_within_strata or not error > 0:
+        return None
+    low, high = limits.bounds
+    best, sign = (high, -1) if measure.greater_is_better else (low, 1)
+    errors = limits.unseen.errors[~limits.unseen.is_gross[limits.unseen.errors]]
+    costs = sign * limits.of_unseen[errors]
+    kinds = limits.unseen.kind[errors]
+    dearest = max((costs[kinds == kind].mean() for kind in np.unique(kinds)), default=0.0)
+    if not _FAR * error < dearest < 2 * abs(best - facts.value):
+        return None
+    return (
+        f"cite the interval of {measure.name}, not its standard error: the interval accounts for "
+        f"errors that the sample does not show, and one would move the value by {dearest:.2g}, "
+        f"{dearest / error:.2g} standard errors. It does so where most classes are told apart "
+        "without an error, and others hardly"
     )
 
 

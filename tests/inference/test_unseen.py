@@ -1,5 +1,6 @@
 """Rows that stand for what a sample does not show: which they are, and that they weigh nothing."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -248,3 +249,22 @@ def test_a_distance_of_none_has_an_interval():
     found = estimate("distance_to_perfect", y, y_pred=y)
     assert found.value == found.interval[0] == 0
     assert 2 / 60 < found.interval[1] < 4 / 60
+
+
+def test_a_limit_that_rests_on_one_unseen_error_is_explained():
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 50)
+    scores = rng.normal(size=(150, 3))
+    scores[:100, :2] += 8  # classes that nothing tells apart
+    scores[100:, 2] += 8
+    shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    hard, mean = (estimate(x, y, shares) for x in ("dmf_auc", "hand_till"))
+    assert hard.value - hard.interval[0] > 5 * hard.standard_error
+    assert mean.value - mean.interval[0] < 3 * mean.standard_error
+    [told] = hard.warnings
+    assert mean.warnings == ()
+    moved, errors = map(float, re.search(r"by ([\d.]+), ([\d.]+) standard errors", told).groups())
+    assert errors == pytest.approx(moved / hard.standard_error, rel=0.05)
+    with_error = estimate("dmf_auc", np.append(y, 2), np.vstack([shares, shares[0]]))
+    assert hard.value - with_error.value == pytest.approx(moved, rel=0.5)
+    assert hard.interval[0] < with_error.value
