@@ -149,6 +149,10 @@ class DecisionCurve(Result):
         rule = "is treated if the score is at most the threshold, 1 minus its threshold probability"
         return [f"Class {printable(self.label)} {rule}."] * (self.direction == "<=")
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return "At which thresholds is it of use to decide by the score?"
+
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how certain that is."""
         ranges = self.better_text()

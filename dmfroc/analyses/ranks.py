@@ -53,6 +53,17 @@ class Ranks(Result):
     left_out: dict[str, tuple[float, int]]
     warnings: tuple[str, ...]
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"In which order are {len(self.estimates)} classifiers?"
+
+    def verdict_text(self) -> list[str]:
+        """Return the tiers in a sentence."""
+        tiers = "; ".join(", ".join(tier) for tier in self.tiers)
+        if len(self.tiers) == 1:
+            return [f"The data show no order of {tiers} by {self.title}."]
+        return [f"By {self.title}, each of a tier is better than all of the next: {tiers}."]
+
     def tables(self) -> list[Table]:
         """Return the ranks, and what changes without each task."""
         percent, of = f"{100 * self.level:g} %", self.estimates.values()

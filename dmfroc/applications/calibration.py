@@ -108,6 +108,10 @@ class CalibrationTests(Result):
         """Number of independent rows."""
         return self.predictions.n_observations
 
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return "Are the probabilities calibrated?"
+
     def verdict_text(self) -> list[str]:
         """Say whether the tests contradict calibration."""
         least = min(self.tests.values(), key=lambda test: test.p_value)

@@ -20,12 +20,11 @@ from dmfroc.extend import (
     Display,
     ForestRow,
     IntervalDisplay,
-    as_frame,
+    chart,
     digits,
     draw_legend,
     enumerated,
     legend_text,
-    line_chart,
     page,
     page_table,
     renders,
@@ -154,7 +153,7 @@ def plot_plan(plan: Plan, ax: Any = None, **line_kwargs: Any) -> LineDisplay:
         table.index, table[what], **({"color": COLORS[0]} | display._checked(line_kwargs))
     )
     color = display.line_.get_color()
-    band = f"{100 * plan.level:g} % interval of the number, from the size of the pilot"
+    band = f"{100 * plan.level:g} % interval, by the pilot"
     shade: dict[str, Any] = {"color": color, "alpha": 0.12, "linewidth": 0, "label": band}
     display.interval_ = axes.axvspan(*plan.n_interval, **shade)
     [display.point_] = axes.plot(plan.n, planned, "o", color=COLORS[1], label=f"{plan.n:,} cases")
@@ -212,21 +211,6 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
     _, classes, curve, *targets = plan.tables()
-    frame = as_frame(curve)
-    is_power = plan.difference is not None
-    what = "power" if is_power else "half-width"
-    values = frame[what.replace("-", "_")].to_numpy()
-    at_n = plan.power(plan.n) if is_power else plan.half_width(plan.n)
-    chart = line_chart(
-        frame.index.to_numpy(float),
-        values,
-        marked=(float(plan.n), at_n),
-        around=(float(plan.n_interval[0]), float(plan.n_interval[1])),
-        y_range=(0.0, 1.0 if is_power else 1.05 * float(values.max())),
-        axes=("cases", what),
-        caption=f"{what.capitalize()} against the number of cases. Marked: {plan.n:,} cases; "
-        f"shaded: the {100 * plan.level:g} % interval of that number, by what the pilot tells.",
-    )
     measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
     provenance = [
         ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {digits(plan.value)}"),
@@ -238,7 +222,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         title,
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
-        [page_table(classes), chart, page_table(curve), *map(page_table, targets)],
+        [page_table(classes), chart(plan), page_table(curve), *map(page_table, targets)],
         provenance,
         plan_watch_out(plan),
     )

@@ -26,6 +26,8 @@ from dmfroc.extend import (
     cases_without_error,
     check_level,
     choice,
+    digits,
+    interval_text,
     near_an_end,
     positive,
     renderer,
@@ -145,6 +147,21 @@ class PooledSites(NamedEstimates):
             ]
             tables.append(Table("groups", "Means of groups of sites", groups, is_by_name=True))
         return tables
+
+    def question_text(self) -> str:
+        """Return the heading of a report without a title."""
+        return f"{self.title} on average over {len(self.estimates)} sites, and at a new one"
+
+    def verdict_text(self) -> list[str]:
+        """Return the mean, what to expect of a new site, and how sites differ."""
+        percent = f"{100 * self.level:g} %"
+        low, high = map(digits, self.prediction)
+        mean = f"{self.title} is {digits(self.mean.value)} on average over the sites"
+        return [
+            f"{mean} ({percent} interval {interval_text(self.mean)}).",
+            f"At a new site it is expected between {low} and {high} ({percent}).",
+            *self.foot(),
+        ]
 
     def foot(self) -> list[str]:
         """Return how sites differ, the tests, and what was left out."""

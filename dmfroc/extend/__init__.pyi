@@ -544,8 +544,8 @@ from ..plots.forest import (
 from ..reports.figures import (
     forest as forest,
 )
-from ..reports.figures import (
-    line_chart as line_chart,
+from ..reports.rendering import (
+    chart as chart,
 )
 from ..reports.rendering import (
     page as page,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.decision_curve import DecisionCurve
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
@@ -16,8 +18,8 @@ from dmfroc.inputs.subgroups import THE_OTHERS
 from dmfroc.plots.forest import ForestRow, difference_rows, group_rows
 from dmfroc.plots.results import run_rows
 from dmfroc.reports import figures
-from dmfroc.reports.rendering import page
-from dmfroc.reports.tables import page_table
+from dmfroc.reports.rendering import chart, page
+from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import (
     against_chance,
     digits,
@@ -26,13 +28,13 @@ from dmfroc.reports.verdict import (
     interval_text,
     joined,
     lead,
+    p_text,
     which_is_better,
 )
 from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, ResultsByName, renders
 from dmfroc.results.table import Column, Table
-from dmfroc.results.text import equals_p_value
 
 _COUNTS = {
     "n_observations": "Observations",
@@ -41,13 +43,16 @@ _COUNTS = {
     "seed": "Seed",
 }
 _FEW_RUNS = 4
+_MANY_ROWS = 30  # of a table beside a chart
 _DIFFERENCES = "Differences"
 
 
 @renders("Result.page")
 def result_page(result: Result, title: str | None = None) -> str:
-    """Return the report of any result: its tables and warnings."""
-    parts = map(page_table, result.tables())
+    """Return the report of any result: its chart, if it has one, its tables and warnings."""
+    parts: list[Any] = [page_table(table) for table in result.tables()]
+    if drawn := chart(result):
+        parts = [drawn, *(replace(t, is_folded=len(t.rows) > _MANY_ROWS) for t in parts)]
     known = result.attributes()
     provenance = [
         (x, f"{known[key]:,}") for key, x in _COUNTS.items() if isinstance(known.get(key), int)
@@ -135,7 +140,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
         ),
-        page_table(tests),
+        *([page_table(tests)] if len(comparison.values) > 2 else []),  # the differences have it
         page_table(sources),
     ]
     design = "crossed" if comparison.crossed else "nested in the learners"
@@ -169,13 +174,13 @@ def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
 @renders("HorizonCurves.page")
 def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
     """Return the report of values at several horizons."""
-    shown = _horizons_better_first(curves := curves.shown)
+    curves = _horizons_better_first(curves.shown)
     percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
-    at_each, means = map(page_table, shown.tables())
+    at_each, means = map(page_table, curves.tables())
     rows: dict[str, list[ForestRow]] = {}
-    for name, points in shown.points.items():
+    for name, points in curves.points.items():
         for t, x in zip(curves.horizons, points, strict=True):
-            row = ForestRow(f"{shown.titles[name]}, at {t:g}", x.value, x.interval)
+            row = ForestRow(f"{curves.titles[name]}, at {t:g}", x.value, x.interval)
             rows.setdefault(getattr(x, "title", _DIFFERENCES), []).append(row)
     caption = f"at each horizon, with separate {percent} intervals"
     charts = [
@@ -194,14 +199,22 @@ def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
 
 
 def _horizons_better_first(curves: HorizonCurves) -> HorizonCurves:
+    """Return the best classifier first, and differences with the better one first."""
     points, bands, means = {}, {}, {}
-    for name, own in curves.points.items():
-        mean, band, key, of_name = curves.means[name], curves.simultaneous[name], name, own
-        if isinstance(mean, Difference) and mean.probability_better < 0.5:
-            of_name = tuple(x.turned_around() for x in own if not isinstance(x, Estimate))
+    turned = [x.better_first() for x in curves.means.values() if isinstance(x, Difference)]
+    better = [x.first for x in turned]
+    for name in sorted(curves.points, key=better.count, reverse=True):
+        mean, own, band, key = (
+            curves.means[name],
+            curves.points[name],
+            curves.simultaneous[name],
+            name,
+        )
+        if isinstance(mean, Difference) and mean not in turned:
+            own = tuple(x.turned_around() for x in own if not isinstance(x, Estimate))
             key, mean = f"{mean.second} - {mean.first}", mean.turned_around()
             band = -band[:, ::-1]
-        points[key], bands[key], means[key] = of_name, band, mean
+        points[key], bands[key], means[key] = own, band, mean
     return replace(curves, points=points, simultaneous=bands, means=means)
 
 
@@ -222,24 +235,28 @@ def result_verdict(result: Result) -> list[str]:
         case DecisionCurve():
             ranges = result.better_text()
             return [
-                f"The classifier is better than the better baseline at {ranges} "
-                f"({100 * result.level:g} %, all at once)."
+                f"At thresholds {ranges}, deciding by the score is better than treating everybody "
+                f"and than treating nobody ({100 * result.level:g} %, all at once)."
                 if ranges
-                else "The data show no threshold at which the classifier beats both baselines."
+                else "The data show no threshold at which deciding by the score is better than "
+                "treating everybody and than treating nobody."
             ]
-    return result.verdict_text()
+    return [as_sentence(x) for x in result.verdict_text()]
 
 
 def horizons_verdict(curves: HorizonCurves) -> list[str]:
     """Say how good values are over time, and who is better on average."""
     first, *_, last = curves.horizons
     values, differences = [], []
+    measure = next(x.measure for x in curves.means.values() if isinstance(x, Estimate))
+    less = measure in MEASURES and not MEASURES[measure].greater_is_better
     for name, (start, *_, end) in curves.points.items():
         mean = curves.means[name]
         interval = f"{100 * curves.level:g} % interval {interval_text(mean)}"
         if isinstance(mean, Estimate):
+            of = curves.titles[name] if mean.measure == name else f"{mean.title} of {name}"
             values.append(
-                f"{curves.titles[name]} is {digits(mean.value, mean.standard_error)} on average "
+                f"{of} is {digits(mean.value, mean.standard_error)} on average "
                 f"from {first:g} to {last:g} ({interval}): {digits(start.value)} at {first:g}, "
                 f"{digits(end.value)} at {last:g}."
             )
@@ -251,7 +268,8 @@ def horizons_verdict(curves: HorizonCurves) -> list[str]:
         interval = f"{100 * curves.level:g} % interval {interval_text(pair)}"
         value = digits(pair.value, pair.standard_error)
         differences.append(
-            f"{claim}, on average from {first:g} to {last:g}: difference {value} ({interval})."
+            f"{claim}, on average from {first:g} to {last:g}: difference {value} ({interval})"
+            f"{', less is better' * less}."
         )
     return differences[:_MOST_DIFFERENCES] + values
 
@@ -276,13 +294,12 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         ]
     elif p_value < 1 - groups.level:
         sentences = [
-            f"{groups.title} differs between the {n} groups: it is {ends} "
-            f"({equals_p_value(p_value)})."
+            f"{groups.title} differs between the {n} groups: it is {ends} ({p_text(p_value)})."
         ]
     else:
         sentences = [
             f"The data do not show that {groups.title} differs between the {n} groups "
-            f"({equals_p_value(p_value)}): it is {ends}."
+            f"({p_text(p_value)}): it is {ends}."
         ]
     decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
     decided.sort(key=lambda d: d.adjusted_p_value)

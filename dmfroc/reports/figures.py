@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from matplotlib.ticker import LogLocator
 
 from dmfroc._kit.arrays import divide
 from dmfroc.analyses.decision_curve import drawn_curve
@@ -46,7 +45,6 @@ _N_WORST = 3
 _MOST_TICKS = 12
 _SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes
 _MOST_BARS = 60
-_CHART_SHAPE = 0.6  # height of a chart, of its width
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
 _DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
@@ -250,8 +248,12 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
         summary = f"{100 * share_of_right(numbers.confusion):.1f} % are right"
         if len(shares) == 2:
             recall, precision = (digits(numbers.rates[x][1]) for x in ("recall", "precision"))
+            specificity = digits(numbers.rates["recall"][0])
             label = next(iter(numbers.classes), "the second class")
-            summary += f"; {label}: recall {recall}, precision {precision}"
+            summary += (
+                f"; of {label}, sensitivity (recall) is {recall}, specificity {specificity}, and "
+                f"positive predictive value (precision) {precision}"
+            )
         matrices.append(_matrix(position, name, shares, texts, summary))
     return matrices
 
@@ -313,9 +315,9 @@ def forest(
         {
             "name": row.name,
             "text": f"{digits(row.value)} ({ends_text(row.interval)})",
-            "low": place(row.interval[0]),
+            "interval": "M{:g},5H{:g}".format(*map(place, row.interval))
+            + "".join(f"M{place(end):g},2V8" for end in row.interval if math.isfinite(end)),
             "value": place(row.value),
-            "high": place(row.interval[1]),
             "is_filled": row.is_filled,
         }
         for row in rows
@@ -325,47 +327,3 @@ def forest(
     ticks = [(place(x), text) for x, text in round_numbers(*ends, whole=whole)]
     reference = None if reference is None else place(reference)
     return dict(kind="forest", caption=caption, bars=bars, reference=reference, ticks=ticks)
-
-
-def line_chart(
-    x: Float[np.ndarray, " m"],
-    y: Float[np.ndarray, " m"],
-    *,
-    marked: tuple[float, float],
-    around: tuple[float, float],
-    y_range: tuple[float, float],
-    axes: tuple[str, str],
-    caption: str,
-) -> dict[str, Any]:
-    """Return a curve against the logarithm of x, with one point marked and a range of x shaded."""
-    left, right = math.log(min(x[0], around[0])), math.log(max(x[-1], around[1]))
-    low, high = y_range
-    width, height = ROC_SIZE, _CHART_SHAPE * ROC_SIZE
-
-    def across(value: float) -> float:
-        return (math.log(value) - left) / (right - left)
-
-    def up(value: float) -> float:
-        return (value - low) / (high - low)
-
-    def point(a: float, b: float) -> tuple[float, float, str]:
-        text = f"{axes[0]} {a:,.0f}: {axes[1]} {digits(b)}"
-        return round(width * across(a), 1), round(height * (1 - up(b)), 1), text
-
-    places = [point(float(a), float(b)) for a, b in zip(x, y, strict=True)]
-    ends = math.exp(left), math.exp(right)
-    places_of_x = LogLocator(subs=(1.0, 2.0, 5.0)).tick_values(*ends)
-    ticks_of_x = [(across(x), f"{x:,.0f}") for x in places_of_x if ends[0] <= x <= ends[1]]
-    ticks_of_y = [(up(value), text) for value, text in round_numbers(low, high)]
-    return {
-        "kind": "chart",
-        "name": f"{axes[1]} against {axes[0]}",
-        "caption": caption,
-        "size": (width, height),
-        "axes": axes,
-        "ticks": (ticks_of_x, ticks_of_y),
-        "line": "M" + " ".join(f"{a:g},{b:g}" for a, b, _ in places),
-        "points": places,
-        "range": [round(width * across(x), 1) for x in around],
-        "marked": point(*marked),
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +37,7 @@ from dmfroc.reports.verdict import (
     footnotes,
     hardest,
     interval_text,
+    joined,
     watch_out,
     which_is_better,
 )
@@ -58,6 +59,7 @@ _MEANINGS = {
     "are; 0 is guessing, 1 is perfect.",
 }
 _MANY_MEASURES = 10
+_LONGEST_HEADING = 80
 _OF_PAIRS = ("multiclass ROC", "ranking")  # families
 _QUESTIONS = {  # families of measures; all others are of decisions
     "Do the scores put cases in order?": (*_OF_PAIRS, "precision-recall"),
@@ -90,7 +92,7 @@ def evaluation_page(
     return _page(
         evaluation,
         title,
-        f"How well are {evaluation.predictions.n_classes} classes told apart?",
+        f"How well are {_named(evaluation.predictions.labels)} told apart?",
         verdict=evaluation_verdict(evaluation),
         parts=[page_table(table) for table in _by_question(evaluation)],
         samples={name: evaluation.sample},
@@ -111,9 +113,12 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         verdict = [against_chance(comparison.estimates[names[0]])]
         question, tables = f"{comparison.title} of {names[0]}", map(page_table, comparison.tables())
         return page(comparison, title, question, verdict, tables, provenance)
-    question, verdict = which_is_better(names, "classifiers"), comparison_verdict(comparison)
+    question = which_is_better(names, "classifiers")
     if not samples:  # of items or several labels
-        parts = _parts(comparison, dict.fromkeys(names, ()))
+        verdict, parts = (
+            comparison_verdict(comparison),
+            _parts(comparison, dict.fromkeys(names, ())),
+        )
         return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]
@@ -123,7 +128,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         comparison,
         title,
         question,
-        verdict=verdict,
+        verdict=comparison_verdict(comparison, beside),
         parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
         samples=samples,
         curve_options=comparison.curve_options or CurveOptions(),
@@ -131,6 +136,12 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
     )
+
+
+def _named(labels: Sequence[Hashable]) -> str:
+    """Return the names of the classes if they fit into a heading, else their number."""
+    named = f"the classes {joined([str(label) for label in labels])}"
+    return named if len(named) <= _LONGEST_HEADING else f"{len(labels)} classes"
 
 
 def _other_names_of_the_auc(evaluation: Evaluation) -> set[str]:
@@ -268,10 +279,11 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         title = f"{differences.title}: the best against the others"
         differences = _rows(differences, slice(len(drawn)), title)
     tested = comparison.tested_value
+    at = f"{tested:g}".replace("-", "\N{MINUS SIGN}")
     caption = f"{comparison.scale.capitalize()}s with their {comparison.kind_of_interval}s; " + (
         f"an interval that holds {tested:g} leaves open who is better."
         if hypothesis.is_two_sided
-        else f"a limit beyond the line at {tested:g} shows what was tested."
+        else f"a limit beyond the line at {at} shows what was tested."
     )
     pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
     of_pairs = replace(page_table(differences), notes=[("", x) for x in footnotes(comparison)])
@@ -342,7 +354,8 @@ def _drawings(
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     if area is None:
         return f"AUC {digits(numbers.curve.auc)}"
-    return f"AUC {digits(area.value, area.standard_error)} ({interval_text(area)})"
+    title = "AUC" if len(numbers.areas) == 2 else area.title
+    return f"{title} {digits(area.value, area.standard_error)} ({interval_text(area)})"
 
 
 def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:
@@ -378,12 +391,14 @@ def _provenance(
     methods = ", ".join(dict.fromkeys(e.method for e in estimates))
     seeds = {int(s) for s in (seed, *(e.seed for e in estimates)) if s is not None}
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
+    classes = f"of {predictions.n_classes} classes"
+    if len(predictions.labels) == 2:
+        counts = zip(predictions.class_counts.tolist(), predictions.labels, strict=True)
+        classes = f"{joined([f'{n:,} of {label}' for n, label in counts])} (positive)"
     rows = [
-        ("Observations", f"{predictions.n_observations:,}, of {predictions.n_classes} classes"),
+        ("Observations", f"{predictions.n_observations:,}, {classes}"),
         ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
     ]
-    if len(predictions.labels) == 2:
-        rows.append(("Positive class", str(predictions.labels[1])))
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))
     if seeds:

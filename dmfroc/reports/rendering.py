@@ -19,9 +19,10 @@ from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.curves.curve import Curve
-from dmfroc.reports.tables import as_sentence, page_table
+from dmfroc.plots._style import OWN_FIGURE_ID
+from dmfroc.reports.tables import PageTable, as_sentence, page_table, unnamed
 from dmfroc.reports.verdict import digits, interval_text, known_first
-from dmfroc.results.result import Result, renders
+from dmfroc.results.result import Result, renderer, renders
 from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
 
@@ -61,18 +62,24 @@ def page(
     """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
 
     ``question`` is the heading without a ``title``; ``numbers`` stand for its JSON where there are
-    more; ``drawn`` is what the template draws of predictions. Warnings about a row of a table are
-    shown there, and not a second time.
+    more; ``drawn`` is what the template draws of predictions. Warnings about some rows of a table
+    are shown there, those about all above, and none twice.
     """
     notes = list(dict.fromkeys(result.warnings))
     parts = [part for part in parts if part is not None]
-    at_rows = {text for part in parts for _, text in getattr(part, "notes", ())}
-    # Names of classifiers stand as they are
+    tables = [part for part in parts if isinstance(part, PageTable)]
+    titles = {measure: title for t in tables for measure, title in t.titles.items()}
+    # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
-    sentences = {
-        note if note.startswith(names) else as_sentence(note): as_sentence(note.split(": ", 1)[-1])
-        for note in notes
+    warnings = {
+        x if x.startswith(names) else as_sentence(x, titles): as_sentence(
+            x.split(": ", 1)[-1] if x.startswith(names) else x, titles
+        )
+        for x in notes
     }
+    for t in tables:
+        t.notes = [x for x in t.notes if x[0] or x[1] not in warnings.values()]
+    at_rows = {unnamed(text, titles.values()) for t in tables for _, text in t.notes}
     data = {"dmfroc_version": package_version(), "verdict": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
@@ -83,7 +90,9 @@ def page(
         ],
         "verdict": verdict,
         "watch_out": watch_out,
-        "warnings": [x for x, bare in sentences.items() if not {x, bare} & at_rows],
+        "warnings": [
+            x for x, bare in warnings.items() if unnamed(bare, titles.values()) not in at_rows
+        ],
         "parts": parts,
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
@@ -110,14 +119,27 @@ def result_as_html(result: Result) -> str:
 @renders("Curve.notebook")
 def curve_as_html(curve: Curve) -> str:
     """Return a picture of a curve, and folded beneath it the tables, for a notebook."""
+    picture = f'<img alt="chart" src="{(chart(curve) or {})["address"]}">'
+    return f"{picture}<details><summary>Numbers</summary>{result_as_html(curve)}</details>"
+
+
+def chart(result: Result) -> dict[str, str] | None:
+    """Return the chart of a result as a part of a page, a PNG that it holds itself, if it has one.
+
+    It is as large as the display asks for.
+    """
     from matplotlib.figure import Figure
 
-    figure, stream = Figure(figsize=(5, 5), layout="constrained"), io.BytesIO()
-    curve.plot(ax=figure.add_subplot())
+    try:
+        draw = renderer(result, "plot")
+    except TypeError:
+        return None
+    figure, stream = Figure((1.0, 1.0), layout="constrained", gid=OWN_FIGURE_ID), io.BytesIO()
+    draw(result, ax=figure.add_subplot())
     figure.savefig(stream, format="png")
     encoded = base64.b64encode(stream.getvalue()).decode("ascii")
-    picture = f'<img alt="chart" src="data:image/png;base64,{encoded}">'
-    return f"{picture}<details><summary>Numbers</summary>{result_as_html(curve)}</details>"
+    name = result.question_text()
+    return {"kind": "chart", "name": name, "address": f"data:image/png;base64,{encoded}"}
 
 
 def _source(name: str) -> str:

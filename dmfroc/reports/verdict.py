@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,11 @@ def which_is_better(names: Sequence[str], kind: str) -> str:
     return f"Which is better: {', '.join(names[:-1])} or {names[-1]}?"
 
 
-def against_chance(estimate: Estimate, in_pairs: str = "") -> str:
-    """Say whether a value is better than that of guessing, and what it means for pairs of cases."""
+def against_chance(estimate: Estimate, meaning: str = "", beside: str = "") -> str:
+    """Say whether a value is better than that of guessing, and what it means for cases.
+
+    A value that the meaning is about may stand ``beside``.
+    """
     interval = f"{100 * estimate.level:g} % interval {interval_text(estimate)}"
     number = f"{estimate.title} {_value(estimate)}"
     value = f"{number} ({interval})"
@@ -70,20 +74,28 @@ def against_chance(estimate: Estimate, in_pairs: str = "") -> str:
         if high < 0
         else "The data do not show that the classifier is better than guessing"
     )
-    if in_pairs:
-        return f"{claim}: {in_pairs} ({number}, {interval})."
+    if not meaning and estimate.measure == "informedness" and estimate.value > 0:
+        meaning = f"as if it knew {_of_100(estimate.value)} of 100 cases and guessed the others"
+    if meaning:
+        return f"{claim}: {meaning} ({beside}{number}, {interval})."
     return f"{claim}: {value}, where guessing has {measure.chance:g}."
 
 
 def in_pairs(values: Mapping[str, float], predictions: Predictions) -> str:
-    """Say how many of 100 pairs of cases classifiers put in order, by their areas by name."""
-    (first, value), *others = values.items()
-    ranked = [f"{name} {_of_100(x)}" for name, x in others]
-    ordered = f"{first} ranks {_of_100(value)} rightly, {joined([*ranked, 'guessing 50'])}"
+    """Say in how many of 100 pairs of cases scores are right, by the areas of classifiers by name.
+
+    A single one needs no name.
+    """
+    named = [_of_100(x) + f" ({name})" * (len(values) > 1) for name, x in values.items()]
+    pairs = f"in {joined(named)} of 100 pairs of"
     if predictions.n_classes > 2:
-        return f"of 100 pairs of cases of two classes, on average over the classes, {ordered}"
+        return f"{pairs} cases of different classes, the scores tell which is which; guessing: 50"
     negative, positive = predictions.labels
-    return f"of 100 pairs of a case of {positive} (positive) and one of {negative}, {ordered}"
+    larger = "smaller" if predictions.direction == "<=" else "larger"
+    return (
+        f"{pairs} a case of {positive} (positive) and one of {negative}, that of {positive} has "
+        f"the {larger} score; guessing: 50"
+    )
 
 
 def _of_100(share: float) -> str:
@@ -94,11 +106,13 @@ def _of_100(share: float) -> str:
 def evaluation_verdict(evaluation: Evaluation) -> list[str]:
     """Say whether one classifier is better than guessing, and by how much."""
     first, area = evaluation.shown[0], evaluation.estimates.get("hand_till")
-    pairs = ""
+    pairs = beside = ""
     if first.measure in _AREAS and area is not None and math.isfinite(area.value):
-        pairs = in_pairs({"it": area.value}, evaluation.predictions)
+        pairs = in_pairs({"": area.value}, evaluation.predictions)
+        if first is not area and evaluation.predictions.n_classes > 2:
+            beside = f"{area.title} {_value(area)}; "
     return [
-        against_chance(first, pairs),
+        against_chance(first, pairs, beside),
         *_about_folds(evaluation.sample.predictions, first.method),
     ]
 
@@ -108,7 +122,10 @@ def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
     for numbers in named.values():
         for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
-            sentences.append(f"The hardest pair is {i} against {j}: A(i|j) is {digits(area)}.")
+            sentences.append(
+                f"The hardest pair is {i} against {j}: in {_of_100(area)} of 100 such pairs of "
+                f"cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)})."
+            )
         if numbers.confusion is not None:
             right = share_of_right(numbers.confusion)
             most = numbers.confusion.sum(axis=1).max() / numbers.confusion.sum()
@@ -125,8 +142,10 @@ def share_of_right(confusion: Float[np.ndarray, "k k"]) -> float:
     return float(np.trace(confusion) / confusion.sum())
 
 
-def comparison_verdict(comparison: Comparison) -> list[str]:
-    """Say who is better, and what the data do not show."""
+def comparison_verdict(
+    comparison: Comparison, beside: Mapping[str, Mapping[str, Estimate]] = MappingProxyType({})
+) -> list[str]:
+    """Say who is better, and what the data do not show; beside, other measures by classifier."""
     if not all(math.isfinite(e.value) for e in comparison.estimates.values()):
         return [f"No classifier can be called better: {comparison.title} is undefined for some."]
     if not comparison.hypothesis.is_two_sided:
@@ -137,28 +156,46 @@ def comparison_verdict(comparison: Comparison) -> list[str]:
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
     values = {name: _value(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
-    sentence, tied = lead(comparison.title, values, wins, comparison.best_set())
+    sentence, tied = lead(_title(comparison), values, wins, comparison.best_set())
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
     sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
     # Of many, the first sentence has all values
     most = _MOST_UNDECIDED if len(values) <= MOST_NAMED else 1
     if len(tied) == 1:
         sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
-    sentences += _pairs_of(comparison, best_first)
+    sentences += _pairs_of(comparison, best_first, beside)
     sentences += [_undecided(comparison, d) for d in undecided[:most]]
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
     return sentences + _about_the_best(comparison, tied) + _about_folds_of(comparison)
 
 
-def _pairs_of(comparison: Comparison, names: Sequence[str]) -> list[str]:
+def _pairs_of(
+    comparison: Comparison, names: Sequence[str], beside: Mapping[str, Mapping[str, Estimate]]
+) -> list[str]:
     """Say what areas mean for pairs of cases, if they are about pairs, and classifiers are few."""
     predictions = next(iter(comparison.predictions.values()), None)
-    is_about = _AREAS[1:] if predictions is None or predictions.n_classes > 2 else _AREAS
-    if predictions is None or comparison.measure not in is_about or len(names) > MOST_NAMED:
+    if predictions is None or comparison.measure not in _AREAS or len(names) > MOST_NAMED:
         return []
-    pairs = in_pairs({x: comparison.estimates[x].value for x in names}, predictions)
-    return [f"{pairs[0].upper()}{pairs[1:]}."]
+    areas, by = comparison.estimates, ""
+    if comparison.measure == _AREAS[0] and predictions.n_classes > 2:
+        areas, by = (
+            {x: e["hand_till"] for x, e in beside.items() if "hand_till" in e},
+            " (Hand-Till M)",
+        )
+    if not areas:
+        return []
+    pairs = in_pairs({x: areas[x].value for x in names}, predictions)
+    return [f"{pairs[0].upper()}{pairs[1:]}{by}."]
+
+
+def _title(comparison: Comparison) -> str:
+    return comparison.title + " (less is better)" * (not comparison.greater_is_better)
+
+
+def p_text(p_value: float) -> str:
+    """Return a p-value for a sentence, with as few digits as a reader needs."""
+    return "p < 0.001" if p_value < 0.001 else equals_p_value(p_value)
 
 
 def footnotes(comparison: Comparison) -> list[str]:
@@ -233,7 +270,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
             f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
-            f"{interval_text(d)}; one-sided {equals_p_value(d.adjusted_p_value)}{adjusted})."
+            f"{interval_text(d)}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
@@ -329,7 +366,7 @@ def _sentence(comparison: Comparison, d: Difference) -> str:
     values = (comparison.estimates[name].value for name in (d.first, d.second))
     a, b = (digits(value, d.standard_error) for value in values)
     return (
-        f"{d.first} is better than {d.second}: {comparison.title} {a} against {b}, {d.scale} "
+        f"{d.first} is better than {d.second}: {_title(comparison)} {a} against {b}, {d.scale} "
         f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
     )
 
@@ -343,7 +380,7 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
     )
     known = [f"{comparison.kind_of_interval} {interval_text(d)}"]
     if len(comparison.differences) > 1:
-        adjusted = f"adjusted {equals_p_value(d.adjusted_p_value)}"
+        adjusted = f"adjusted {p_text(d.adjusted_p_value)}"
         known = [*known, adjusted] if comparison.simultaneous else [adjusted]
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {d.scale} "
@@ -369,6 +406,8 @@ def known_first(design: Mapping[str, Any]) -> list[str]:
             f"A judge has labelled all {judge['rows']:,} rows; {judge['verified']:,} of them have "
             "a verified label, and values are about these labels."
         )
+    if "importance" in design:
+        sentences.append("Rows count by how much more frequent such rows are in the population.")
     if "class_shares" in design:
         sentences.append(f"Values are for given shares of the classes: {text['Class shares']}.")
     if "independent_units" in design:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Labels = Shaped[np.ndarray, " n"]
 _SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rounding; limits
 ClassSizes = Literal["fixed", "random"]
+_OF = "\0"  # for the name of a measure
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -195,11 +197,10 @@ def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...
     named: dict[str, list[str]] = {}
     for measure, of_measure in warnings:
         for warning in of_measure:
-            own = warning.removeprefix(f"{measure} is ")
-            named.setdefault(own, []).extend([measure] * (own != warning))
+            own = re.sub(rf"\b{re.escape(measure)}\b", _OF, warning)
+            named.setdefault(own, []).append(measure)
     return tuple(
-        f"{'each of ' * (len(x) > 1)}{shortened(x)} is {own}" if x else own
-        for own, x in named.items()
+        own.replace(_OF, f"{'each of ' * (len(x) > 1)}{shortened(x)}") for own, x in named.items()
     )
 
 

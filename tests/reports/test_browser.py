@@ -617,8 +617,51 @@ def test_paper_of_one_classifier_has_no_page_that_is_half_empty(browser, sliding
     rng = np.random.default_rng(0)
     y, p = np.arange(200) % 2, rng.random(200)
     dmfroc.evaluate(y, np.clip((p + y) / 2, 0, 1)).to_html(tmp_path / "two.html")
-    for address, most in (((tmp_path / "two.html").as_uri(), 3), (sliding[1], 4)):
+    dmfroc.evaluate(y, y_pred=(p + y > 1).astype(int)).to_html(tmp_path / "labels.html")
+    most_pages = {(tmp_path / "two.html").as_uri(): 2, (tmp_path / "labels.html").as_uri(): 1}
+    for address, most in (most_pages | {sliding[1]: 4}).items():
         assert pages_on_paper(browser, address) <= most
+
+
+def test_small_charts_cut_no_dot_and_their_numbers_are_apart(browser, sliding):
+    browser.get(sliding[1])
+    for chart in browser.find_elements("css selector", "#calibration .small svg svg"):
+        left, _, width, _ = map(float, chart.get_dom_attribute("viewBox").split())
+        dots = chart.find_element("css selector", ".dots").get_dom_attribute("d")
+        for place in re.findall(r"[-\d.]+(?=[,h])", dots):
+            assert left + 2 < float(place) < left + width - 2  # a dot is four units wide
+    for width in (390, 1400):
+        resize(browser, width)
+        charts = browser.find_elements("css selector", ".small > svg")
+        for chart in charts:
+            texts = browser.execute_script(
+                "return Array.from(arguments[0].querySelectorAll('text'))"
+                ".map((x) => x.getBoundingClientRect())"
+                ".map((b) => [b.left, b.top, b.right, b.bottom])",
+                chart,
+            )
+            assert len(texts) == 8
+            assert overlapping(texts) == []
+
+
+def test_names_stand_beside_their_lines(browser, long_names):
+    browser.get(long_names)
+    resize(browser, 1400)
+    lines = browser.execute_script(BOXES, ".lined > svg")
+    names = browser.execute_script(BOXES, ".lined")
+    assert len(lines) == 3
+    assert all(
+        a[3] > b[1] and a[1] < b[3] and a[0] == b[0] for a, b in zip(lines, names, strict=True)
+    )
+
+
+def test_a_table_of_ten_classes_is_not_cut(browser, long_names):
+    browser.get(long_names)
+    resize(browser, 1400)
+    height = browser.execute_script(
+        "const x = document.querySelector('#counts .scroll');return x.scrollHeight - x.clientHeight"
+    )
+    assert height == 0
 
 
 def test_ticks_of_ranks_are_whole_numbers(browser, small):

@@ -64,8 +64,18 @@ def test_the_better_one_is_first_at_all_horizons():
     time, event, risks, noisy = survival()
     follow_up = dmfroc.FollowUp(time, [2, 3, 5])
     named = {"noisy": noisy, "full": risks}
+    losses = dmfroc.compare(event, named, follow_up=follow_up, measures="brier_score").to_html()
+    first, second, third = page_parts(losses)["numbers"]["verdict"]
+    assert first.startswith(
+        "full is better than noisy, on average from 2 to 5: difference \N{MINUS SIGN}0."
+    )
+    assert first.endswith("), less is better.")
+    assert second.startswith("Brier score of full is ")
+    assert third.startswith("Brier score of noisy is ")
     page = dmfroc.compare(event, named, follow_up=follow_up, measures="auc").to_html()
     parts = page_parts(page)
+    [rows] = [x for title, x in parts["tables.csv"].items() if title == "At each horizon"]
+    assert list(dict.fromkeys(row[0] for row in rows[1:])) == ["full", "noisy", "full - noisy"]
     assert parts["numbers"]["verdict"][0].startswith("full is better than noisy, on average")
     [rows] = [x for title, x in parts["tables.csv"].items() if title.startswith("Means over time")]
     [difference] = [row for row in rows if row[0] == "full - noisy"]
@@ -149,3 +159,30 @@ def test_a_judge_and_given_shares_are_named_first():
     shares = {"well": 0.9, "ill": 0.1}
     page = dmfroc.evaluate(y, p, labels=["well", "ill"], population=shares).to_html()
     assert "Values are for given shares of the classes: well 0.9, ill 0.1." in first_lines(page)[1]
+    weights = dmfroc.Importance(1 + np.random.default_rng(0).random(N))
+    page = dmfroc.evaluate(y, p, labels=["well", "ill"], population=weights).to_html()
+    assert "Rows count by how much more frequent such rows are in the" in first_lines(page)[1]
+
+
+def test_results_that_have_a_chart_show_it():
+    y, p = two_classes()
+    sites = {str(i): dmfroc.evaluate(y[i::6], p[i::6], measures=["brier_score"]) for i in range(6)}
+    pooled = applications.pool(sites)
+    ranks = dmfroc.compare(y, {"a": p, "b": 1 - p, "c": p**2}, labels=["well", "ill"]).ranks()
+    for result in (pooled, ranks, dmfroc.curves.decision_curve(y, p, labels=["well", "ill"])):
+        page = result.to_html()
+        assert page.count('<img src="data:image/png;base64,') == 1
+        heading, _ = first_lines(page)
+        assert f'alt="Chart: {heading}"' in page
+    assert "<details><summary>Decision curve, 99 rows" in page
+    first, second, *_ = pooled.verdict_text()
+    low, high = pooled.mean.interval
+    mean = f"Brier score is {pooled.mean.value:.3f} on average over the sites"
+    assert first == f"{mean} (95 % interval {low:.3f} to {high:.3f})."
+    assert second == "At a new site it is expected between {:.3f} and {:.3f} (95 %).".format(
+        *pooled.prediction
+    )
+    assert ranks.tiers == (("a", "c"), ("b",))
+    assert ranks.verdict_text() == [
+        "By AUC, each of a tier is better than all of the next: a, c; b."
+    ]

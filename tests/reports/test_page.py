@@ -13,8 +13,9 @@ import dmfroc
 from dmfroc.curves import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
+from dmfroc.plots.forest import ForestRow
 from dmfroc.reports.designs import result_verdict, subgroups_page
-from dmfroc.reports.figures import heat_maps
+from dmfroc.reports.figures import forest, heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
@@ -26,6 +27,7 @@ from dmfroc.reports.verdict import (
     footnotes,
     hardest,
     lead,
+    p_text,
 )
 
 NASTY = ["<script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "</script><b>"]
@@ -102,11 +104,11 @@ def test_a_report_shows_the_area_under_the_curve_once_whatever_its_name():
     assert header == ["Own area", "Hand-Till M", "Informedness"]
     for estimate in comparison.estimates.values():
         low, high = estimate.interval
-        assert f"AUC {estimate.value:.3f} ({low:.3f} to {high:.3f})" in text
+        assert f"Own area {estimate.value:.3f} ({low:.3f} to {high:.3f})" in text
     other = dataclasses.replace(dmfroc.measures.hand_till(), name="dmf_auc_mine", title="Mine")
     _, text, header = report(other)
     assert header == ["Mine", "DMF-AUC", "Hand-Till M", "Informedness"]
-    assert f"AUC {dmfroc.dmf_auc_score(both['a']):.3f}" in text
+    assert f"a: DMF-AUC {dmfroc.dmf_auc_score(both['a']):.3f}" in text
 
 
 def test_a_report_of_a_scan_is_refused(tmp_path):
@@ -129,10 +131,15 @@ def test_what_cannot_be_decided_is_said():
     page = comparison_page(
         dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, test=dmfroc.Equivalence(0.01))
     )
-    first, second = embedded(page)["verdict"]
+    first, second, third = embedded(page)["verdict"]
     assert "cannot be told apart" in first
-    assert "The data do not show whether" in second
-    assert "differ by no more than 0.01" in second
+    values = [100 * dmfroc.hand_till_score(sample(effect)) for effect in (1.001, 1.0)]
+    assert second == (
+        "In {:.0f} (b) and {:.0f} (a) of 100 pairs of cases of different classes, the scores tell "
+        "which is which; guessing: 50 (Hand-Till M).".format(*values)
+    )
+    assert "The data do not show whether" in third
+    assert "differ by no more than 0.01" in third
 
 
 @pytest.mark.slow
@@ -140,6 +147,7 @@ def test_the_better_has_the_smaller_error():
     a, b = sample(2.5), sample(0.5)
     comparison = dmfroc.compare({"a": a, "b": b}, measures="entropy_real_given_predicted")
     [verdict] = embedded(comparison_page(comparison))["verdict"]
+    assert " (less is better) " in verdict
     if comparison.differences[0].probability_better > 0.5:
         assert verdict.startswith("a is better than b")
     else:
@@ -402,7 +410,20 @@ def test_names_of_classifiers_are_never_changed():
 
 def test_two_classes_name_the_positive_one_and_labels_alone_have_no_scores():
     text = page_parts(evaluation_page(dmfroc.evaluate(sample(1.0, ["well", "ill"]))))["text"]
-    assert "of 100 pairs of a case of ill (positive) and one of well, it ranks " in text
+    y, low = np.repeat(["well", "ill"], 40), np.random.default_rng(1).normal(size=80)
+    low[:40] += 1
+    for direction, scores, larger in ((">=", -low, "larger"), ("<=", low, "smaller")):
+        found = dmfroc.evaluate(
+            dmfroc.Predictions.from_arrays(y, scores, pos_label="ill", direction=direction)
+        )
+        in_order = 100 * (low[40:, None] < low[:40]).mean()
+        assert evaluation_verdict(found)[0].startswith(
+            f"The classifier is better than guessing: in {in_order:.0f} of 100 pairs of a case of "
+            f"ill (positive) and one of well, that of ill has the {larger} score; guessing: 50 (AUC"
+        )
+    assert text.startswith("How well are the classes well and ill told apart?")
+    assert "Observations: 90, 45 of well and 45 of ill (positive)." in text
+    assert "classifier: AUC " in text
     y = np.array(["a", "b", "c"] * 20)
     page = evaluation_page(dmfroc.evaluate(y, y_pred=np.where(np.arange(60) < 45, y, "a")))
     assert "score" not in page_parts(page)["text"]
@@ -425,8 +446,10 @@ def test_one_classifier_is_compared_with_guessing(effect, claim):
     areas = numbers.areas
     i, j = np.unravel_index(np.nanargmin(areas), areas.shape)
     pair, decisions = hardest({"x": numbers}, evaluation.predictions)
-    assert (
-        pair == f"The hardest pair is {'abc'[i]} against {'abc'[j]}: A(i|j) is {areas[i, j]:.3f}."
+    assert pair == (
+        f"The hardest pair is {'abc'[i]} against {'abc'[j]}: in {100 * areas[i, j]:.0f} of 100 "
+        f"such pairs of cases, that of {'abc'[i]} has the larger score for {'abc'[i]} "
+        f"(A(i|j) {areas[i, j]:.3f})."
     )
     right = np.trace(numbers.confusion) / 0.9
     assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
@@ -441,13 +464,55 @@ def test_warnings_are_given_once():
         assert parts["text"].count(as_sentence(warning)) == 1
 
 
+def test_a_warning_about_the_data_stands_above_and_names_all_its_measures():
+    predictions = sample(3.0, ["a", "b", "c"])
+    y = np.array(predictions.labels)[predictions.true]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = dmfroc.evaluate(y, predictions.scores[:, [1, 2, 0]]).to_html()
+    above = page_parts(page.split('<section id="numbers"')[0])["text"]
+    assert "pass labels= with the classes in it" in above
+    notes = re.findall(r'<p class="notes">(.*?)</p>', page, re.S)
+    [below_chance] = [x for x in notes if "below chance" in x]
+    assert "Each of DMF-AUC, Hand-Till M is below chance" in below_chance
+    assert page_parts(page)["text"].count("below chance") == 1
+
+
+def test_decisions_alone_are_explained_by_cases_that_are_known():
+    """A classifier that knows a share of the cases and guesses the others has that informedness."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=40_000)
+    guessed = np.where(rng.random(y.size) < 0.3, y, rng.integers(4, size=y.size))
+    found = dmfroc.evaluate(y, y_pred=guessed)
+    assert found["informedness"].value == pytest.approx(0.3, abs=0.02)
+    known = round(100 * found["informedness"].value)
+    assert (
+        f"as if it knew {known} of 100 cases and guessed the others ("
+        in evaluation_verdict(found)[0]
+    )
+
+
+def test_tiny_p_values_have_no_exponents_in_sentences():
+    assert [p_text(p) for p in (1e-9, 0.001, 0.0123)] == ["p < 0.001", "p = 0.001", "p = 0.012"]
+
+
+def test_a_limit_is_open_on_its_other_side():
+    rows = [ForestRow("limit", 0.1, (0.0, np.inf)), ForestRow("interval", 0.1, (0.0, 0.2))]
+    limit, interval = (bar["interval"] for bar in forest(rows, "")["bars"])
+    assert [limit.count("V"), interval.count("V")] == [1, 2]
+
+
 def test_two_classes_are_shown_once():
     page = evaluation_page(dmfroc.evaluate(sample(1.0, ["a", "b"])), title="Two & one")
     assert "<h1>Two &amp; one</h1>" in page
     assert 'id="pairs"' not in page
     assert 'id="classes"' not in page
     assert "Multiclass" not in page.split("<script")[0]
-    assert "recall" in page
+    [[tn, fp], [fn, tp]] = embedded(page)["curves"]["classifier"]["confusion"]
+    assert (
+        f"of b, sensitivity (recall) is {tp / (tp + fn):.3f}, specificity {tn / (tn + fp):.3f}, "
+        f"and positive predictive value (precision) {tp / (tp + fp):.3f}" in page
+    )
 
 
 def test_two_groups_have_one_p_value():
@@ -481,7 +546,7 @@ def test_results_without_a_report_of_their_own_have_a_verdict():
     assert least.title in sentence
     curve = decision_curve(predictions)
     assert result_verdict(curve)[0].startswith(
-        f"The classifier is better than the better baseline at {curve.better_text()} (95 %"
+        f"At thresholds {curve.better_text()}, deciding by the score is better than treating "
     )
     choice = dmfroc.applications.choose_threshold(predictions, n_draws=100)
     sentence, *rates = result_verdict(choice)
