@@ -28,6 +28,7 @@ def pools_of_others(
     positives.
     """
     counted, pools = at_corners(curves).count(np.where(is_judge, 0.0, weights), np), []
+    assert counted.above is not None  # at corners it is known
     vertices = upper_hulls(counted.fp, counted.tp)
     for place, rows in enumerate(curves.rows):
         chosen = np.unique(vertices[place])
