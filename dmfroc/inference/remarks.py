@@ -112,7 +112,7 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
         return None
     return (
-        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        f"collect more groups of observations: {n_groups} are few to see how the value varies, and "
         "the interval may cover 10 per cent less than it says"
     )
 
@@ -123,8 +123,8 @@ def small_folds_message(predictions: Predictions) -> str | None:
     if predictions.folds is None or fewest >= _FEW_IN_FOLDS:
         return None
     return (
-        f"the rarest class has {count(float(fewest))} observations in all folds, whose fits depend "
-        "on each other: 95 % intervals of so few hold in 88 to 96 % of samples"
+        "take 95 % intervals as ones of 88 to 96 %: the rarest class has "
+        f"{count(float(fewest))} observations in all folds, whose fits depend on each other"
     )
 
 
@@ -161,21 +161,23 @@ def bias_message(facts: Facts) -> str | None:
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
+    few = (
+        "group classes, or give more observations of each: of "
+        f"{len(facts.predictions.present)} the rarest has {count(n_sets)} independent ones"
+    )
     if known.of_many_classes and abs(bias) > _LARGE_BIAS * facts.moments.standard_error:
         return (
-            f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
-            f"independent observations: halves of the sample show that {measure.name} is too "
+            f"{few}, and halves of the sample show that {measure.name} is too "
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g} or more, so that the "
-            "interval may miss it. Group classes, or give more observations of each"
+            "interval may miss it"
         )
     if bias or not known.of_many_classes:
         return None
     if n_sets >= _FEW_UNITS and facts.has_all_scores and known.has_halves:
         return None
     return (
-        f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
-        "independent observations: the value may be biased by as much as its standard error, and "
-        "the interval cover less than it says"
+        f"{few}. The value may be biased by as much as its standard error, and the interval cover "
+        "less than it says"
     )
 
 

@@ -217,9 +217,10 @@ def outside_message(scores: Floats, source: Source) -> str | None:
             return None
     row = int(is_outside.argmax())
     return (
+        "drop the rows if these are codes for missing values: "
         f"{np.count_nonzero(is_outside)} of {len(scores)} rows of {source.scores} have scores "
         f"outside 0 to 1, first {source.row(row)} with {listing(scores[row].tolist())}, although "
-        "most rows are probabilities: if these are codes for missing values, drop the rows"
+        "most rows are probabilities"
     )
 
 
@@ -290,8 +291,8 @@ def labels_message(predictions: Any) -> str | None:
     low, high = values.tolist()
     each = "" if is_single else f", with {high:g} once in every row"
     return (
-        f"all scores are {low:g} or {high:g}{each}. Are these predicted labels? Then pass them as "
-        "y_pred=, for measures of hard labels"
+        f"pass y_pred= instead of scores if these are predicted labels: all are {low:g} or "
+        f"{high:g}{each}"
     )
 
 

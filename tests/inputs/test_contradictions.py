@@ -19,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc import Predictions
+from dmfroc._kit.text import on_one_line
 from dmfroc.cli.commands import app
 
 pytestmark = pytest.mark.filterwarnings(
@@ -215,7 +216,7 @@ def test_the_warnings_of_a_call_are_in_its_result_once(name):
     assert len(set(found.warnings)) == len(found.warnings)
     assert json.loads(found.to_json())["warnings"] == list(found.warnings)
     for text in found.warnings:
-        assert f"warning: {text}" in str(found)
+        assert on_one_line(f"warning: {text}") in on_one_line(str(found))
     bare = [x.removeprefix("a: ") for x in found.warnings]
     assert len(set(bare)) == len(bare)
 
@@ -253,7 +254,7 @@ def test_the_direction_counts_how_often_rows_were_observed():
 def test_predicted_labels_are_no_scores():
     y = np.arange(40) % 2
     score = np.linspace(0, 1, 40)
-    with pytest.warns(UserWarning, match="Are these predicted labels"):
+    with pytest.warns(UserWarning, match="if these are predicted labels"):
         dmfroc.estimate("hand_till", y, score > 0.5)
     dmfroc.estimate("hand_till", y, np.where(score > 0.5, 0.9, 0.2))
 
@@ -287,7 +288,9 @@ NOISE |= {(3,): np.random.default_rng(1).normal(size=(60, 3))}
     ],
 )
 def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
-    with pytest.warns(UserWarning, match="are -?[01] or [12].*Are these predicted labels") as found:
+    with pytest.warns(
+        UserWarning, match="if these are predicted labels: all are -?[01] or [12]"
+    ) as found:
         function(y, scores)
     assert sum("predicted labels" in str(x.message) for x in found) == 1
 
@@ -301,7 +304,7 @@ def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
     ],
 )
 def test_predicted_labels_have_no_thresholds(y, function):
-    with pytest.warns(UserWarning, match="all scores are 0 or 1. Are these predicted labels"):
+    with pytest.warns(UserWarning, match="predicted labels: all are 0 or 1"):
         function(y, COIN)
 
 
@@ -315,10 +318,10 @@ def test_predicted_labels_in_files_are_no_scores(cases_directory):
     files = (cases_directory / f"third/{x}.csv" for x in ("one_hot_predictions", "svm_sign"))
     one_hot, signs = map(pd.read_csv, files)
     scores = one_hot.filter(like="pred_")
-    with pytest.warns(UserWarning, match="0 or 1, with 1 once in every row. Are these predicted"):
+    with pytest.warns(UserWarning, match="all are 0 or 1, with 1 once in every row"):
         value = dmfroc.hand_till_score(one_hot.truth, scores)
     assert value == pytest.approx(0.8335629902744596)
-    with pytest.warns(UserWarning, match="-1 or 1. Are these predicted"):
+    with pytest.warns(UserWarning, match="predicted labels: all are -1 or 1"):
         value = dmfroc.hand_till_score(*signs.to_numpy().T)
     assert value == pytest.approx(0.7370629370629371)
 
@@ -700,8 +703,8 @@ def test_rows_of_the_same_patients_are_told_whatever_their_classes(tmp_path, nam
     file = tmp_path / "visits.csv"
     pd.DataFrame({name: patient, "y": y, "p": rng.normal(size=120) + y}).to_csv(file, index=False)
     line = ["evaluate", str(file), "--label", "y", "--scores", "p"]
-    told = CliRunner().invoke(app, line).output
-    assert f"column '{name}' has {len(set(patient))} values in 120 rows" in told
+    told = on_one_line(CliRunner().invoke(app, line).output)
+    assert f"the column has {len(set(patient))} values in 120 rows" in told
     assert f"pass --groups {name}" in told
     assert "warning" not in CliRunner().invoke(app, [*line, "--groups", name]).output
     pd.DataFrame({name: np.arange(120), "y": y, "p": rng.normal(size=120) + y}).to_csv(
