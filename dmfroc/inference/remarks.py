@@ -162,12 +162,13 @@ def bias_message(facts: Facts) -> str | None:
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
     few = (
-        "group classes, or give more observations of each: of "
-        f"{len(facts.predictions.present)} the rarest has {count(n_sets)} independent ones"
+        "group classes, or give more observations of each: with "
+        f"{len(facts.predictions.present)} classes and {count(n_sets)} independent observations of "
+        "the rarest,"
     )
     if known.of_many_classes and abs(bias) > _LARGE_BIAS * facts.moments.standard_error:
         return (
-            f"{few}, and halves of the sample show that {measure.name} is too "
+            f"{few} halves of the sample show that {measure.name} is too "
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g} or more, so that the "
             "interval may miss it"
         )
@@ -176,7 +177,7 @@ def bias_message(facts: Facts) -> str | None:
     if n_sets >= _FEW_UNITS and facts.has_all_scores and known.has_halves:
         return None
     return (
-        f"{few}. The value may be biased by as much as its standard error, and the interval cover "
+        f"{few} the value may be biased by as much as its standard error, and the interval cover "
         "less than it says"
     )
 
@@ -223,14 +224,12 @@ def unseen_message(facts: Facts) -> str | None:
 
     Values that are nearly perfect are known for it.
     """
-    measure, limits, error = facts.measure, facts.limits, facts.moments.standard_error
-    if limits.unseen is None or not facts.moments.varies_within_strata or not error > 0:
+    measure, error, of = facts.measure, facts.moments.standard_error, facts.limits.unseen
+    if of is None or not facts.moments.varies_within_strata:
         return None
-    low, high = limits.bounds
-    best, sign = (high, -1) if measure.greater_is_better else (low, 1)
-    errors = limits.unseen.errors[~limits.unseen.is_gross[limits.unseen.errors]]
-    costs = sign * limits.of_unseen[errors]
-    kinds = limits.unseen.kind[errors]
+    best, sign = facts.limits.bounds[measure.greater_is_better], 1 - 2 * measure.greater_is_better
+    errors = of.errors[~of.is_gross[of.errors]]
+    costs, kinds = sign * facts.limits.of_unseen[errors], of.kind[errors]
     dearest = max((costs[kinds == kind].mean() for kind in np.unique(kinds)), default=0.0)
     if not _FAR * error < dearest < 2 * abs(best - facts.value):
         return None

@@ -233,13 +233,13 @@ def percent_message(scores: Floats, source: Source) -> str | None:
         is_percent, is_share = (abs(sums / total - 1) <= ROUNDING for total in (100, 1))
     else:
         is_percent, is_share = sums > 1, sums <= 1
-        shares, percents = sums[is_share], sums[is_percent]
-        if len(scores) < _MANY or min(len(shares), len(percents)) < _SEVERAL * len(scores):
+        percents, shares = sums[is_percent], sums[is_share]
+        fewest = _SEVERAL * max(len(scores), _MANY)
+        if min(len(shares), len(percents)) < fewest or np.ptp(percents) == 0:  # as of codes
             return None
-        if np.ptp(percents) == 0 or (shares % 1 == 0).all():  # codes, and counts
-            return None
-        # Other positive scores have many near 0, or between both kinds
-        if np.median(shares) < _SEVERAL or np.mean(percents < _SMALL) > _SEVERAL:
+        # Other positive scores have many near 0, or between both kinds; and counts are whole
+        is_small = np.median(shares) < _SEVERAL or np.mean(percents < _SMALL) > _SEVERAL
+        if is_small or not (shares % 1).any():
             return None
     if not (is_percent.any() and is_share.any() and (is_percent | is_share).all()):
         return None
@@ -291,8 +291,8 @@ def labels_message(predictions: Any) -> str | None:
     low, high = values.tolist()
     each = "" if is_single else f", with {high:g} once in every row"
     return (
-        f"pass y_pred= instead of scores if these are predicted labels: all are {low:g} or "
-        f"{high:g}{each}"
+        f"all scores are {low:g} or {high:g}{each}. Are these predicted labels? Then pass them as "
+        "y_pred=, for measures of hard labels"
     )
 
 

@@ -254,7 +254,7 @@ def test_the_direction_counts_how_often_rows_were_observed():
 def test_predicted_labels_are_no_scores():
     y = np.arange(40) % 2
     score = np.linspace(0, 1, 40)
-    with pytest.warns(UserWarning, match="if these are predicted labels"):
+    with pytest.warns(UserWarning, match="Are these predicted labels"):
         dmfroc.estimate("hand_till", y, score > 0.5)
     dmfroc.estimate("hand_till", y, np.where(score > 0.5, 0.9, 0.2))
 
@@ -288,9 +288,7 @@ NOISE |= {(3,): np.random.default_rng(1).normal(size=(60, 3))}
     ],
 )
 def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
-    with pytest.warns(
-        UserWarning, match="if these are predicted labels: all are -?[01] or [12]"
-    ) as found:
+    with pytest.warns(UserWarning, match="are -?[01] or [12].*Are these predicted labels") as found:
         function(y, scores)
     assert sum("predicted labels" in str(x.message) for x in found) == 1
 
@@ -304,7 +302,7 @@ def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
     ],
 )
 def test_predicted_labels_have_no_thresholds(y, function):
-    with pytest.warns(UserWarning, match="predicted labels: all are 0 or 1"):
+    with pytest.warns(UserWarning, match="all scores are 0 or 1. Are these predicted labels"):
         function(y, COIN)
 
 
@@ -318,10 +316,10 @@ def test_predicted_labels_in_files_are_no_scores(cases_directory):
     files = (cases_directory / f"third/{x}.csv" for x in ("one_hot_predictions", "svm_sign"))
     one_hot, signs = map(pd.read_csv, files)
     scores = one_hot.filter(like="pred_")
-    with pytest.warns(UserWarning, match="all are 0 or 1, with 1 once in every row"):
+    with pytest.warns(UserWarning, match="0 or 1, with 1 once in every row. Are these predicted"):
         value = dmfroc.hand_till_score(one_hot.truth, scores)
     assert value == pytest.approx(0.8335629902744596)
-    with pytest.warns(UserWarning, match="predicted labels: all are -1 or 1"):
+    with pytest.warns(UserWarning, match="-1 or 1. Are these predicted"):
         value = dmfroc.hand_till_score(*signs.to_numpy().T)
     assert value == pytest.approx(0.7370629370629371)
 
