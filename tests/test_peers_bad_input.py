@@ -72,7 +72,7 @@ def test_one_nan_score():
     assert_refused(CLASSES, altered(4, 1, np.nan), message)
 
 
-@pytest.mark.filterwarnings("ignore:1 of \\d+ rows of y_score have scores outside 0 to 1")
+@pytest.mark.filterwarnings("ignore:.* 1 of \\d+ rows of y_score have scores outside 0 to 1")
 def test_one_infinite_score_ranks_highest():
     largest = hand_till_score(CLASSES, altered(4, 1, 1e300))
     assert hand_till_score(CLASSES, altered(4, 1, np.inf)) == largest

@@ -144,6 +144,7 @@ def measured_json(e):
     return estimate_json(e) | {
         "level": e.level,
         "method": e.method,
+        "title": e.title,
     }
 
 
@@ -192,7 +193,7 @@ def test_json_of_a_comparison(comparison):
     assert orders == comparison.order_probabilities
     assert numbers["best_set"] == list(comparison.best_set())
     assert numbers["simultaneous"] == comparison.simultaneous
-    for name in ("measure", "method", "level", "n_draws", "seed"):
+    for name in ("measure", "title", "method", "level", "n_draws", "seed"):
         assert numbers[name] == getattr(comparison, name)
     assert numbers["value_intervals"] == (
         intervals and {name: list(interval) for name, interval in intervals.items()}

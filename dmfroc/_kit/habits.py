@@ -102,22 +102,21 @@ def _wrong_call(
     function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> str | None:
     """Say what is wrong if a function has no such argument, or takes fewer without a name."""
-    arguments, name = signature(function).parameters, function.__name__
-    kinds = {x: argument.kind for x, argument in arguments.items()}
-    takes_any = Parameter.VAR_KEYWORD in kinds.values()
-    if unknown := [x for x in named if x not in arguments and not takes_any]:
-        return unknown_option(name, unknown[0], arguments)
+    kinds = {x: argument.kind for x, argument in signature(function).parameters.items()}
+    name, of_kind = function.__name__, [*kinds.values()]
+    unknown = [x for x in named if x not in kinds]
+    if unknown and Parameter.VAR_KEYWORD not in of_kind:
+        return unknown_option(name, unknown[0], kinds)
     first = [x for x, kind in kinds.items() if kind is Parameter.POSITIONAL_OR_KEYWORD]
-    if len(given) <= len(first) or Parameter.VAR_POSITIONAL in kinds.values():
+    if len(given) <= len(first) or Parameter.VAR_POSITIONAL in of_kind:
         return None
-    shapes = [re.search(rf"^ *{x} : (.*)$", function.__doc__ or "", re.MULTILINE) for x in first]
-    meant = [f"{x} is {shape[1]}" for x, shape in zip(first, shapes, strict=True) if shape]
-    others = [f"{x}=" for x, kind in kinds.items() if kind is Parameter.KEYWORD_ONLY]
+    shapes = dict(re.findall(r"^ *(\w+) : (.*)$", function.__doc__ or "", re.MULTILINE))
+    meant = ", and ".join(f"{x} is {shapes[x]}" for x in first if x in shapes)
+    others = ", ".join(f"{x}=" for x, kind in kinds.items() if kind is Parameter.KEYWORD_ONLY)
     return (
         f"{name}() takes {len(first)} argument{'s' * (len(first) > 1)} without a name, but "
         f"{len(given)} were given: call {name}({', '.join(first)})"
-        + (f", where {', and '.join(meant)}" if meant else "")
-        + (f"; others have names: {', '.join(others)}" if others else "")
+        + (f", where {meant}" * bool(meant) + f"; others have names: {others}" * bool(others))
     )
 
 

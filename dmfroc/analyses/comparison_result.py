@@ -80,7 +80,7 @@ class Comparison(NamedEstimates):
     has_joint_errors: ClassVar[bool] = True  # `covariance` shows them all
     main_table: ClassVar[str] = "differences"
     json_names: ClassVar[tuple[str, ...]] = (
-        *("measure", "method", "level", "scale", "alternative", "margin", "tested"),
+        *("measure", "title", "method", "level", "scale", "alternative", "margin", "tested"),
         *("simultaneous", "value_intervals", "best_set", "winner", "n_draws", "seed"),
     )
 

@@ -114,7 +114,7 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
     if n_groups == n_observations or n_groups >= _FEW_CLUSTERS:
         return None
     return (
-        f"there are {n_groups} groups of observations, which are few to see how the value varies: "
+        f"collect more groups of observations: {n_groups} are few to see how the value varies, and "
         "the interval may cover 10 per cent less than it says"
     )
 
@@ -125,8 +125,8 @@ def small_folds_message(predictions: Predictions) -> str | None:
     if predictions.folds is None or fewest >= _FEW_IN_FOLDS:
         return None
     return (
-        f"the rarest class has {count(float(fewest))} observations in all folds, whose fits depend "
-        "on each other: 95 % intervals of so few hold in 88 to 96 % of samples"
+        "take 95 % intervals as ones of 88 to 96 %: the rarest class has "
+        f"{count(float(fewest))} observations in all folds, whose fits depend on each other"
     )
 
 
@@ -163,21 +163,24 @@ def bias_message(facts: Facts) -> str | None:
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
+    few = (
+        "group classes, or give more observations of each: with "
+        f"{len(facts.predictions.present)} classes and {count(n_sets)} independent observations of "
+        "the rarest,"
+    )
     if known.of_many_classes and abs(bias) > _LARGE_BIAS * facts.moments.standard_error:
         return (
-            f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
-            f"independent observations: halves of the sample show that {measure.name} is too "
+            f"{few} halves of the sample show that {measure.name} is too "
             f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g} or more, so that the "
-            "interval may miss it. Group classes, or give more observations of each"
+            "interval may miss it"
         )
     if bias or not known.of_many_classes:
         return None
     if n_sets >= _FEW_UNITS and facts.has_all_scores and known.has_halves:
         return None
     return (
-        f"there are {len(facts.predictions.present)} classes, the rarest with {count(n_sets)} "
-        "independent observations: the value may be biased by as much as its standard error, and "
-        "the interval cover less than it says"
+        f"{few} the value may be biased by as much as its standard error, and the interval cover "
+        "less than it says"
     )
 
 
@@ -223,14 +226,12 @@ def unseen_message(facts: Facts) -> str | None:
 
     Values that are nearly perfect are known for it.
     """
-    measure, limits, error = facts.measure, facts.limits, facts.moments.standard_error
-    if limits.unseen is None or not facts.moments.varies_within_strata or not error > 0:
+    measure, error, of = facts.measure, facts.moments.standard_error, facts.limits.unseen
+    if of is None or not facts.moments.varies_within_strata:
         return None
-    low, high = limits.bounds
-    best, sign = (high, -1) if measure.greater_is_better else (low, 1)
-    errors = limits.unseen.errors[~limits.unseen.is_gross[limits.unseen.errors]]
-    costs = sign * limits.of_unseen[errors]
-    kinds = limits.unseen.kind[errors]
+    best, sign = facts.limits.bounds[measure.greater_is_better], 1 - 2 * measure.greater_is_better
+    errors = of.errors[~of.is_gross[of.errors]]
+    costs, kinds = sign * facts.limits.of_unseen[errors], of.kind[errors]
     dearest = max((costs[kinds == kind].mean() for kind in np.unique(kinds)), default=0.0)
     if not _FAR * error < dearest < 2 * abs(best - facts.value):
         return None

@@ -92,8 +92,8 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
     for name, (codes, values) in columns.items():
         if not used and _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):
             return (
-                f"column {name!r} has {len(values)} values in {n} rows. If rows with the same one "
-                f"are of one patient, standard errors are too small: pass groups={name!r}"
+                f"pass groups={name!r} if rows with the same one are of one patient: standard "
+                f"errors are too small without, and the column has {len(values)} values in {n} rows"
             )
     return None
 

@@ -217,9 +217,10 @@ def outside_message(scores: Floats, source: Source) -> str | None:
             return None
     row = int(is_outside.argmax())
     return (
+        "drop the rows if these are codes for missing values: "
         f"{np.count_nonzero(is_outside)} of {len(scores)} rows of {source.scores} have scores "
         f"outside 0 to 1, first {source.row(row)} with {listing(scores[row].tolist())}, although "
-        "most rows are probabilities: if these are codes for missing values, drop the rows"
+        "most rows are probabilities"
     )
 
 
@@ -232,13 +233,13 @@ def percent_message(scores: Floats, source: Source) -> str | None:
         is_percent, is_share = (abs(sums / total - 1) <= ROUNDING for total in (100, 1))
     else:
         is_percent, is_share = sums > 1, sums <= 1
-        shares, percents = sums[is_share], sums[is_percent]
-        if len(scores) < _MANY or min(len(shares), len(percents)) < _SEVERAL * len(scores):
+        percents, shares = sums[is_percent], sums[is_share]
+        fewest = _SEVERAL * max(len(scores), _MANY)
+        if min(len(shares), len(percents)) < fewest or np.ptp(percents) == 0:  # as of codes
             return None
-        if np.ptp(percents) == 0 or (shares % 1 == 0).all():  # codes, and counts
-            return None
-        # Other positive scores have many near 0, or between both kinds
-        if np.median(shares) < _SEVERAL or np.mean(percents < _SMALL) > _SEVERAL:
+        # Other positive scores have many near 0, or between both kinds; and counts are whole
+        is_small = np.median(shares) < _SEVERAL or np.mean(percents < _SMALL) > _SEVERAL
+        if is_small or not (shares % 1).any():
             return None
     if not (is_percent.any() and is_share.any() and (is_percent | is_share).all()):
         return None

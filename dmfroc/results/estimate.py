@@ -216,6 +216,7 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
         Column("value", "value", shown, "estimate", interval, "std. error"),
         Column("level", "", [e.level for e in shown]),
         Column("method", several, methods, "name"),
+        Column("title", "", [e.title for e in shown], "name"),
     ]
     without_bias = [e.bias_corrected for e in shown]
     if any(x is not None for x in without_bias):

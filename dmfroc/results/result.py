@@ -222,15 +222,15 @@ class Result(Hinted, ABC):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the tables as plain text, with or without warnings and all rows of long tables."""
-        tables, hidden = [], []
-        for table in self.tables():
-            if table.n_printed or all_rows:
-                tables.append(as_text(table, all_rows=all_rows))
-            else:
-                what = f"{len(table.rows)} {table.key.replace('_', ' ')}"
-                hidden.append(f"{what}: see to_pandas({table.key!r})")
+        tables = self.tables()
+        shown = [as_text(t, all_rows=all_rows) for t in tables if t.n_printed or all_rows]
+        hidden = [
+            f"{len(t.rows)} {t.key.replace('_', ' ')}: see to_pandas({t.key!r})"
+            for t in tables[: 0 if all_rows else None]
+            if not t.n_printed
+        ]
         head = paragraphs([*self.head(), *design_lines(self.design)])
-        parts = ["\n".join(head), *tables, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
+        parts = ["\n".join(head), *shown, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
         if warnings:
             parts.append("\n".join(warning_lines(self.warnings)))
         return "\n\n".join(filter(None, parts))

@@ -159,10 +159,10 @@ def test_table():
     assert isinstance(table, pd.DataFrame)
     assert table.index.name == "measure"
     assert list(table.index) == ALL
-    columns = ["value", "standard_error", "low", "high", "level", "method"]
+    columns = ["value", "standard_error", "low", "high", "level", "method", "title"]
     assert list(table.columns) == columns
     for name, e in result.estimates.items():
-        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife"]
+        row = [e.value, e.standard_error, *e.interval, 0.9, "jackknife", e.title]
         assert table.loc[name].tolist() == row
 
 

@@ -631,7 +631,7 @@ def test_demo(tmp_path, monkeypatch):
     ):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
-    of_folds, of_ties = [line for line in text.splitlines() if line.startswith("warning: ")]
+    _, of_folds, of_ties = on_one_line(text).split("warning: ")
     assert "the rarest class has 48 observations in all folds" in of_folds
     assert "nearest neighbours: 6 rows tie for the largest score" in of_ties
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")

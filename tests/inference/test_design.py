@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from option_names import option_names
 
 import dmfroc
+from dmfroc._kit.text import on_one_line
 from dmfroc.applications import choose_threshold
 from dmfroc.cli.commands import app
 from dmfroc.curves import decision_curve
@@ -104,7 +105,7 @@ OPTIONS = {
 
 
 def assert_says(result, expected, with_report=True):
-    printed, content = str(result), json.loads(result.to_json())
+    printed, content = on_one_line(str(result)), json.loads(result.to_json())
     assert content["design"] == json.loads(json.dumps(expected))
     page = result.to_html() if with_report else None
     for title, text in facts(expected).items():

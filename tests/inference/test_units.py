@@ -107,7 +107,7 @@ def test_groups_have_no_more_degrees_of_freedom_than_there_are(n_groups):
     n_strata = len(units.sizes)
     assert moments.spread.degrees_of_freedom <= n_groups - n_strata
     found = estimate("hand_till", predictions, groups=groups)
-    assert any(f"there are {n_groups} groups" in remark for remark in found.warnings)
+    assert any(f"groups of observations: {n_groups} are few" in remark for remark in found.warnings)
 
 
 @pytest.mark.parametrize(

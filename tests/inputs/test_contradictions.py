@@ -19,6 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import dmfroc
 from dmfroc import Predictions
+from dmfroc._kit.text import on_one_line
 from dmfroc.cli.commands import app
 
 pytestmark = pytest.mark.filterwarnings(
@@ -215,7 +216,7 @@ def test_the_warnings_of_a_call_are_in_its_result_once(name):
     assert len(set(found.warnings)) == len(found.warnings)
     assert json.loads(found.to_json())["warnings"] == list(found.warnings)
     for text in found.warnings:
-        assert f"warning: {text}" in str(found)
+        assert on_one_line(f"warning: {text}") in on_one_line(str(found))
     bare = [x.removeprefix("a: ") for x in found.warnings]
     assert len(set(bare)) == len(bare)
 
@@ -700,8 +701,8 @@ def test_rows_of_the_same_patients_are_told_whatever_their_classes(tmp_path, nam
     file = tmp_path / "visits.csv"
     pd.DataFrame({name: patient, "y": y, "p": rng.normal(size=120) + y}).to_csv(file, index=False)
     line = ["evaluate", str(file), "--label", "y", "--scores", "p"]
-    told = CliRunner().invoke(app, line).output
-    assert f"column '{name}' has {len(set(patient))} values in 120 rows" in told
+    told = on_one_line(CliRunner().invoke(app, line).output)
+    assert f"the column has {len(set(patient))} values in 120 rows" in told
     assert f"pass --groups {name}" in told
     assert "warning" not in CliRunner().invoke(app, [*line, "--groups", name]).output
     pd.DataFrame({name: np.arange(120), "y": y, "p": rng.normal(size=120) + y}).to_csv(
