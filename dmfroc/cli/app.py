@@ -46,6 +46,12 @@ _SECTIONS = {
 }
 _HANGING: Any = {"subsequent_indent": "  ", "break_on_hyphens": False}
 _SECTION_OF = {name: title for title, names in _SECTIONS.items() for name in names.split()}
+_NEXT = {  # of commands that have no report of what they print
+    "demo": "dmfroc evaluate FILE --label COLUMN",
+    "measures": "dmfroc evaluate FILE --label COLUMN --measures NAME,NAME",
+    "plot": "dmfroc report FILE --label COLUMN",
+    "report": "dmfroc cite",
+}
 _MOST_SHOWN = 9  # options; of more, help explains the needed ones and names the others
 
 
@@ -57,11 +63,14 @@ class _Command(click.Command):
         with opened_output():
             status = super().invoke(ctx)
         is_printed = ctx.meta.get("output", "") is ctx.meta.get("form") is None
+        line = _NEXT.get(ctx.info_name or "", "")
         # Standard input is read but once, and a report needs all scores
         if is_printed and "stdin" not in ctx.meta and not ctx.params.get("scan"):
+            line = line or _line_of_report(ctx)
+        if line and ctx.meta.get("form") is None:
             with contextlib.suppress(OSError):
                 gap = "\n" * sys.stdout.isatty()
-                click.echo(f"{gap}Next: {_line_of_report(ctx)}", err=True)
+                click.echo(f"{gap}Next: {line}", err=True)
         return status
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -167,7 +176,10 @@ def _show_version(context: click.Context, _: click.Parameter, is_wanted: bool) -
 
 app = _Group(
     "dmfroc",
-    help="Multiclass ROC curves, AUCs and honest intervals by deviance matrix factorization.",
+    help="How good is a classifier, how certain is that, and which of several is best? ROC "
+    "curves, AUCs and intervals of two classes or many.",
+    epilog="First: dmfroc demo. Then, with a file of scores: dmfroc evaluate FILE --label COLUMN. "
+    "What a command takes: dmfroc COMMAND --help",
     params=[
         click.Option(
             ["-V", "--version"],

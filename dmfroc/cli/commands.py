@@ -138,7 +138,7 @@ def compare(**options: Any) -> None:
     ]
 )
 def leaderboard(**options: Any) -> None:
-    """Compare many classifiers, or models by their --answers to items, and rank them.
+    """Rank many classifiers, or models by their --answers.
 
     Takes what compare takes, and computes the same. Prints ranks with intervals that hold all at
     once, and tiers; with --task, by the means over several tasks.
@@ -233,7 +233,7 @@ def _over_tasks(
 def report(
     files: Sequence[Path], pair_weights: str, output: Path, title: str | None, **options: Any
 ) -> None:
-    """Write a report for the browser, of one classifier or of several.
+    """Write a report for the browser, of one or several.
 
     One file that needs nothing else: who is better, curves, pairs, classes, warnings, numbers.
     """
@@ -442,9 +442,10 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
     ]
 )
 def threshold(file: Path, plot: Path | None, **options: Any) -> None:
-    """Choose a threshold for the score of two classes, or of each class against the rest.
+    """Choose a threshold for the score of a class.
 
-    Prints it with its interval, and what it reaches in new cases; --plot draws the criterion.
+    It is that of two classes, or of each class against the rest. Prints it with its interval, and
+    what it reaches in new cases; --plot draws the criterion.
     """
     choose = partial(application("choose_threshold"), by=options.pop("by"))
     _show_of_one(file, choose, options, plot)
@@ -512,7 +513,10 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
 def measures(patterns: Sequence[str]) -> None:
-    """List the measures: their range, and value under chance; --json has more."""
+    """List the measures, or those whose names have a word.
+
+    Prints their ranges and their values under chance; --json has more.
+    """
     table = dmfroc.measures.measure_table().reset_index()
     texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
     for pattern in patterns:
@@ -533,9 +537,10 @@ def measures(patterns: Sequence[str]) -> None:
 
 @app.command(params=[op.DEMO_PLOT])
 def demo(plot: Path) -> None:
-    """Evaluate and compare three classifiers of wines, as an example.
+    """Evaluate and compare three classifiers of 178 wines.
 
-    The data ship with scikit-learn. Prints what evaluate and compare do, and draws the curves.
+    An example whose data ship with scikit-learn. Prints what evaluate and compare do, and draws
+    the curves.
     """
     with open_picture(plot) as picture, collected_warnings():
         with progress("Fitting three classifiers ..."):
@@ -559,6 +564,6 @@ def demo(plot: Path) -> None:
 
 @app.command()
 def cite() -> None:
-    """Print what to cite, as BibTeX: the software and the papers behind its measures."""
+    """Print what to cite, as BibTeX."""
     entries = (files("dmfroc.cli") / "citation.bib").read_text(encoding="utf-8").rstrip()
     show(entries.replace("VERSION", package_version()))

@@ -18,14 +18,14 @@ from dmfroc.plots._base import CurveDisplay
 
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.ROCDisplay, "ROC", {}),
-    (curves.BOCDisplay, "BOC", {}),
+    (curves.BOCDisplay, "Informedness by false alarms (BOC)", {}),
     (curves.LiftDisplay, "Lift and fallout", {"scale": "recall", "plot_fallout": True}),
     (curves.PrecisionRecallDisplay, "Precision-recall", {"plot_baselines": False}),
-    (curves.ReciprocalPrecisionRecallDisplay, "Reciprocal PR", {}),
-    (curves.LogPrecisionRecallDisplay, "Logarithmic PR", {}),
-    (curves.BIFTDisplay, "BIFT", {}),
-    (curves.BPRDDisplay, "BPRD", {}),
-    (curves.BIRDDisplay, "BIRD", {}),
+    (curves.ReciprocalPrecisionRecallDisplay, "Precision-recall, reciprocal", {}),
+    (curves.LogPrecisionRecallDisplay, "Precision-recall, logarithmic", {}),
+    (curves.BIFTDisplay, "Informedness by share predicted (BIFT)", {}),
+    (curves.BPRDDisplay, "Informedness by relative drift (BPRD)", {}),
+    (curves.BIRDDisplay, "Information by drift, in bits (BIRD)", {}),
 )
 _SHOWN_OF_MANY = 3  # classes at each end
 
@@ -76,7 +76,7 @@ def overview(
     >>> y = rng.integers(3, size=60)
     >>> figure = overview(y, rng.normal(size=(60, 3)) + 2 * np.eye(3)[y])
     >>> [ax.get_title() for ax in figure.axes][:3]
-    ['ROC', 'BOC', 'Lift and fallout']
+    ['ROC', 'Informedness by false alarms (BOC)', 'Lift and fallout']
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     from matplotlib import pyplot

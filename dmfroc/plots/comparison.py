@@ -151,8 +151,8 @@ class ComparisonDisplay(Display):
             ax.annotate(text, (d.value, place), fontsize="small", **above)
         ax.set(
             xlabel=f"{self.comparison.scale.capitalize()} in {self.comparison.title}\n"
-            f"({100 * self.comparison.level:g} % {self.comparison.method} "
-            f"{'intervals' if self.comparison.hypothesis.is_two_sided else 'limits'})",
+            f"({self.comparison.kind_of_interval}s, "
+            f"{self.comparison.method})",
             ylim=(len(differences) - 0.5, -0.7),
         )
         ax.spines[["top", "right"]].set_visible(False)

@@ -191,6 +191,9 @@ class ReliabilityDisplay(ClassifierDisplay):
         for label, (*_, (mcb, dsc, unc)) in curves.items():
             text = legend_text((self.name or "isotonic") if is_single else str(label))
             texts[label] = f"{text}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
+            if is_single:
+                parts = f"miscalibration {mcb:.4f},\ndiscrimination {dsc:.4f}"
+                texts[label] = f"{text}: {parts},\nuncertainty {unc:.4f}"
         styles = styles_of(classes, lambda label: -curves[label][3][0])
         texts = legend_entries(texts, styles)
         for label, (forecast, recalibrated, weights, _) in curves.items():

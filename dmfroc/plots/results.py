@@ -37,6 +37,8 @@ from dmfroc.results.difference import Difference
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import renders
 
+_MOST_TICKS = 10
+
 if TYPE_CHECKING:
     from dmfroc.bayes.posterior import Posterior
 
@@ -248,7 +250,10 @@ class HorizonDisplay(Display):
         if len(titles) == 1:
             measures = [*titles.values()]
         one = measures[0] if len(set(measures)) == 1 else "Value"
-        axes.set(xlabel="Horizon", ylabel="Difference" if difference else one)
+        of_band = "" if band is None else f" ({100 * self.curves.level:g} % {band} intervals)"
+        axes.set(xlabel=f"Horizon{of_band}", ylabel="Difference" if difference else one)
+        if len(t) <= _MOST_TICKS:
+            axes.set_xticks(t, [f"{x:g}" for x in t])
         if plot_legend:
             draw_legend(axes, "lower right")
         return self

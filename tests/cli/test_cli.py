@@ -221,8 +221,25 @@ def test_every_command_names_a_line_that_writes_its_report(tmp_path, monkeypatch
     assert told_of == with_output
 
 
+def test_commands_without_a_report_name_another_one(good, tmp_path):
+    said = {
+        ("measures", "hand_till"): "evaluate FILE --label COLUMN --measures NAME,NAME",
+        ("plot", "roc", good, "--label", "tree", "-o", tmp_path / "roc.png"): (
+            "report FILE --label COLUMN"
+        ),
+        ("report", good, "--label", "tree", "-o", tmp_path / "page.html"): "cite",
+    }
+    for line, following in said.items():
+        assert invoke(*line).stderr == f"Next: dmfroc {following}\n"
+    assert invoke("measures", "hand_till", "--json").stderr == ""
+    named = {x.split()[0] for x in HINTED} | {line[0] for line in said}
+    assert named | {"demo", "cite"} == {*cli.app.commands}
+    listed = invoke("--help").stdout
+    assert "..." not in listed.partition("Commands:")[2]
+    assert "First: dmfroc demo. Then, with a file of scores: dmfroc evaluate FILE" in listed
+
+
 def test_no_line_is_named_where_none_writes_a_report(good, tmp_path):
-    assert invoke("measures", "hand_till").stderr == ""
     for form in ("--json", "--csv"):
         assert invoke("evaluate", good, "--label", "tree", form).stderr == ""
     page = tmp_path / "page.html"

@@ -29,7 +29,9 @@ def test_differences_have_their_intervals(comparison):
     assert list(values) == [d.value for d in comparison.differences]
     ends = [tuple(segment[:, 0]) for segment in display.intervals_.get_segments()]
     assert ends == [d.interval for d in comparison.differences]
-    assert "95 % jackknife intervals" in display.ax_.get_xlabel()
+    assert display.ax_.get_xlabel().endswith("\n(95 % intervals, jackknife)")
+    together = dmfroc.compare(TRUE, SCORES, measures="hand_till", simultaneous=True).plot()
+    assert together.ax_.get_xlabel().endswith("\n(simultaneous 95 % intervals, jackknife)")
 
 
 def test_the_better_one_comes_first_whatever_the_order_given():

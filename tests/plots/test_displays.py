@@ -688,14 +688,14 @@ def test_overview_has_nine_charts_and_one_legend():
     figure = plots.overview(predictions, figure=Figure(figsize=(9, 9), layout="constrained"))
     charts = {
         "ROC": curves.roc_curve,
-        "BOC": curves.boc_curve,
+        "Informedness by false alarms (BOC)": curves.boc_curve,
         "Lift and fallout": curves.lift_curve,
         "Precision-recall": curves.precision_recall_curve,
-        "Reciprocal PR": curves.reciprocal_precision_recall_curve,
-        "Logarithmic PR": curves.log_precision_recall_curve,
-        "BIFT": curves.bift_curve,
-        "BPRD": curves.bprd_curve,
-        "BIRD": curves.bird_curve,
+        "Precision-recall, reciprocal": curves.reciprocal_precision_recall_curve,
+        "Precision-recall, logarithmic": curves.log_precision_recall_curve,
+        "Informedness by share predicted (BIFT)": curves.bift_curve,
+        "Informedness by relative drift (BPRD)": curves.bprd_curve,
+        "Information by drift, in bits (BIRD)": curves.bird_curve,
     }
     assert [ax.get_title() for ax in figure.axes] == [*charts]
     for ax, function in zip(figure.axes, charts.values(), strict=True):

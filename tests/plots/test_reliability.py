@@ -22,7 +22,9 @@ def test_reliability_of_one_class():
     assert line.get_ydata() == pytest.approx(curve.y)
     for ends in (display.ax_.get_xlim(), display.ax_.get_ylim()):
         assert ends == pytest.approx((0, 1), abs=0.05)
-    assert f"MCB {MEASURES['brier_miscalibration'](Y, P):.4f}" in line.get_label()
+    names = ("miscalibration", "discrimination", "uncertainty")
+    parts = [f"{x} {MEASURES[f'brier_{x}'](Y, P):.4f}" for x in names]
+    assert line.get_label().replace("\n", " ") == f"isotonic: {', '.join(parts)}"
     heights = [bar.get_height() for bar in display.histogram_]
     assert max(heights) == pytest.approx(0.16)
     # Calibrated: the curve stays inside the consistency band nearly everywhere
@@ -34,6 +36,7 @@ def test_reliability_of_one_class():
 def test_reliability_of_several_classes():
     display = ReliabilityDisplay.from_predictions(T, Q)
     assert list(display.lines_) == [0, 1, 2]
+    assert all(": MCB " in line.get_label() for line in display.lines_.values())
     assert display.consistency_band_ is None
     single = ReliabilityDisplay.from_predictions(T, Q, pos_label=1, plot_bands=False)
     drawn = single.lines_[1].get_ydata()
