@@ -168,15 +168,15 @@ _selective = family(
 
 
 def _beyond_all(share: float, predictions: Predictions) -> str | None:
-    """Say that a class has so few cases that the threshold is expected to lie beyond them."""
+    """Say that no more than one case of a class is expected to lie beyond the threshold."""
     counts = predictions.class_counts[predictions.present]
     fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
-    if fewest * (1 - share) >= 1 - _ROUNDING:
+    if fewest * (1 - share) > 1 + _ROUNDING:
         return None
     return (
         f"A class has {fewest:g} cases, and the threshold for a share of {share:g} of them is "
-        "expected to lie beyond all: the value is biased, and the interval covers less than it "
-        "states."
+        "expected to lie at the last or beyond all: the value is biased, and the interval covers "
+        "less than it states."
     )
 
 
