@@ -213,9 +213,9 @@ def in_sample(
     for place, x in enumerate(measured(measures, bound, predictions, whole.sample_weight)):
         measure = measures[place]
         influences = influences_from(x, predictions, measure, allows_for_parts=allows_for_parts)
-        function, derivatives = None, x.derivatives
-        if measure.interval.plain is not None and units.weights is None:
-            function = _before_correction(measure.interval.plain, sample, x.value)
+        function, derivatives, plain = None, x.derivatives, measure.interval.plain
+        if plain is not None and is_of_weights and units.weights is None:
+            function = _before_correction(plain, sample, x.value)
             derivatives = derivatives[:n]  # those of unseen rows are not of this function
         elif is_of_weights:
             function = MeasureOfUnits(bound.only(place), sample, rows)

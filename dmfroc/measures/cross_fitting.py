@@ -32,7 +32,8 @@ def pools_of_others(
     vertices = upper_hulls(counted.fp, counted.tp)
     for place, rows in enumerate(curves.rows):
         chosen = np.unique(vertices[place])
-        tp, fp, above = (x[place, chosen] for x in (counted.tp, counted.fp, counted.above))
+        each = counted.tp, counted.fp, counted.above
+        tp, fp, above = (np.asarray(x)[place, chosen] for x in each)
         others = rows[~is_judge[rows]]
         n = above - np.append(0, np.cumsum(is_judge[rows]))[above]
         ends = np.stack([others[n[:-1]], others[n[1:] - 1]], axis=1)

@@ -9,7 +9,7 @@ of the chord over one and a half standard errors of what is given, to either sid
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -168,15 +168,15 @@ _selective = family(
 
 
 def _beyond_all(share: float, predictions: Predictions) -> str | None:
-    """Say that a class has so few cases that the threshold is expected to lie beyond them."""
+    """Say that no more than one case of a class is expected to lie beyond the threshold."""
     counts = predictions.class_counts[predictions.present]
     fewest = float(counts[-1] if len(counts) == 2 else counts.min())  # of positives
-    if fewest * (1 - share) >= 1 - _ROUNDING:
+    if fewest * (1 - share) > 1 + _ROUNDING:
         return None
     return (
         f"A class has {fewest:g} cases, and the threshold for a share of {share:g} of them is "
-        "expected to lie beyond all: the value is biased, and the interval covers less than it "
-        "states."
+        "expected to lie at the last or beyond all. The value is biased, and the interval covers "
+        "less than it states."
     )
 
 
@@ -463,7 +463,8 @@ def by_confidence(predictions: Predictions) -> CurveCounts:
     """Bind right decisions as positives, sorted by the largest probability."""
     probabilities = probabilities_of(predictions)
     is_right = probabilities.argmax(axis=1) == predictions.true
-    return one_curve(probabilities.max(axis=1), is_right)
+    n_right = np.array([is_right[predictions.sample_weight > 0].sum()])
+    return replace(one_curve(probabilities.max(axis=1), is_right), n_positives=n_right)
 
 
 def risk_area(points: CurvePoints, xp: Any) -> Any:
