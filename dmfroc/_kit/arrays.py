@@ -116,14 +116,14 @@ def powers_of_two(
 
 
 def sum_at(
-    places: Int[AnyArray, "*shape"],
-    numbers: Float[AnyArray, "*draws *shape"],
-    n_places: int,
-    xp: Any,
+    places: Int[AnyArray, "*shape"], numbers: Float[AnyArray, "*sets"], n_places: int, xp: Any
 ) -> Float[AnyArray, "*draws n_places"]:
-    """Add up the numbers of each place; those of a place from ``n_places`` on are left out."""
+    """Add up the numbers of each place; those of a place from ``n_places`` on are left out.
+
+    There may be sets of numbers for each of several draws.
+    """
     if numbers.ndim > places.ndim:
-        return np.stack([sum_at(places, of_draw, n_places, xp) for of_draw in numbers])
+        return np.stack([sum_at(places, own, n_places, xp) for own in numbers])
     if xp is np:
         return np.bincount(places.ravel(), numbers.ravel(), n_places)[:n_places]
     return xp.zeros(n_places).at[places].add(numbers, mode="drop")

@@ -23,7 +23,8 @@ from weakref import WeakSet
 from dmfroc._kit.progress import track
 
 _BLAS_LOCK = threading.Lock()
-_FEW_NUMBERS = 100_000  # for fewer, starting threads takes longer than the work
+_FEW_NUMBERS = 250_000  # for fewer, starting threads takes longer than the work
+_NUMBERS_PER_TASK = 50_000  # for fewer, handing out a task does
 _TASKS_PER_CORE = 32  # of many items: few enough that handing them out takes no time
 _INTERRUPTIBLE_AFTER = 0.1  # seconds
 _PATIENCE_AT_END = 0.2  # seconds
@@ -36,7 +37,8 @@ def parallel[T, R](function: Callable[[T], R], items: Sequence[T], n_numbers: in
     """
     if n_numbers < _FEW_NUMBERS:
         return [function(item) for item in items]
-    parts = tasks_of(items, _TASKS_PER_CORE)
+    per_core = max(n_numbers // (_NUMBERS_PER_TASK * n_cores()), 1)
+    parts = tasks_of(items, min(per_core, _TASKS_PER_CORE))
     done = parallel_map(lambda part: [function(item) for item in part], parts)
     return list(itertools.chain(*done))
 

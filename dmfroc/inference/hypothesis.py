@@ -316,7 +316,7 @@ def error_reaching(
         return -apart if upper else apart
 
     inner, outer = _NEAREST, 1.0
-    if distance(inner) <= 0:
+    if distance(outer) <= 0 and distance(inner) <= 0:
         return 1.0
     while outer < farthest and distance(outer) > 0:
         inner, outer = outer, min(2 * outer, farthest)

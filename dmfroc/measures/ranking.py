@@ -9,14 +9,15 @@ projection of its own, the volumes triples of observations.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Float
 from scipy import special
 
-from dmfroc._kit.arrays import AnyArray, PerClass, divide
+from dmfroc._kit.arrays import AnyArray, PerClass, divide, sum_at
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
@@ -64,9 +65,31 @@ def pairwise_areas(table: PairTable, xp: Any) -> Float[AnyArray, "columns c"]:
     return xp.where(is_pair, table.won / (totals[table.columns][:, None] * totals), 0.0)
 
 
-def mean_pairwise_area(table: PairTable, xp: Any) -> Any:
-    """Return the mean of A(i|j) over the columns i and all other classes j."""
-    return pairwise_areas(table, xp).sum() / (table.n_columns * (len(table.totals) - 1))
+@dataclass(frozen=True)
+class MeanPairwiseArea:
+    """The mean of A(i|j) over the columns i and all other classes j: a summary.
+
+    Of small samples autograd takes longer than all else, and limits ask for many derivatives.
+    """
+
+    def __call__(self, table: PairTable, xp: Any) -> Any:
+        return pairwise_areas(table, xp).sum() / (table.n_columns * (len(table.totals) - 1))
+
+    def value_and_pull_back(self, table: PairTable) -> tuple[Any, Callable[[Any], PairTable]]:
+        """Return the value, and what turns derivatives of it into those of the table."""
+        areas, totals = pairwise_areas(table, np), table.totals
+
+        def pull_back(d_value: Any) -> PairTable:
+            slope = d_value / (table.n_columns * (len(totals) - 1))
+            of_won = pairwise_areas(table._replace(won=slope), np)
+            of_classes = areas.sum(0) + sum_at(table.columns, areas.sum(1), len(totals), np)
+            d_totals = -slope * of_classes / totals
+            return table._replace(won=of_won, totals=d_totals, predicted=np.zeros_like(totals))
+
+        return self(table, np), pull_back
+
+
+mean_pairwise_area = MeanPairwiseArea()
 
 
 def _area_by_size_of_pair(table: PairTable, xp: Any) -> Any:

@@ -24,7 +24,6 @@ INNERMOST_RATE = 1e-13
 _TOLERANCE = 1e-9
 _SMALL = 1e-2  # gradient norm from which on a sweep gains the same share as the one before
 _GUESSES = np.geomspace(0.02, 50.0, 24)  # column effects, between which a start is looked for
-_NOTHING = np.finfo(float).tiny  # divides the gradients of draws that are finished
 _MOST_SHRINKAGE = 1e100  # in guesses; all effects are 1 then
 _COLUMNS_PER_BLOCK = 1024
 
@@ -44,7 +43,7 @@ class Center(NamedTuple):
         Number of passes over rows and columns.
     """
 
-    row_effect: Float[AnyArray, "*draws *row"]
+    row_effect: Float[AnyArray, "*draws_and_row"]
     column_effect: Float[AnyArray, "*draws q"]
     gradient_norm: Float[AnyArray, "*draws"]
     n_sweeps: Int[AnyArray, "*draws"]
@@ -176,8 +175,8 @@ def with_axes(x: Float[AnyArray, "*shape"], ndim: int) -> Float[AnyArray, "*shap
 
 
 def outer(
-    row_effect: Float[AnyArray, "*draws *row"], column_effect: Float[AnyArray, "*draws q"]
-) -> Float[AnyArray, "*draws q *row"]:
+    row_effect: Float[AnyArray, "*draws_and_row"], column_effect: Float[AnyArray, "*draws q"]
+) -> Float[AnyArray, "*draws_q_and_row"]:
     """Return the products of all pairs of effects."""
     n_axes = column_effect.ndim - 1
     rows = row_effect.reshape(*row_effect.shape[:n_axes], 1, *row_effect.shape[n_axes:])
@@ -308,7 +307,7 @@ def alternate_with(
             _largest(row_derivatives.gradient / row_weight, column_effect, xp),
             _largest(column_derivatives.gradient / column_weight, column_effect, xp),
         )
-        share = gradient_norm / xp.maximum(last_norm, _NOTHING)
+        share = gradient_norm / xp.maximum(last_norm, 1e-300)  # which may be 0 of finished draws
         is_steady = (gradient_norm < _SMALL) & (share < 1) & (xp.abs(share - last_share) < 0.1)
         best = xp.where(is_steady, 2 / (1 + xp.sqrt(xp.maximum(1 - share, 0.01))), 1.0)
         relaxation = xp.where((relaxation > 1) & (share < 1.5), relaxation, best)
@@ -322,7 +321,7 @@ def alternate_with(
 
         norm, n_sweeps, one = of_data(start[0], xp.inf, 0, 1.0)
         first = _Progress(*start, norm, n_sweeps, one, one)
-        return lax.while_loop(unfinished, sweep, first).center
+        return Center(*lax.while_loop(unfinished, sweep, first)[:4])
     one = np.ones(start[1].shape[:-1])
     state = _Progress(*start, np.inf * one, np.zeros(one.shape, int), one, one)
     while (goes_on := unfinished(state)).any():
@@ -332,7 +331,7 @@ def alternate_with(
         else:
             pairs = zip(swept, state, strict=True)
             state = _Progress(*(np.where(with_axes(goes_on, x.ndim), x, y) for x, y in pairs))
-    return state.center
+    return Center(*state[:4])
 
 
 def of_data(data: Any, *numbers: float | int) -> list[Any]:
@@ -345,16 +344,12 @@ def of_data(data: Any, *numbers: float | int) -> list[Any]:
 class _Progress(NamedTuple):
     """The state of a fit."""
 
-    row_effect: Float[AnyArray, "*draws *row"]
+    row_effect: Float[AnyArray, "*draws_and_row"]
     column_effect: Float[AnyArray, "*draws q"]
     gradient_norm: Float[AnyArray, "*draws"]
     n_sweeps: Int[AnyArray, "*draws"]
     relaxation: Float[AnyArray, "*draws"]  # by which steps are lengthened
     share: Float[AnyArray, "*draws"]  # of the gradient that the last sweep left
-
-    @property
-    def center(self) -> Center:
-        return Center(*self[:4])
 
 
 class RateDerivatives(NamedTuple):
@@ -461,7 +456,7 @@ def _weighted_square(
 class CellwiseRates:
     """Few rates, worked on cell by cell."""
 
-    rates: Float[np.ndarray, "*draws q *row"]  # drawn in
+    rates: Float[np.ndarray, "*draws_q_and_row"]  # drawn in
     weights: Float[np.ndarray, " #q *#row"]
     shrinkage: float | int | Float[np.ndarray, ""]
 
