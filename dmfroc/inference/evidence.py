@@ -215,7 +215,8 @@ def in_sample(
         influences = influences_from(x, predictions, measure, allows_for_parts=allows_for_parts)
         function, derivatives, plain = None, x.derivatives, measure.interval.plain
         if plain is not None and is_of_weights and units.weights is None:
-            function = _before_correction(plain, sample, x.value)
+            function = MeasureOfUnits(bind(plain, rows.predictions), sample, rows)
+            function = function.corrected(x.value)
             derivatives = derivatives[:n]  # those of unseen rows are not of this function
         elif is_of_weights:
             function = MeasureOfUnits(bound.only(place), sample, rows)
@@ -233,14 +234,6 @@ def in_sample(
             InSample(measure, sample, influences, moments, x.declared, function, of_unseen)
         )
     return known
-
-
-def _before_correction(plain: Measure, sample: Sample, value: float) -> MeasureOfUnits:
-    """Return a value before its correction as a function of masses, less that in the sample."""
-    rows = unseen_rows(sample.predictions)
-    function = MeasureOfUnits(bind(plain, rows.predictions), sample, rows)
-    none = np.zeros(len(rows.true))
-    return replace(function, correction=value - function.value(np.ones(function.n_units), none))
 
 
 def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUnits | None:

@@ -7,7 +7,7 @@ mean of several, or of what a judge adds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -75,6 +75,11 @@ class MeasureOfUnits:
         n = len(predictions.true)
         of_units = own.sums(slopes[:n] * predictions.sample_weight)
         return Slopes(float(value) + self.correction, of_units, slopes[n:] * self.size)
+
+    def corrected(self, value: float) -> MeasureOfUnits:
+        """Return it with this corrected value in the sample, and as much more or less elsewhere."""
+        found = self.value(np.ones(self.n_units), np.zeros(len(self.rows.true)))
+        return replace(self, correction=value - found)
 
     @property
     def n_units(self) -> int:
