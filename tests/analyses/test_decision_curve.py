@@ -136,5 +136,5 @@ def test_a_decision_curve_is_printed_at_twenty_thresholds(k):
     table = str(decision_curve(y, p)).split("\n\n")[0].splitlines()
     assert max(map(len, table)) <= 80
     assert 15 <= len(table) <= 23
-    assert " more thresholds" in table[-1]
+    assert " more rows" in table[-1]
     assert table[-1].endswith(": see to_pandas('thresholds')")
