@@ -475,9 +475,9 @@ def small_charts(page):
     for figure in re.findall(r'<figure class="small">(.*?)</figure>', page, re.S):
         label = re.search(r"<strong>(.*?)</strong>", figure)[1]
         size = float(re.search(r'<rect class="frame" width="([\d.]+)"', figure)[1])
-        right, bottom = (
-            float(x) for x in re.findall(r'end" x="[^"]*" y="[^"]*">([\d.]+)<', figure)[::2]
-        )
+        ticks = r'class="tick {}" x="[^"]*" y="[^"]*">([\d.]+)<'
+        right = float(re.findall(ticks.format("middle"), figure)[-1])
+        bottom = float(re.findall(ticks.format("end"), figure)[0])
         path = re.search(r'<path class="(?:line|dots) [^"]*" d="M(\d[^"]* [^"]*)"', figure)[1]
         path = path.replace("h0.01", "").replace("M", "")  # of dots
         x, y = np.array([[float(x) for x in point.split(",")] for point in path.split()]).T / size

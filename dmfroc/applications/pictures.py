@@ -210,7 +210,7 @@ def plot_threshold(choice: ThresholdChoice, ax: Any = None, **options: Any) -> L
 @renders("Plan.page")
 def plan_page(plan: Plan, title: str | None = None) -> str:
     """Return the report of a plan."""
-    _, classes, curve, *targets = plan.tables()
+    _, *tables = plan.tables()
     measured = f"difference in {plan.title}" if plan.n_classifiers == 2 else plan.title
     provenance = [
         ("Pilot", f"{plan.n_pilot or 'no'} observations; {measured} {digits(plan.value)}"),
@@ -222,7 +222,7 @@ def plan_page(plan: Plan, title: str | None = None) -> str:
         title,
         f"{plan.title}: {plan.n:,} cases",
         plan_verdict(plan),
-        [page_table(classes), chart(plan), page_table(curve), *map(page_table, targets)],
+        [chart(plan), *map(page_table, tables)],
         provenance,
         plan_watch_out(plan),
     )

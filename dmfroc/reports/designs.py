@@ -140,7 +140,7 @@ def runs_page(comparison: RunsComparison, title: str | None = None) -> str:
             "runs. An interval that holds 0 leaves open which learner is better.",
             reference=0.0,
         ),
-        *([page_table(tests)] if len(comparison.values) > 2 else []),  # the differences have it
+        page_table(tests),
         page_table(sources),
     ]
     design = "crossed" if comparison.crossed else "nested in the learners"

@@ -20,8 +20,9 @@ from dmfroc._kit.version import package_version
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.curves.curve import Curve
 from dmfroc.plots._style import OWN_FIGURE_ID
-from dmfroc.reports.tables import PageTable, as_sentence, page_table, unnamed
+from dmfroc.reports.tables import as_sentence, page_table
 from dmfroc.reports.verdict import digits, interval_text, known_first
+from dmfroc.results.estimate import Estimate
 from dmfroc.results.result import Result, renderer, renders
 from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
@@ -62,24 +63,13 @@ def page(
     """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
 
     ``question`` is the heading without a ``title``; ``numbers`` stand for its JSON where there are
-    more; ``drawn`` is what the template draws of predictions. Warnings about some rows of a table
-    are shown there, those about all above, and none twice.
+    more; ``drawn`` is what the template draws of predictions.
     """
     notes = list(dict.fromkeys(result.warnings))
-    parts = [part for part in parts if part is not None]
-    tables = [part for part in parts if isinstance(part, PageTable)]
-    titles = {measure: title for t in tables for measure, title in t.titles.items()}
+    cells = (cell for t in result.tables() for column in t.columns for cell in column.cells)
+    titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
-    warnings = {
-        x if x.startswith(names) else as_sentence(x, titles): as_sentence(
-            x.split(": ", 1)[-1] if x.startswith(names) else x, titles
-        )
-        for x in notes
-    }
-    for t in tables:
-        t.notes = [x for x in t.notes if x[0] or x[1] not in warnings.values()]
-    at_rows = {unnamed(text, titles.values()) for t in tables for _, text in t.notes}
     data = {"dmfroc_version": package_version(), "verdict": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
@@ -90,10 +80,8 @@ def page(
         ],
         "verdict": verdict,
         "watch_out": watch_out,
-        "warnings": [
-            x for x, bare in warnings.items() if unnamed(bare, titles.values()) not in at_rows
-        ],
-        "parts": parts,
+        "warnings": [x if x.startswith(names) else as_sentence(x, titles) for x in notes],
+        "parts": [part for part in parts if part is not None],
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),
         "of_predictions": drawn is not None,

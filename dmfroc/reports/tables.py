@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
 from dmfroc.analyses.catalogue import MEASURES
-from dmfroc.inputs.messages import shortened
 from dmfroc.reports.verdict import digits
 from dmfroc.results.estimate import Estimate
 from dmfroc.results.table import Cell, Head, Table, printed
 
 _MOST_ROWS = 200
-_OF = "\0"  # for the name of a measure
 _LOPSIDED = 3.0  # ratio of the sides of an interval
 
 
-@dataclass
+@dataclass(frozen=True)
 class PageTable:
     """A table on a page; the first column names the rows.
 
@@ -35,7 +33,6 @@ class PageTable:
     rows: Sequence[Sequence[Cell]]
     marks: Mapping[tuple[int, int], Sequence[str]]
     notes: Sequence[tuple[str, str]]
-    titles: Mapping[str, str]  # of the measures
     has_lines: bool = False
     is_folded: bool = False
 
@@ -53,35 +50,25 @@ def page_table(table: Table, *, has_lines: bool = False, is_folded: bool = False
     if len(rows) > _MOST_ROWS:
         caption += f"; the first {_MOST_ROWS} of {len(rows)}, all are in its JSON"
     columns = [head._replace(title=_capitalized(head.title)) for head in heads]
-    cells_of: dict[str, dict[tuple[int, int], str]] = {}
-    titles: dict[str, str] = {}
+    cells_of: dict[str, list[tuple[int, int]]] = {}
     at = -1
     for column in table.columns:
         at += bool(column.title) * (1 + bool(column.error) + bool(column.interval))
         estimates = [(row, e) for row, e in enumerate(column.cells) if isinstance(e, Estimate)]
-        titles |= {e.measure: e.title for _, e in estimates}
         for row, e in estimates[:_MOST_ROWS]:
-            for text in _explained(e):
-                own = re.sub(rf"\b{re.escape(e.measure)}\b", _OF, text)
-                cells_of.setdefault(own, {})[row, at] = e.measure
+            for text in _unusual(e):
+                cells_of.setdefault(text, []).append((row, at))
     marks: dict[tuple[int, int], list[str]] = {}
-    notes: list[tuple[str, str]] = []
-    for own, cells in cells_of.items():
-        measures = list(dict.fromkeys(cells.values()))
-        of = "each of " * (len(measures) > 1) + shortened(measures)
-        is_of_all = len({row for row, _ in cells}) == len(rows)
-        mark = "" if is_of_all else str(1 + sum(bool(mark) for mark, _ in notes))
-        notes.append((mark, as_sentence(own.replace(_OF, of), titles)))
-        for cell in cells if mark else ():
-            marks.setdefault(cell, []).append(mark)
+    for mark, cells in enumerate(cells_of.values(), 1):
+        for cell in cells:
+            marks.setdefault(cell, []).append(str(mark))
     return PageTable(
         table.key,
         caption,
         columns,
         rows[:_MOST_ROWS],
         marks,
-        sorted(notes, key=lambda note: note[0] != ""),
-        titles,
+        [(str(mark), text) for mark, text in enumerate(cells_of, 1)],
         has_lines,
         is_folded,
     )
@@ -98,16 +85,8 @@ def as_sentence(text: str, titles: Mapping[str, str] = MappingProxyType({})) -> 
     return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
-def unnamed(sentence: str, titles: Iterable[str]) -> str:
-    """Return a sentence without the measures that it names, in lower case."""
-    one = "|".join(map(re.escape, sorted(titles, key=len, reverse=True)))
-    pattern = rf"(each of )?({one})(, ({one}))*( and \d+ more)?"
-    return re.sub(pattern, "", sentence, flags=re.IGNORECASE).lower() if one else sentence.lower()
-
-
-def _explained(e: Estimate) -> Iterator[str]:
-    """Say what is unusual about an estimate and its interval."""
-    yield from e.warnings
+def _unusual(e: Estimate) -> Iterator[str]:
+    """Say what is unusual about an interval."""
     below, above = e.value - e.interval[0], e.interval[1] - e.value
     if e.bias_corrected is not None:
         side = "upwards" if e.bias_corrected < e.value else "downwards"

@@ -271,7 +271,7 @@ def test_libraries_say_nothing_of_their_own(tmp_path, scores):
         f"plot roc {scores} --label y --output {tmp_path / 'x.png'}", env=os.environ | nowhere
     )
     assert done.returncode == 0
-    assert done.stderr == ""
+    assert done.stderr == "Next: dmfroc report FILE --label COLUMN\n"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".feather", ".json"])
