@@ -313,10 +313,8 @@ def _all_at_once(
 ) -> tuple[tuple[Difference, ...], dict[str, tuple[float, float]], Winner]:
     """Return differences and values with intervals that hold all at once, and the winner."""
     n = len(joint.estimates)
-    of_values = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
-    intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
-    largest = largest_statistic(joint.covariance, pairs := pairwise_differences(n), seed)
-    winner = winner_of(joint, largest, hypothesis, level, seed)
+    pairs = pairwise_differences(n)
+    largest = two_sided = largest_statistic(joint.covariance, pairs, seed)
     if not hypothesis.is_two_sided:
         largest = largest_statistic(joint.covariance, pairs, seed, two_sided=False)
     level_of_each = largest.level_of_each(level)
@@ -328,7 +326,9 @@ def _all_at_once(
         )
         for difference, contrast in zip(differences, joint.contrasts.values(), strict=True)
     )
-    return adjusted, intervals, winner
+    of_values = largest_statistic(joint.covariance, np.eye(n), seed).level_of_each(level)
+    intervals = {x: at(1 - of_values)[:2] for x, at in joint.intervals_of_values.items()}
+    return adjusted, intervals, winner_of(joint, two_sided, hypothesis, level, seed)
 
 
 def _order_probabilities(

@@ -48,10 +48,12 @@ def _option(flag: str, metavar: str, help: str, **others: Any) -> click.Option:
     return click.Option(flag.split(), metavar=metavar, help=help, **others)
 
 
-def _numbers(context: click.Context, option: click.Parameter, texts: Sequence[str]) -> list[float]:
+def _numbers(
+    context: click.Context, option: click.Parameter, texts: Sequence[str]
+) -> tuple[float, ...]:
     """Return the numbers of an option, separated by commas or by repeating it."""
     try:
-        return [float(x) for text in texts for x in text.split(",")]
+        return tuple(float(x) for text in texts for x in text.split(","))
     except ValueError:
         remedy = f"give numbers separated by commas, such as {option.opts[0]} 0.2,0.5"
         raise click.BadParameter(f"{','.join(texts)!r}: {remedy}", context, option) from None

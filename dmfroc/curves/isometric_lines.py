@@ -106,11 +106,13 @@ def isometrics(
     """
     check_curve(curve)
     if curve.points is None or curve.projection is None:
-        raise ValueError(f"there are no isometrics on the chart of {curve!r}")
+        raise ValueError(f"there are no isometrics on a chart of kind {curve.kind!r}")
     beta = positive("beta", beta)
     if measure is None:
         if curve.kind not in _USUAL:
-            raise ValueError(f"name a measure: no isometrics are usual on the chart of {curve!r}")
+            raise ValueError(
+                f"name a measure: no isometrics are usual on a chart of kind {curve.kind!r}"
+            )
         measure = _USUAL[curve.kind]
     choice("measure", measure, get_args(IsometricMeasure))
     points, lines = curve.points, []

@@ -170,7 +170,7 @@ def test_curve_and_text():
     assert numbers == [tick.get_position()[0] for tick in ticks]
     assert {f"{n:g}"[0] for n in numbers} <= {"1", "2", "5"}
     [band, point] = [text.get_text() for text in width.ax_.get_legend().get_texts()]
-    assert band.startswith("95 % interval of the number")
+    assert band == "95 % interval, by the pilot"
     assert point == f"{plan(two_pilots(), measure='hand_till', half_width=0.04).n:,} cases"
 
 

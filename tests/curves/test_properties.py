@@ -965,7 +965,7 @@ PROBABILITIES = (SCORES - SCORES.min()) / np.ptp(SCORES)
         ),
         (
             lambda: curves.isometrics(curves.cost_curve(CLASSES, SCORES)),
-            "there are no isometrics on the chart of Curve",
+            "there are no isometrics on a chart of kind",
         ),
         (lambda: curves.isometrics(curves.bird_curve(CLASSES, SCORES)), "name a measure"),
         (

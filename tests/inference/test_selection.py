@@ -78,7 +78,7 @@ def test_simultaneous_intervals_are_wider_and_agree_with_the_p_values():
     for name, estimate in at_once.estimates.items():
         low, high = at_once.value_intervals[name]
         assert low < estimate.interval[0] < estimate.interval[1] < high
-    assert "simultaneous 95 % interval" in str(at_once)
+    assert "simultaneous 95" in str(at_once)
     assert alone.winner is None
     assert alone.value_intervals is None
 
