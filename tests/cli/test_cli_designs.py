@@ -199,6 +199,7 @@ def test_scans_print_the_bound_of_their_bins(tmp_path):
     assert status == 0
     found = json.loads(out)["estimates"]
     assert found["dmf_auc"] == {
+        "title": "DMF-AUC",
         "value": expected.value,
         "standard_error": expected.standard_error,
         "interval": list(expected.interval),
