@@ -199,9 +199,10 @@ def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...
         for warning in of_measure:
             own = re.sub(rf"\b{re.escape(measure)}\b", _OF, warning)
             named.setdefault(own, []).append(measure)
-    return tuple(
+    texts = (
         own.replace(_OF, f"{'each of ' * (len(x) > 1)}{shortened(x)}") for own, x in named.items()
     )
+    return tuple(dict.fromkeys(texts))
 
 
 def estimates_table(estimates: Iterable[Estimate]) -> Table:

@@ -122,7 +122,7 @@ def measures_as_json(evaluation):
     estimates = evaluation.estimates
     is_corrected = any(e.bias_corrected is not None for e in estimates.values())
     return {
-        name: as_json(e, level=e.level, method=e.method)
+        name: as_json(e, title=e.title, level=e.level, method=e.method)
         | ({"bias_corrected": e.bias_corrected} if is_corrected else {})
         for name, e in estimates.items()
     }
@@ -397,6 +397,7 @@ def test_compare_as_json(folder):
         "n_observations": N,
         "classes": [{"label": name, "count": 20} for name in CLASSES],
         "measure": "dmf_auc",
+        "title": "DMF-AUC",
         "method": "jackknife",
         "level": 0.95,
         "alternative": "two-sided",

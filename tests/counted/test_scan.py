@@ -217,7 +217,12 @@ def test_parquet_with_weights_and_groups(folder, groups, weight):
     here = dmfroc.evaluate(table["y"], table[list(A)].to_numpy(), **arrays).estimates
     for name in here:
         assert_alike(there[name], here[name], 1e-9, 0.25 if groups is None else 0.75)
-        assert there[name].warnings == here[name].warnings
+        # By how much an unseen error moves a value is as exact as its limits are
+        told = (
+            [w for w in x.warnings if "not its standard error" not in w]
+            for x in (there[name], here[name])
+        )
+        assert next(told) == next(told)
 
 
 @pytest.mark.parametrize("kind", ["pattern", "list", "dataset", "function"])
@@ -394,7 +399,8 @@ def test_curve_and_table():
         found.to_html("report.html")
     assert "binning error" in str(found)
     assert found.to_pandas().loc["hand_till", "error_bound"] > 0
-    assert "binning error at most" in str(dmfroc.estimate("hand_till", scan))
+    printed = " ".join(str(dmfroc.estimate("hand_till", scan)).split())  # its lines are wrapped
+    assert "binning error at most" in printed
 
 
 def test_checkpoint_is_used_again(folder, tmp_path, monkeypatch):
