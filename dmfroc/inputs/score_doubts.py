@@ -320,7 +320,7 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
             f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
             f"{share:.1%} of the rows; check that both are of the same classifier"
         )
-    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
+    is_of_prediction = 0.5 <= score.min() < score.max() <= 1
     if is_of_prediction and (share or (of.predicted is None and len(score) >= _MANY)):
         remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "

@@ -728,3 +728,10 @@ def test_a_baseline_is_not_taken_for_predicted_labels():
         warnings.simplefilter("ignore")
         found = dmfroc.compare(y, {"model": scores, "all": "treat all"}, measures="auc")
     assert not any("predicted labels" in x for x in found.warnings)
+
+
+@pytest.mark.parametrize("constant", [0.5, 0.8, 1.0])
+def test_a_constant_score_is_not_that_of_the_predicted_class(constant):
+    told = dmfroc.evaluate(np.arange(60) % 2, np.full(60, constant)).warnings
+    assert told
+    assert not any("between 1/2 and 1" in x for x in told)
