@@ -94,7 +94,7 @@ def check_scores(inputs: Inputs) -> Finished:
             inputs.y_score, n, observed.distinct, order, source, **given
         )
     except ValueError as error:
-        hint = odd_labels(observed, source) if source.is_table_file and order is None else None
+        hint = odd_labels(observed, source) if order is None else None
         if hint is None:
             raise
         raise ValueError(f"{error}. Note: {hint}") from error

@@ -9,7 +9,14 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from dmfroc._kit.options import choice
-from dmfroc.inputs.labels import Label, check_order, natural_order, place_of_class, spelled_label
+from dmfroc.inputs.labels import (
+    Label,
+    check_order,
+    look_alikes,
+    natural_order,
+    place_of_class,
+    spelled_label,
+)
 from dmfroc.inputs.messages import Source, listing, repeated
 
 _FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
@@ -222,6 +229,7 @@ def mismatch(
         + (f"no class for column {listing(strange)}; " if strange else "")
         + f"the columns are {listing(names)}. Name each column after its class, with one "
         f"prefix for all if need be, or {remedy}"
+        + (f". Note: {alike}" if (alike := look_alikes({*missing, *strange})) else "")
     )
 
 

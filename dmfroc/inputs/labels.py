@@ -276,15 +276,15 @@ def look_alikes(labels: Collection[Label]) -> str | None:
 
 def odd_labels(factor: Factor, source: Source) -> str | None:
     """Say which labels may be no classes: look-alikes of others, or one in a row of totals."""
-    counts = np.bincount(factor.codes)
-    if (counts == 1).sum() == 1 and len(counts) > 2:
+    counts, alike = np.bincount(factor.codes), look_alikes(factor.distinct)
+    if source.is_table_file and not alike and (counts == 1).sum() == 1 and len(counts) > 2:
         code = int((counts == 1).argmax())
         return (
             f"label {factor.distinct[code]!r} occurs only once, at "
             f"{source.row(int((factor.codes == code).argmax()))}: if this is a row of totals, or "
             "the header again, take it out"
         )
-    return look_alikes(factor.distinct)
+    return alike
 
 
 def sorted_labels(labels: Collection[Label]) -> list[Label]:
@@ -354,6 +354,8 @@ def encode(
         are_codes = factor.kind is int and set(factor.distinct) <= set(range(len(labels)))
         if source is IN_MEMORY and are_codes and isinstance(labels[0], str):
             remedy = f"; if they count the classes, pass np.array({[*labels]})[{what}]"
+        if alike := look_alikes({*factor.distinct, *labels}):
+            remedy = f". Note: {alike}"
         raise ValueError(
             f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "
             f"{others} {listing(labels)}{remedy}"
