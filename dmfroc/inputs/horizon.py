@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
-from dmfroc._kit.options import choice, numbers
+from dmfroc._kit.options import choice, found, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import Rows, is_missing
 from dmfroc.inputs.checks import real_weights
@@ -92,6 +92,16 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
                 "by has the strata of censoring='strata', or the covariates of 'cox': give both, "
                 "or neither"
             )
+
+    @classmethod
+    def of(cls, given: Any) -> Any:
+        """Return an object as it is, and refuse anything else."""
+        if given is None or isinstance(given, cls):
+            return given
+        raise TypeError(
+            "follow_up must be of type FollowUp, such as dmfroc.FollowUp(times, horizon=5), but it "
+            f"is {found(given)}"
+        )
 
     def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, paired: bool = True
