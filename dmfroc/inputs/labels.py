@@ -23,10 +23,7 @@ _REMEDY_OF_ABSTENTIONS = (
     "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
     "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
-_REMEDIES_OF_NUMBERS = {
-    "y_true": "; of soft labels pass y_true >= 0.5. Classes come first, scores second",
-    "y_pred": "; pass scores as y_score=",
-}
+_FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 
 
 class Factor(NamedTuple):
@@ -115,11 +112,22 @@ def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64
     broken = whole != values
     if broken.any():
         row = int(broken.argmax())
-        raise ValueError(
-            f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
-            "must be whole" + _REMEDIES_OF_NUMBERS.get(what, "")
-        )
+        raise _broken_label(what, values[row], row, source)
     return whole
+
+
+def _broken_label(what: str, label: Any, row: int, source: Source) -> ValueError:
+    remedy = ""
+    if what == source.predicted:
+        remedy = "; pass scores as y_score="
+        if source.is_table_file:
+            remedy = "; if these are scores name them by scores=, in a command also --threshold"
+    elif what == "y_true":
+        remedy = "; of soft labels pass y_true >= 0.5. Classes come first, scores second"
+    return ValueError(
+        f"{what} has the label {label} at {source.row(row)}: labels that are numbers must be whole"
+        + remedy
+    )
 
 
 def _factorize_integers(values: Array) -> Factor:
@@ -223,7 +231,17 @@ def spelled_label(text: str, kind: type) -> Label | None:
 
 
 def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
-    """Sorted distinct labels of two columns, which must be of one kind or equal as True and 1."""
+    """Sorted distinct labels of two columns, which must be of one kind or equal as True and 1.
+
+    Raises
+    ------
+    ValueError
+        If the hard labels are texts of scores.
+    """
+    broken = [x for x in hard.distinct if isinstance(x, str) and _FRACTION.fullmatch(x.strip())]
+    if len(broken) > len(hard.distinct) / 2 and not set(observed.distinct) & set(hard.distinct):
+        row = int(np.isin(hard.codes, [hard.distinct.index(x) for x in broken]).argmax())
+        raise _broken_label(source.predicted, hard.distinct[hard.codes[row]], row, source)
     if hard.kind is not observed.kind and not set(hard.distinct) <= set(observed.distinct):
         raise TypeError(
             f"{source.true} holds {observed.kind.__name__} labels ({listing(observed.distinct)}) "

@@ -735,3 +735,27 @@ def test_a_constant_score_is_not_that_of_the_predicted_class(constant):
     told = dmfroc.evaluate(np.arange(60) % 2, np.full(60, constant)).warnings
     assert told
     assert not any("between 1/2 and 1" in x for x in told)
+
+
+@pytest.mark.parametrize("spell", ["{:.6f}", "{:.1%}", "{:.3e}"])
+@pytest.mark.parametrize("classes", [["no", "yes"], [0, 1]])
+def test_scores_are_no_hard_labels_however_they_are_written(tmp_path, spell, classes):
+    scores = [spell.format(x) for x in np.random.default_rng(0).random(60)]
+    true = np.array(classes)[CODES[:60] % 2]
+    pd.DataFrame({"ill": true, "risk": scores}).to_csv(tmp_path / "x.csv", index=False)
+    told = CliRunner().invoke(
+        app, ["evaluate", f"{tmp_path}/x.csv", *["--label", "ill", "--y-pred", "risk"]]
+    )
+    assert told.exit_code != 0
+    found = on_one_line(told.stderr)
+    assert "column 'risk' of hard labels has the label" in found
+    assert "at data row 1: labels that are numbers must be whole" in found
+    assert "name them by --scores, in a command also --threshold" in found
+    if classes == ["no", "yes"]:
+        with pytest.raises(ValueError, match=r"whole; pass scores as y_score=$"):
+            dmfroc.estimate("accuracy", true, y_pred=scores)
+
+
+def test_texts_of_numbers_are_hard_labels_of_such_classes():
+    doses = ["0.5", "2.5", "0.5", "1.5"]
+    assert dmfroc.measures.accuracy()(doses, y_pred=[*doses[:3], "0.5"]) == 0.75
