@@ -330,6 +330,25 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
     return remarks
 
 
+def threshold_message(
+    score: NDArray[Any], hard: NDArray[np.integer], true: NDArray[np.int32], threshold: float
+) -> str | None:
+    """Say that a threshold seems to be on another scale than the score: a probability or not.
+
+    Then nearly all rows are on one side of it, although both classes are there.
+    """
+    are_shares = np.mean((score >= 0) & (score <= 1)) >= _MOST
+    rarer, fewer = (min(x.mean(), 1 - x.mean()) for x in (true, hard))
+    if not threshold or are_shares == (0 < threshold <= 1) or fewer >= (1 - NEARLY_ALL) * rarer:
+        return None
+    what = "the threshold" if are_shares else "the scores"
+    return (
+        f"threshold={threshold:g} has {np.bincount(hard).max()} of {len(hard)} rows on one side, "
+        f"and the scores are {score.min():g} to {score.max():g}: divide {what} by 100 if percent, "
+        "or give the threshold on the scale of the scores"
+    )
+
+
 def are_complements(scores: Any, xp: Any = np) -> Any:
     """Whether two columns rank the rows exactly the other way round, or sum to a constant."""
     first, second = scores[:, 0] / 2, scores[:, 1] / 2  # halves, whose sums do not overflow

@@ -759,3 +759,30 @@ def test_scores_are_no_hard_labels_however_they_are_written(tmp_path, spell, cla
 def test_texts_of_numbers_are_hard_labels_of_such_classes():
     doses = ["0.5", "2.5", "0.5", "1.5"]
     assert dmfroc.measures.accuracy()(doses, y_pred=[*doses[:3], "0.5"]) == 0.75
+
+
+SCORE = np.random.default_rng(0).random(200) * 0.6 + 0.3 * (np.arange(200) % 4 == 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "threshold", "told"),
+    [
+        (100 * SCORE, "0.5", "divide the scores by 100 if percent"),
+        (1000 * SCORE, "0.5", "or give the threshold on the scale of the scores"),
+        (-100 * SCORE, "0.5", "or give the threshold on the scale of the scores"),
+        (SCORE, "50", "divide the threshold by 100 if percent"),
+        (SCORE, "0.5", None),
+        (SCORE, "0.99", None),
+        (100 * SCORE, "50", None),
+        (100 * SCORE, "0", None),
+        (8 * SCORE - 5, "0.5", None),
+    ],
+)
+def test_a_threshold_on_another_scale_than_the_scores_is_told(tmp_path, scores, threshold, told):
+    path = tmp_path / "x.csv"
+    pd.DataFrame({"y": (np.arange(200) % 4 == 0) * 1, "p": scores}).to_csv(path, index=False)
+    for direction in ((), ("--direction", "<=")):
+        called = ["evaluate", f"{path}", "--label", "y", "--threshold", threshold, *direction]
+        found = on_one_line(CliRunner().invoke(app, called).stdout)
+        assert ("rows on one side, and the scores are" in found) == (told is not None)
+        assert (told or "") in found
