@@ -23,7 +23,7 @@ from dmfroc.inputs.arrays import (
     check_ids,
     check_length,
 )
-from dmfroc.inputs.columns import NOTHING_SAID, Positive
+from dmfroc.inputs.columns import NOTHING_SAID, Positive, named_class
 from dmfroc.inputs.labels import (
     Factor,
     Label,
@@ -32,6 +32,7 @@ from dmfroc.inputs.labels import (
     label_order,
     look_alikes,
     odd_labels,
+    positive_message,
     sorted_labels,
     union,
     unpredicted_message,
@@ -116,6 +117,9 @@ def check_scores(inputs: Inputs) -> Finished:
         of_rows = row_doubt(inputs.unused, inputs.others, true)
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
+    is_by_column = single is not None and names and named_class(names[0], labels) is not None
+    if order is None and not (stated or is_by_column):
+        fields["doubtful_positive"] = positive_message(labels)
     given = fields["scores"]
     if len(labels) == 2 and single is None and not are_complements(given):
         fields["scores"] = difference(given)
@@ -132,7 +136,7 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
         raise ValueError("direction= concerns a single score, but there are hard labels alone")
     observed, labels = _observed(inputs)
     rows = Rows(inputs.y_true, source.true)
-    hard, alike = hard_labels(inputs, len(observed.codes), rows), None
+    hard, alike, doubt = hard_labels(inputs, len(observed.codes), rows), None, None
     if labels is None:
         labels = union(observed, hard, source)
         alike = look_alikes(labels)
@@ -140,6 +144,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
         if set(labels) <= set(stated):  # one between others counts for their distance
             used = [place for place, label in enumerate(stated) if label in set(labels)]
             labels = stated[used[0] : used[-1] + 1]
+        else:
+            doubt = positive_message(labels)
     if len(labels) < 2:
         raise ValueError(
             f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "
@@ -152,7 +158,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
     remarks = of_columns, alike, unpredicted_message(true, predicted, labels, source), of_rows
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows) | {"has_scores": False}
+    fields = _completed(labels, arrays, inputs, rows)
+    fields |= {"has_scores": False, "doubtful_positive": doubt}
     return fields, _each_once(remarks)
 
 

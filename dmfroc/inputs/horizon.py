@@ -15,7 +15,7 @@ from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import Rows, is_missing
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of
-from dmfroc.inputs.labels import factorize
+from dmfroc.inputs.labels import ABSENT, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
@@ -24,7 +24,6 @@ from dmfroc.inputs.scores import class_scores
 Ties = Literal["event", "event_free", "left_out"]
 _WAYS = ("kaplan-meier", "strata", "cox")
 _NO_EVENT = (0, "False", "no event")
-_ALIVE = ("alive", "living", "censored", "survived", "event-free", "none", "no")
 _ROUNDING = 1e-6
 
 
@@ -179,7 +178,7 @@ def labels_of_events(
     present = np.array(events, object)
     present[is_none] = present[int(is_none.argmin())]
     kinds = factorize(present, "y_true", IN_MEMORY).distinct
-    likely = next((x for x in kinds if str(x).casefold() in _ALIVE), None)
+    likely = next((x for x in kinds if str(x).casefold() in ABSENT), None)
     is_told = lacking and likely is None if censored is None else str(censored) == "0"
     if len(kinds) > 1 and not (named or is_told):
         raise ValueError(

@@ -23,6 +23,20 @@ _REMEDY_OF_ABSTENTIONS = (
     "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
     "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
+ABSENT = ("alive", "living", "censored", "survived", "event-free", "none", "no", "not", "non")
+ABSENT += (
+    "negative",
+    "neg",
+    "control",
+    "controls",
+    "healthy",
+    "normal",
+    "absent",
+    "false",
+    "benign",
+)
+ABSENT += ("unaffected",)
+"""Words for what has not happened, or is not there."""
 _FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 
 
@@ -289,6 +303,18 @@ def look_alikes(labels: Collection[Label]) -> str | None:
     return (
         f"labels {listing(sorted(alike))} differ only in case or in spaces, but are taken for "
         "different classes: write them alike if they are one"
+    )
+
+
+def positive_message(labels: Sequence[Hashable]) -> str | None:
+    """Say that a word of absence is the second of two classes, and only that."""
+    words = [str(x).strip().casefold() for x in labels]
+    absent = [not {x, *re.split(r"[\W_]", x)[:1]}.isdisjoint(ABSENT) for x in words]
+    if absent != [False, True]:
+        return None
+    return (
+        f"class {labels[1]!r} is taken for the positive one, since it is the last in sorted order: "
+        f"pass pos_label={labels[0]!r} if that is the positive class, else pos_label={labels[1]!r}"
     )
 
 

@@ -786,3 +786,36 @@ def test_a_threshold_on_another_scale_than_the_scores_is_told(tmp_path, scores, 
         found = on_one_line(CliRunner().invoke(app, called).stdout)
         assert ("rows on one side, and the scores are" in found) == (told is not None)
         assert (told or "") in found
+
+
+@pytest.mark.parametrize(
+    ("event", "none"), [("Yes", "no"), ("case", "control"), ("disease", "no disease")]
+)
+def test_a_positive_class_of_absence_is_told_where_it_matters(tmp_path, event, none):
+    is_event, hard = np.arange(60) % 3 == 0, np.arange(60) % 4 == 0
+    y, y_pred = (np.where(x, event, none) for x in (is_event, hard))
+    both, told = np.stack([hard, ~hard], axis=1) + 0.5, f"class {none!r} is taken for the positive"
+    named = {"pos_label": none}, {"labels": [event, none]}
+
+    def warned(function, *args, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return sum(told in x for x in function(*args, **options).warnings)
+
+    for given in ({"y_pred": y_pred}, {"y_score": both}):
+        assert warned(dmfroc.estimate, "recall", y, **given) == 1
+        assert warned(dmfroc.estimate, "accuracy", y, **given) == 0
+        assert [warned(dmfroc.estimate, "recall", y, **given, **x) for x in named] == [0, 0]
+    found = dmfroc.compare, y, {"a": both, "b": both[:, ::-1]}
+    assert [warned(*found, measures=x) for x in ("recall", "accuracy")] == [1, 0]
+    found = dmfroc.compare_subgroups, y, both, np.arange(60) // 30
+    assert [warned(*found, measures=x) for x in ("recall", "accuracy")] == [1, 0]
+    ordered = pd.Categorical(y, [event, none], ordered=True)
+    assert warned(dmfroc.estimate, "recall", ordered, y_pred=y_pred) == 0
+    assert warned(dmfroc.estimate, "recall", y == none, y_pred=y_pred == none) == 0
+    score = pd.Series(~hard, name=f"p_{none}", dtype=float)
+    assert warned(dmfroc.estimate, "recall", y, score, y_pred=y_pred) == 0
+    pd.DataFrame({"y": y, "hard": y_pred}).to_csv(tmp_path / "x.csv", index=False)
+    called = ["evaluate", f"{tmp_path}/x.csv", "--label", "y", "--y-pred", "hard"]
+    shown = on_one_line(CliRunner().invoke(app, [*called, "--measures", "recall"]).stdout)
+    assert f"{told} one, since it is the last in sorted order: pass --pos-label " in shown
