@@ -229,7 +229,7 @@ def mismatch(
         + (f"no class for column {listing(strange)}; " if strange else "")
         + f"the columns are {listing(names)}. Name each column after its class, with one "
         f"prefix for all if need be, or {remedy}"
-        + (f". Note: {alike}" if (alike := look_alikes({*missing, *strange})) else "")
+        + (f". Note: {alike}" if (alike := look_alikes([*missing, *strange])) else "")
     )
 
 

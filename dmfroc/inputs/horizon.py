@@ -178,7 +178,7 @@ def labels_of_events(
     present = np.array(events, object)
     present[is_none] = present[int(is_none.argmin())]
     kinds = factorize(present, "y_true", IN_MEMORY).distinct
-    likely = next((x for x in kinds if str(x).casefold() in ABSENT), None)
+    likely = next((x for x in kinds if ABSENT.fullmatch(str(x))), None)
     is_told = lacking and likely is None if censored is None else str(censored) == "0"
     if len(kinds) > 1 and not (named or is_told):
         raise ValueError(

@@ -23,19 +23,11 @@ _REMEDY_OF_ABSTENTIONS = (
     "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
     "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
-ABSENT = ("alive", "living", "censored", "survived", "event-free", "none", "no", "not", "non")
-ABSENT += (
-    "negative",
-    "neg",
-    "control",
-    "controls",
-    "healthy",
-    "normal",
-    "absent",
-    "false",
-    "benign",
+ABSENT = re.compile(
+    r"(alive|living|censored|survived|event-free|none|not?|non|neg|negative|controls?|healthy"
+    r"|normal|unaffected|absent|false|benign)(?![^\W_])",
+    re.IGNORECASE,
 )
-ABSENT += ("unaffected",)
 """Words for what has not happened, or is not there."""
 _FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 
@@ -291,9 +283,9 @@ def unpredicted_message(
     return None
 
 
-def look_alikes(labels: Collection[Label]) -> str | None:
+def look_alikes(labels: Collection[Hashable]) -> str | None:
     """Say which labels differ only in case or in spaces around them."""
-    of_form: dict[str, list[Label]] = {}
+    of_form: dict[str, list[str]] = {}
     for label in labels:
         if isinstance(label, str):
             of_form.setdefault(label.strip().casefold(), []).append(label)
@@ -308,8 +300,7 @@ def look_alikes(labels: Collection[Label]) -> str | None:
 
 def positive_message(labels: Sequence[Hashable]) -> str | None:
     """Say that a word of absence is the second of two classes, and only that."""
-    words = [str(x).strip().casefold() for x in labels]
-    absent = [not {x, *re.split(r"[\W_]", x)[:1]}.isdisjoint(ABSENT) for x in words]
+    absent = [ABSENT.match(str(x).strip()) is not None for x in labels]
     if absent != [False, True]:
         return None
     return (
@@ -386,7 +377,7 @@ def encode(
     has_scores: bool = True,
 ) -> Codes:
     """Codes into `labels` instead of into the distinct labels of one column."""
-    position = {label: code for code, label in enumerate(labels)}
+    position: dict[Any, int] = {label: code for code, label in enumerate(labels)}
     unknown = [code for code, label in enumerate(factor.distinct) if label not in position]
     if unknown:
         first = int(np.isin(factor.codes, unknown).argmax())
@@ -398,7 +389,7 @@ def encode(
         are_codes = factor.kind is int and set(factor.distinct) <= set(range(len(labels)))
         if source is IN_MEMORY and are_codes and isinstance(labels[0], str):
             remedy = f"; if they count the classes, pass np.array({[*labels]})[{what}]"
-        if alike := look_alikes({*factor.distinct, *labels}):
+        if alike := look_alikes({*factor.distinct, *position}):
             remedy = f". Note: {alike}"
         raise ValueError(
             f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "

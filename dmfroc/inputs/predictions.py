@@ -505,8 +505,8 @@ class Predictions:
         """
         labels = self.labels
         place = place_of_class(pos_label, labels)
-        named = {**self.design, "positive_class": labels[place]}
-        named = replace(self, design=named, doubtful_positive=None)
+        design = {**self.design, "positive_class": labels[place]}
+        named = replace(self, design=design, doubtful_positive=None)
         if len(labels) > 2:
             own: Any = np.asarray(self.scores)[:, place]
             return replace(

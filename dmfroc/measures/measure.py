@@ -520,8 +520,8 @@ def _positive_message(measures: Sequence[Measure], predictions: Predictions) -> 
     if predictions.doubtful_positive is None:
         return None
     both = (predictions, predictions.with_positive_class(predictions.labels[0]))
-    values = ([bare_value_of(measure, x) for x in both] for measure in measures)
-    is_same = all(np.isclose(*pair, equal_nan=True) for pair in values)
+    first, second = ([bare_value_of(measure, x) for measure in measures] for x in both)
+    is_same = np.allclose(first, second, equal_nan=True)
     return None if is_same else predictions.doubtful_positive
 
 
