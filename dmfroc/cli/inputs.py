@@ -152,8 +152,7 @@ class Columns:
         from dmfroc.inputs.score_doubts import threshold_message
 
         side = predictions.direction or ">="
-        turned = -1 if side == "<=" else 1
-        score = turned * predictions.scores[:, 1]
+        score = predictions.scores[:, 1] * (turned := -1 if side == "<=" else 1)
         hard = (turned * score >= turned * self.threshold).astype("int32")
         design = {**predictions.design, "hard_labels": f"score {side} {self.threshold:g}"}
         doubt = threshold_message(score, hard, predictions.true, self.threshold)

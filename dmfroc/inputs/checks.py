@@ -23,7 +23,7 @@ from dmfroc.inputs.arrays import (
     check_ids,
     check_length,
 )
-from dmfroc.inputs.columns import NOTHING_SAID, Positive, named_class
+from dmfroc.inputs.columns import NOTHING_SAID, Positive
 from dmfroc.inputs.labels import (
     Factor,
     Label,
@@ -117,8 +117,7 @@ def check_scores(inputs: Inputs) -> Finished:
         of_rows = row_doubt(inputs.unused, inputs.others, true)
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
-    is_by_column = single is not None and names and named_class(names[0], labels) is not None
-    if order is None and not (stated or is_by_column):
+    if order is None and not stated and (single is None or names is None):
         fields["doubtful_positive"] = positive_message(labels)
     given = fields["scores"]
     if len(labels) == 2 and single is None and not are_complements(given):

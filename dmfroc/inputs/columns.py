@@ -9,14 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from dmfroc._kit.options import choice
-from dmfroc.inputs.labels import (
-    Label,
-    check_order,
-    look_alikes,
-    natural_order,
-    place_of_class,
-    spelled_label,
-)
+from dmfroc.inputs.labels import Label, check_order, natural_order, place_of_class, spelled_label
 from dmfroc.inputs.messages import Source, listing, repeated
 
 _FEW = 2  # classes whose names may end words by chance, as "no" and "yes" do
@@ -229,7 +222,6 @@ def mismatch(
         + (f"no class for column {listing(strange)}; " if strange else "")
         + f"the columns are {listing(names)}. Name each column after its class, with one "
         f"prefix for all if need be, or {remedy}"
-        + (f". Note: {alike}" if (alike := look_alikes([*missing, *strange])) else "")
     )
 
 
@@ -382,7 +374,7 @@ def _one_case(text: str) -> str:
 
 
 def _one_sign(text: str) -> str:
-    return re.sub(r"\W", "_", _one_case(text))
+    return re.sub(r"\W", "_", _one_case(text.strip()))
 
 
 def _one_punctuation(text: str) -> str:

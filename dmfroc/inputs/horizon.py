@@ -95,12 +95,10 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
     @classmethod
     def of(cls, given: Any) -> Any:
         """Return an object as it is, and refuse anything else."""
-        if given is None or isinstance(given, cls):
-            return given
-        raise TypeError(
-            "follow_up must be of type FollowUp, such as dmfroc.FollowUp(times, horizon=5), but it "
-            f"is {found(given)}"
-        )
+        such = "of type FollowUp, such as dmfroc.FollowUp(times, horizon=5)"
+        if given is not None and not isinstance(given, cls):
+            raise TypeError(f"follow_up must be {such}, but it is {found(given)}")
+        return given
 
     def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, paired: bool = True

@@ -24,11 +24,14 @@ _REMEDY_OF_ABSTENTIONS = (
     "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
 ABSENT = re.compile(
-    r"(alive|living|censored|survived|event-free|none|not?|non|neg|negative|controls?|healthy"
-    r"|normal|unaffected|absent|false|benign)(?![^\W_])",
-    re.IGNORECASE,
+    r"(?i)(alive|living|censored|survived|event-free|none|not?|non|neg|negative|controls?|healthy"
+    r"|normal|unaffected|absent|false|benign)(?![^\W_])"
 )
 """Words for what has not happened, or is not there."""
+_REMEDIES_OF_NUMBERS = {
+    "y_true": "; of soft labels pass y_true >= 0.5. Classes come first, scores second",
+    "y_pred": "; pass scores as y_score=",
+}
 _FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
 
 
@@ -123,17 +126,11 @@ def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64
 
 
 def _broken_label(what: str, label: Any, row: int, source: Source) -> ValueError:
-    remedy = ""
-    if what == source.predicted:
-        remedy = "; pass scores as y_score="
-        if source.is_table_file:
-            remedy = "; if these are scores name them by scores=, in a command also --threshold"
-    elif what == "y_true":
-        remedy = "; of soft labels pass y_true >= 0.5. Classes come first, scores second"
-    return ValueError(
-        f"{what} has the label {label} at {source.row(row)}: labels that are numbers must be whole"
-        + remedy
-    )
+    remedy = _REMEDIES_OF_NUMBERS.get(what, "")
+    if source.is_table_file and what == source.predicted:
+        remedy = "; if these are scores name them by scores=, in a command also --threshold"
+    where = f"{what} has the label {label} at {source.row(row)}"
+    return ValueError(f"{where}: labels that are numbers must be whole{remedy}")
 
 
 def _factorize_integers(values: Array) -> Factor:
@@ -301,12 +298,9 @@ def look_alikes(labels: Collection[Hashable]) -> str | None:
 def positive_message(labels: Sequence[Hashable]) -> str | None:
     """Say that a word of absence is the second of two classes, and only that."""
     absent = [ABSENT.match(str(x).strip()) is not None for x in labels]
-    if absent != [False, True]:
-        return None
-    return (
-        f"class {labels[1]!r} is taken for the positive one, since it is the last in sorted order: "
-        f"pass pos_label={labels[0]!r} if that is the positive class, else pos_label={labels[1]!r}"
-    )
+    last = f"class {labels[-1]!r} is taken for the positive one, since it is the last in sorted"
+    remedy = f"pass pos_label={labels[0]!r} if that is the positive class, else {labels[-1]!r}"
+    return f"{last} order: {remedy}" if absent == [False, True] else None
 
 
 def odd_labels(factor: Factor, source: Source) -> str | None:

@@ -330,9 +330,7 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
     return remarks
 
 
-def threshold_message(
-    score: NDArray[Any], hard: NDArray[np.integer], true: NDArray[np.int32], threshold: float
-) -> str | None:
+def threshold_message(score: Floats, hard: Any, true: Any, threshold: float) -> str | None:
     """Say that a threshold seems to be on another scale than the score: a probability or not.
 
     Then nearly all rows are on one side of it, although both classes are there.

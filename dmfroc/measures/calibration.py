@@ -80,8 +80,7 @@ def no_logits(
         return no_lost_gain(predictions) or _no_lost_fit(predictions)
     return (
         f"takes logits of probabilities, but {source_of(predictions).row(row)} has one that is 0 "
-        "or 1: clip them, such as numpy.clip(y_score, 0.001, 0.999), or take a measure without "
-        "logits"
+        "or 1: clip them, as by numpy.clip(y_score, 0.001, 0.999), or take one without logits"
     )
 
 

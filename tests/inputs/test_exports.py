@@ -358,7 +358,6 @@ TABLE = pd.DataFrame(SHARES, columns=CLASSES)
     [
         (SPACED, SHARES),
         (SPACED, TABLE),
-        (np.where(LABELS == "dog", "dog ", LABELS), TABLE),
         (LABELS, TABLE, SPACED),
     ],
 )
@@ -372,3 +371,9 @@ def test_a_space_is_told_before_a_label_that_occurs_once(tmp_path):
     TABLE.assign(y=SPACED).to_csv(tmp_path / "x.csv", index=False)
     with pytest.raises(ValueError, match=r"Note: labels 'dog', 'dog ' differ"):
         Predictions.from_file(tmp_path / "x.csv", label="y", scores=CLASSES)
+
+
+def test_a_space_in_all_labels_of_a_class_is_matched_with_a_warning():
+    spaced = np.where(LABELS == "dog", "dog ", LABELS)
+    with pytest.warns(UserWarning, match="column 'dog' is taken for class 'dog '"):
+        assert dmfroc.hand_till_score(spaced, TABLE) == EXPECTED

@@ -194,9 +194,9 @@ def probabilities_message(example: str, found: Scores) -> str:
 
 def remedy_of_percent(scores: Scores) -> str:
     """Return what to do with scores that may be percent, before all else, or nothing."""
-    least = scores.min(axis=0)
-    of_one = scores.shape[1] == 2  # then the other column is 1 less it, and negative
-    is_percent = 1 < scores.max() <= 100 and (least.max() if of_one else least.min()) >= 0
+    # Of one score, the other column is 1 less it, and negative
+    least = scores.min(axis=0).max() if scores.shape[1] == 2 else scores.min()
+    is_percent = least >= 0 and 1 < scores.max() <= 100
     return "divide the scores by 100 if they are percent, else " if is_percent else ""
 
 
