@@ -32,7 +32,7 @@ _REMEDIES_OF_NUMBERS = {
     "y_true": "; of soft labels pass y_true >= 0.5. Classes come first, scores second",
     "y_pred": "; pass scores as y_score=",
 }
-_FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+(e[+-]?[0-9]+)?\s*%?", re.IGNORECASE)
+_DECIMAL = re.compile(r"(?i)\s*[+-]?([0-9]{1,15}|[0-9]*[.,][0-9]+)(e[+-]?[0-9]+)?\s*%?\s*")
 
 
 class Factor(NamedTuple):
@@ -121,16 +121,14 @@ def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64
     broken = whole != values
     if broken.any():
         row = int(broken.argmax())
-        raise _broken_label(what, values[row], row, source)
+        remedy = _REMEDIES_OF_NUMBERS.get(what, "")
+        if source.is_table_file and what == source.predicted:
+            remedy = "; if these are scores name them by scores=, in a command also --threshold"
+        raise ValueError(
+            f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
+            f"must be whole{remedy}"
+        )
     return whole
-
-
-def _broken_label(what: str, label: Any, row: int, source: Source) -> ValueError:
-    remedy = _REMEDIES_OF_NUMBERS.get(what, "")
-    if source.is_table_file and what == source.predicted:
-        remedy = "; if these are scores name them by scores=, in a command also --threshold"
-    where = f"{what} has the label {label} at {source.row(row)}"
-    return ValueError(f"{where}: labels that are numbers must be whole{remedy}")
 
 
 def _factorize_integers(values: Array) -> Factor:
@@ -241,10 +239,10 @@ def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
     ValueError
         If the hard labels are texts of scores.
     """
-    broken = [x for x in hard.distinct if isinstance(x, str) and _FRACTION.fullmatch(x.strip())]
-    if len(broken) > len(hard.distinct) / 2 and not set(observed.distinct) & set(hard.distinct):
-        row = int(np.isin(hard.codes, [hard.distinct.index(x) for x in broken]).argmax())
-        raise _broken_label(source.predicted, hard.distinct[hard.codes[row]], row, source)
+    are_numbers = all(isinstance(x, str) and _DECIMAL.fullmatch(x) for x in hard.distinct)
+    if are_numbers and not set(observed.distinct) & set(hard.distinct):
+        numbers = [float(str(x).strip("% ").replace(",", ".")) for x in hard.distinct]
+        _whole_numbers(np.array(numbers)[hard.codes], source.predicted, source)
     if hard.kind is not observed.kind and not set(hard.distinct) <= set(observed.distinct):
         raise TypeError(
             f"{source.true} holds {observed.kind.__name__} labels ({listing(observed.distinct)}) "
