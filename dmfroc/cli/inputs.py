@@ -149,11 +149,15 @@ class Columns:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:
             raise ValueError("--threshold makes hard labels of one score: leave it or --y-pred out")
+        from dmfroc.inputs.score_doubts import threshold_message
+
         side = predictions.direction or ">="
-        threshold = -self.threshold if side == "<=" else self.threshold
-        hard = (predictions.scores[:, 1] >= threshold).astype("int32")
+        score = predictions.scores[:, 1] * (turned := -1 if side == "<=" else 1)
+        hard = (turned * score >= turned * self.threshold).astype("int32")
         design = {**predictions.design, "hard_labels": f"score {side} {self.threshold:g}"}
-        return replace(predictions, predicted=hard, design=design)
+        doubt = threshold_message(score, hard, predictions.true, self.threshold)
+        remarks = (*predictions.remarks, *filter(None, [doubt]))
+        return replace(predictions, predicted=hard, design=design, remarks=remarks)
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""

@@ -206,7 +206,7 @@ def _check_probabilities(predictions: Predictions) -> None:
     is_wrong = is_no_distribution(probabilities)
     if is_wrong.any():
         example = f"a row is {probabilities[is_wrong.argmax()].tolist()}"
-        raise ValueError(f"a measure of the scan {probabilities_message(example)}")
+        raise ValueError(f"a measure of the scan {probabilities_message(example, probabilities)}")
 
 
 def sum_influences(

@@ -15,7 +15,7 @@ from dmfroc.curves.charts import line
 from dmfroc.curves.curve import Curve, wilson_intervals
 from dmfroc.curves.local_regression import loess
 from dmfroc.curves.points import Cases, Number, compute_by_class, count_points
-from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers
+from dmfroc.measures.statistics.forecasts import MOST_BINS, bin_numbers, remedy_of_percent
 
 Axes = Literal["standard", "vuk_curk"]
 
@@ -277,6 +277,6 @@ def check_in_unit_interval(name: str, values: PerRow, item: str) -> None:
         position = int(np.argmax(outside))
         raise ValueError(
             f"{name} must be in [0, 1], but that of {item} {position} (counting from 0) is "
-            f"{values[position]:g}; scores that are no probabilities can be calibrated first, "
-            "see isotonic_calibration_curve"
+            f"{values[position]:g}: {remedy_of_percent(values[:, None])}calibrate the scores "
+            "first, see isotonic_calibration_curve"
         )

@@ -13,7 +13,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
 from dmfroc._kit.arrays import BoolPerRow, PerRow, divide
-from dmfroc._kit.options import instance
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.arrays import as_numpy, row_names
 from dmfroc.inputs.checks import real_weights
@@ -167,8 +166,7 @@ def predictions_at(
     """Return predictions, at a horizon if one is given, and how its weights are estimated."""
     if follow_up is None:
         return as_predictions(y_true, y_score, **given), None
-    instance("follow_up", follow_up, FollowUp)
-    if np.ndim(follow_up.horizon):
+    if np.ndim(FollowUp.of(follow_up).horizon):
         raise ValueError("follow_up must have one horizon here: call this for each horizon")
     y_true, y_score, ended = follow_up.classes_of_events(y_true, y_score, given)
     return at_horizon(follow_up, as_predictions(y_true, y_score, **given), ended)
@@ -192,8 +190,8 @@ def at_horizon(
     true = np.where(happened, events.true, none).astype(np.int32)
     if len(np.unique(true[known & counted])) < 2:
         raise ValueError(
-            f"horizon={t:g}: the rows that are known there are not of two classes or more: "
-            "take another horizon"
+            f"horizon={t:g}: times are {time.min():g} to {time.max():g}, and the rows that are "
+            "known there are not of two classes or more: take another horizon"
         )
     chance, stratum = np.ones(len(weight)), np.zeros(len(weight), int)
     way = follow_up.censoring if np.ndim(follow_up.censoring) == 0 else "given"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.habits import check_options
-from dmfroc._kit.options import check_level, flag, found, instance, seed_of
+from dmfroc._kit.options import check_level, flag, found, seed_of
 from dmfroc.inference.censoring import CensoringWeights
 from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
 from dmfroc.inputs.class_shares import shares_in_cells
@@ -82,13 +82,12 @@ class Options:
         return cls(**own, seed=call["random_state"]), {name: call[name] for name in _OF_ROWS}
 
     def __post_init__(self) -> None:
-        if self.follow_up is not None:
-            instance("follow_up", self.follow_up, FollowUp)
         vars(self).update(
             level=check_level(self.level),
             stratify=None if self.stratify is None else flag("stratify", self.stratify),
             folds=Folds.of(self.folds),
             judge=Judge.of(self.judge),
+            follow_up=FollowUp.of(self.follow_up),
             seed=seed_of(self.seed),
         )
 

@@ -32,6 +32,7 @@ from dmfroc.inputs.labels import (
     label_order,
     look_alikes,
     odd_labels,
+    positive_message,
     sorted_labels,
     union,
     unpredicted_message,
@@ -94,7 +95,7 @@ def check_scores(inputs: Inputs) -> Finished:
             inputs.y_score, n, observed.distinct, order, source, **given
         )
     except ValueError as error:
-        hint = odd_labels(observed, source) if source.is_table_file and order is None else None
+        hint = odd_labels(observed, source) if order is None else None
         if hint is None:
             raise
         raise ValueError(f"{error}. Note: {hint}") from error
@@ -116,6 +117,8 @@ def check_scores(inputs: Inputs) -> Finished:
         of_rows = row_doubt(inputs.unused, inputs.others, true)
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
     fields = _completed(labels, arrays, inputs, rows) | {"single": single}
+    if order is None and not stated and (single is None or names is None):
+        fields["doubtful_positive"] = positive_message(labels)
     given = fields["scores"]
     if len(labels) == 2 and single is None and not are_complements(given):
         fields["scores"] = difference(given)
@@ -132,7 +135,7 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
         raise ValueError("direction= concerns a single score, but there are hard labels alone")
     observed, labels = _observed(inputs)
     rows = Rows(inputs.y_true, source.true)
-    hard, alike = hard_labels(inputs, len(observed.codes), rows), None
+    hard, alike, doubt = hard_labels(inputs, len(observed.codes), rows), None, None
     if labels is None:
         labels = union(observed, hard, source)
         alike = look_alikes(labels)
@@ -140,6 +143,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
         if set(labels) <= set(stated):  # one between others counts for their distance
             used = [place for place, label in enumerate(stated) if label in set(labels)]
             labels = stated[used[0] : used[-1] + 1]
+        else:
+            doubt = positive_message(labels)
     if len(labels) < 2:
         raise ValueError(
             f"{source.true} and {source.predicted} hold one class only ({labels[0]!r}): name all "
@@ -152,7 +157,8 @@ def check_hard_labels(inputs: Inputs, of_columns: str | None = None) -> Finished
     remarks = of_columns, alike, unpredicted_message(true, predicted, labels, source), of_rows
     scores = np.eye(len(labels))[predicted]
     arrays = {"true": true, "scores": scores, "sample_weight": weight, "predicted": predicted}
-    fields = _completed(labels, arrays, inputs, rows) | {"has_scores": False}
+    fields = _completed(labels, arrays, inputs, rows)
+    fields |= {"has_scores": False, "doubtful_positive": doubt}
     return fields, _each_once(remarks)
 
 

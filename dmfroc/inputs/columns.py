@@ -374,7 +374,7 @@ def _one_case(text: str) -> str:
 
 
 def _one_sign(text: str) -> str:
-    return re.sub(r"\W", "_", _one_case(text))
+    return re.sub(r"\W", "_", _one_case(text.strip()))
 
 
 def _one_punctuation(text: str) -> str:

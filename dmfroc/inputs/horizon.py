@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from dmfroc._kit.arrays import BoolPerRow
-from dmfroc._kit.options import choice, numbers
+from dmfroc._kit.options import choice, found, numbers
 from dmfroc._kit.remarks import warn
 from dmfroc.inputs.arrays import Rows, is_missing
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.judge import labels_of
-from dmfroc.inputs.labels import factorize
+from dmfroc.inputs.labels import ABSENT, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
@@ -24,7 +24,6 @@ from dmfroc.inputs.scores import class_scores
 Ties = Literal["event", "event_free", "left_out"]
 _WAYS = ("kaplan-meier", "strata", "cox")
 _NO_EVENT = (0, "False", "no event")
-_ALIVE = ("alive", "living", "censored", "survived", "event-free", "none", "no")
 _ROUNDING = 1e-6
 
 
@@ -92,6 +91,14 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
                 "by has the strata of censoring='strata', or the covariates of 'cox': give both, "
                 "or neither"
             )
+
+    @classmethod
+    def of(cls, given: Any) -> Any:
+        """Return an object as it is, and refuse anything else."""
+        such = "of type FollowUp, such as dmfroc.FollowUp(times, horizon=5)"
+        if given is not None and not isinstance(given, cls):
+            raise TypeError(f"follow_up must be {such}, but it is {found(given)}")
+        return given
 
     def classes_of_events(
         self, y_true: Any, y_score: Any, given: Any, paired: bool = True
@@ -169,7 +176,7 @@ def labels_of_events(
     present = np.array(events, object)
     present[is_none] = present[int(is_none.argmin())]
     kinds = factorize(present, "y_true", IN_MEMORY).distinct
-    likely = next((x for x in kinds if str(x).casefold() in _ALIVE), None)
+    likely = next((x for x in kinds if ABSENT.fullmatch(str(x))), None)
     is_told = lacking and likely is None if censored is None else str(censored) == "0"
     if len(kinds) > 1 and not (named or is_told):
         raise ValueError(

@@ -23,10 +23,16 @@ _REMEDY_OF_ABSTENTIONS = (
     "; if they mean that no class was chosen, judge the hard labels without scores, which counts "
     "them as wrong, or drop their rows; if they count from 1, subtract 1"
 )
+ABSENT = re.compile(
+    r"(?i)(alive|living|censored|survived|event-free|none|not?|non|neg|negative|controls?|healthy"
+    r"|normal|unaffected|absent|false|benign)(?![^\W_])"
+)
+"""Words for what has not happened, or is not there."""
 _REMEDIES_OF_NUMBERS = {
     "y_true": "; of soft labels pass y_true >= 0.5. Classes come first, scores second",
     "y_pred": "; pass scores as y_score=",
 }
+_DECIMAL = re.compile(r"(?i)\s*[+-]?([0-9]{1,15}|[0-9]*[.,][0-9]+)(e[+-]?[0-9]+)?\s*%?\s*")
 
 
 class Factor(NamedTuple):
@@ -115,9 +121,12 @@ def _whole_numbers(values: Array, what: str, source: Source) -> NDArray[np.int64
     broken = whole != values
     if broken.any():
         row = int(broken.argmax())
+        remedy = _REMEDIES_OF_NUMBERS.get(what, "")
+        if source.is_table_file and what == source.predicted:
+            remedy = "; if these are scores name them by scores=, in a command also --threshold"
         raise ValueError(
             f"{what} has the label {values[row]} at {source.row(row)}: labels that are numbers "
-            "must be whole" + _REMEDIES_OF_NUMBERS.get(what, "")
+            f"must be whole{remedy}"
         )
     return whole
 
@@ -223,7 +232,17 @@ def spelled_label(text: str, kind: type) -> Label | None:
 
 
 def union(observed: Factor, hard: Factor, source: Source) -> list[Label]:
-    """Sorted distinct labels of two columns, which must be of one kind or equal as True and 1."""
+    """Sorted distinct labels of two columns, which must be of one kind or equal as True and 1.
+
+    Raises
+    ------
+    ValueError
+        If the hard labels are texts of scores.
+    """
+    are_numbers = all(isinstance(x, str) and _DECIMAL.fullmatch(x) for x in hard.distinct)
+    if are_numbers and not set(observed.distinct) & set(hard.distinct):
+        numbers = [float(str(x).strip("% ").replace(",", ".")) for x in hard.distinct]
+        _whole_numbers(np.array(numbers)[hard.codes], source.predicted, source)
     if hard.kind is not observed.kind and not set(hard.distinct) <= set(observed.distinct):
         raise TypeError(
             f"{source.true} holds {observed.kind.__name__} labels ({listing(observed.distinct)}) "
@@ -259,9 +278,9 @@ def unpredicted_message(
     return None
 
 
-def look_alikes(labels: Collection[Label]) -> str | None:
+def look_alikes(labels: Collection[Hashable]) -> str | None:
     """Say which labels differ only in case or in spaces around them."""
-    of_form: dict[str, list[Label]] = {}
+    of_form: dict[str, list[str]] = {}
     for label in labels:
         if isinstance(label, str):
             of_form.setdefault(label.strip().casefold(), []).append(label)
@@ -274,17 +293,25 @@ def look_alikes(labels: Collection[Label]) -> str | None:
     )
 
 
+def positive_message(labels: Sequence[Hashable]) -> str | None:
+    """Say that a word of absence is the second of two classes, and only that."""
+    absent = [ABSENT.match(str(x).strip()) is not None for x in labels]
+    last = f"class {labels[-1]!r} is taken for the positive one, since it is the last in sorted"
+    remedy = f"pass pos_label={labels[0]!r} if that is the positive class, else {labels[-1]!r}"
+    return f"{last} order: {remedy}" if absent == [False, True] else None
+
+
 def odd_labels(factor: Factor, source: Source) -> str | None:
     """Say which labels may be no classes: look-alikes of others, or one in a row of totals."""
-    counts = np.bincount(factor.codes)
-    if (counts == 1).sum() == 1 and len(counts) > 2:
+    counts, alike = np.bincount(factor.codes), look_alikes(factor.distinct)
+    if source.is_table_file and not alike and (counts == 1).sum() == 1 and len(counts) > 2:
         code = int((counts == 1).argmax())
         return (
             f"label {factor.distinct[code]!r} occurs only once, at "
             f"{source.row(int((factor.codes == code).argmax()))}: if this is a row of totals, or "
             "the header again, take it out"
         )
-    return look_alikes(factor.distinct)
+    return alike
 
 
 def sorted_labels(labels: Collection[Label]) -> list[Label]:
@@ -342,7 +369,7 @@ def encode(
     has_scores: bool = True,
 ) -> Codes:
     """Codes into `labels` instead of into the distinct labels of one column."""
-    position = {label: code for code, label in enumerate(labels)}
+    position: dict[Any, int] = {label: code for code, label in enumerate(labels)}
     unknown = [code for code, label in enumerate(factor.distinct) if label not in position]
     if unknown:
         first = int(np.isin(factor.codes, unknown).argmax())
@@ -354,6 +381,8 @@ def encode(
         are_codes = factor.kind is int and set(factor.distinct) <= set(range(len(labels)))
         if source is IN_MEMORY and are_codes and isinstance(labels[0], str):
             remedy = f"; if they count the classes, pass np.array({[*labels]})[{what}]"
+        if alike := look_alikes({*factor.distinct, *position}):
+            remedy = f". Note: {alike}"
         raise ValueError(
             f"{what} has labels {lack}: {strange}, first at {source.row(first)}; "
             f"{others} {listing(labels)}{remedy}"

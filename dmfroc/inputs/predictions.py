@@ -83,6 +83,8 @@ class Predictions:
         The warnings of the checks, which are those of every result of the predictions, too.
     lacking_folds : str or None
         Why a measure that needs all classes has no value in some folds.
+    doubtful_positive : str or None
+        Why the second of two classes may not be the positive one, if nobody has named it.
     design : dict of str to object
         What else changes the meaning of values, by name, such as weights, folds or a horizon.
 
@@ -113,6 +115,7 @@ class Predictions:
     file: str | None = None
     remarks: tuple[str, ...] = ()
     lacking_folds: str | None = None
+    doubtful_positive: str | None = None
     design: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -502,7 +505,8 @@ class Predictions:
         """
         labels = self.labels
         place = place_of_class(pos_label, labels)
-        named = replace(self, design={**self.design, "positive_class": labels[place]})
+        design = {**self.design, "positive_class": labels[place]}
+        named = replace(self, design=design, doubtful_positive=None)
         if len(labels) > 2:
             own: Any = np.asarray(self.scores)[:, place]
             return replace(

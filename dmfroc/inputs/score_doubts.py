@@ -320,7 +320,7 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
             f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
             f"{share:.1%} of the rows; check that both are of the same classifier"
         )
-    is_of_prediction = score.min() >= 0.5 and score.max() <= 1
+    is_of_prediction = 0.5 <= score.min() < score.max() <= 1
     if is_of_prediction and (share or (of.predicted is None and len(score) >= _MANY)):
         remarks.append(
             f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
@@ -328,6 +328,23 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
             f"is not, subtract it from 1 in the rows with the prediction {of.labels[1 - single]!r}"
         )
     return remarks
+
+
+def threshold_message(score: Floats, hard: Any, true: Any, threshold: float) -> str | None:
+    """Say that a threshold seems to be on another scale than the score: a probability or not.
+
+    Then nearly all rows are on one side of it, although both classes are there.
+    """
+    are_shares = np.mean((score >= 0) & (score <= 1)) >= _MOST
+    rarer, fewer = (min(x.mean(), 1 - x.mean()) for x in (true, hard))
+    if not threshold or are_shares == (0 < threshold <= 1) or fewer >= (1 - NEARLY_ALL) * rarer:
+        return None
+    what = "the threshold" if are_shares else "the scores"
+    return (
+        f"threshold={threshold:g} has {np.bincount(hard).max()} of {len(hard)} rows on one side, "
+        f"and the scores are {score.min():g} to {score.max():g}: divide {what} by 100 if percent, "
+        "or give the threshold on the scale of the scores"
+    )
 
 
 def are_complements(scores: Any, xp: Any = np) -> Any:

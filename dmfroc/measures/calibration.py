@@ -36,6 +36,7 @@ from dmfroc.measures.statistics.forecasts import (
     no_single_class,
     probabilities_of,
     single_class,
+    source_of,
 )
 from dmfroc.measures.statistics.recalibration import IsotonicLosses, LogisticFit, Losses
 from dmfroc.measures.statistics.statistic import Sums, once_per_predictions
@@ -78,8 +79,8 @@ def no_logits(
     if row is None:
         return no_lost_gain(predictions) or _no_lost_fit(predictions)
     return (
-        f"takes logits of probabilities, but row {row} (counting from 0) has one that is 0 or 1: "
-        "clip them, such as numpy.clip(y_score, 0.001, 0.999), or take a measure without logits"
+        f"takes logits of probabilities, but {source_of(predictions).row(row)} has one that is 0 "
+        "or 1: clip them, as by numpy.clip(y_score, 0.001, 0.999), or take one without logits"
     )
 
 

@@ -507,11 +507,22 @@ def value_of(measure: Measure, predictions: Predictions) -> float:
     return value
 
 
-def caveats(measures: Iterable[Measure], *samples: Predictions) -> list[str]:
+def caveats(measures: Sequence[Measure], *samples: Predictions) -> list[str]:
     """Return what has to be known of estimates of the measures in any of the samples, once each."""
     of_needs = {"labels": ties_message, "scores": labels_message, "probabilities": nothing}
     of_measures = [x for measure in measures for x in (*measure.caveats, of_needs[measure.needs])]
-    return _messages([*of_measures, counts_message, sample_message], *samples)
+    of_all = (counts_message, sample_message, partial(_positive_message, measures))
+    return _messages([*of_measures, *of_all], *samples)
+
+
+def _positive_message(measures: Sequence[Measure], predictions: Predictions) -> str | None:
+    """Say that the positive class is doubtful if the other one gives another value."""
+    if predictions.doubtful_positive is None:
+        return None
+    both = (predictions, predictions.with_positive_class(predictions.labels[0]))
+    first, second = ([bare_value_of(measure, x) for measure in measures] for x in both)
+    is_same = np.allclose(first, second, equal_nan=True)
+    return None if is_same else predictions.doubtful_positive
 
 
 def _messages(caveats: Iterable[Caveat], *samples: Predictions) -> list[str]:

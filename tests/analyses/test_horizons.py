@@ -533,7 +533,7 @@ def test_decisions_at_a_horizon():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"follow_up": TIME}, "follow_up must be of type FollowUp"),
+        ({"follow_up": 2}, r"FollowUp, such as dmfroc\.FollowUp\(times, horizon=5\), but it is 2"),
         ({"horizon": -1}, "horizon must be above 0 and finite"),
         ({"horizon": [2, 1]}, "several in rising order"),
         ({"horizon": [1, 2], "method": "bootstrap"}, "or give one horizon"),
@@ -660,3 +660,9 @@ def test_the_one_auc_of_two_classes_is_shown_once_at_several_horizons():
         follow_up=dmfroc.FollowUp(time, [0.2, 0.5]),
     )
     assert len(one.tables()[1].columns[0].cells) == 3
+
+
+def test_a_horizon_after_all_times_is_named_with_them():
+    followed_up = dmfroc.FollowUp(np.linspace(0.5, 5, N), 200)
+    with pytest.raises(ValueError, match=r"^horizon=200: times are 0\.5 to 5, and the rows"):
+        dmfroc.estimate("auc", (KIND > 0).astype(int), RISKS[:, 0], follow_up=followed_up)

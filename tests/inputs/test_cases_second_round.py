@@ -121,7 +121,7 @@ def test_the_log_loss_of_an_impossible_forecast(parsed, failure):
     line = "--label y --labels 0,1 --measure"
     values, notes = parsed(f"evaluate rf.csv --scores p1 {line}s log_loss")
     assert values == pytest.approx({"log_loss": 1.182122}, abs=5e-7)
-    assert "2 rows give the observed class the probability 0, first row 18" in notes
+    assert "2 rows give the observed class the probability 0, first data row 19" in notes
     assert "each counts as 36.04 in the log loss, which is infinite" in notes
     message = failure(f"compare certain_once.csv coin.csv --scores p {line} log_loss")
     assert "log_loss of 'certain_once' cannot be compared: 1 row gives the observed" in message

@@ -728,3 +728,94 @@ def test_a_baseline_is_not_taken_for_predicted_labels():
         warnings.simplefilter("ignore")
         found = dmfroc.compare(y, {"model": scores, "all": "treat all"}, measures="auc")
     assert not any("predicted labels" in x for x in found.warnings)
+
+
+@pytest.mark.parametrize("constant", [0.5, 0.8, 1.0])
+def test_a_constant_score_is_not_that_of_the_predicted_class(constant):
+    told = dmfroc.evaluate(np.arange(60) % 2, np.full(60, constant)).warnings
+    assert told
+    assert not any("between 1/2 and 1" in x for x in told)
+
+
+@pytest.mark.parametrize("spell", ["{:.6f}", "{:.1%}", "{:.3e}"])
+@pytest.mark.parametrize("classes", [["no", "yes"], [0, 1]])
+def test_scores_are_no_hard_labels_however_they_are_written(tmp_path, spell, classes):
+    scores = [spell.format(x) for x in np.random.default_rng(0).random(60)]
+    true = np.array(classes)[CODES[:60] % 2]
+    pd.DataFrame({"ill": true, "risk": scores}).to_csv(tmp_path / "x.csv", index=False)
+    told = CliRunner().invoke(
+        app, ["evaluate", f"{tmp_path}/x.csv", *["--label", "ill", "--y-pred", "risk"]]
+    )
+    assert told.exit_code != 0
+    found = on_one_line(told.stderr)
+    assert "column 'risk' of hard labels has the label" in found
+    assert "at data row 1: labels that are numbers must be whole" in found
+    assert "name them by --scores, in a command also --threshold" in found
+    if classes == ["no", "yes"]:
+        with pytest.raises(ValueError, match=r"whole; pass scores as y_score=$"):
+            dmfroc.estimate("accuracy", true, y_pred=scores)
+
+
+def test_texts_of_numbers_are_hard_labels_of_such_classes():
+    doses = ["0.5", "2.5", "0.5", "1.5"]
+    assert dmfroc.measures.accuracy()(doses, y_pred=[*doses[:3], "0.5"]) == 0.75
+
+
+SCORE = np.random.default_rng(0).random(200) * 0.6 + 0.3 * (np.arange(200) % 4 == 0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "threshold", "told"),
+    [
+        (100 * SCORE, "0.5", "divide the scores by 100 if percent"),
+        (1000 * SCORE, "0.5", "or give the threshold on the scale of the scores"),
+        (-100 * SCORE, "0.5", "or give the threshold on the scale of the scores"),
+        (SCORE, "50", "divide the threshold by 100 if percent"),
+        (SCORE, "0.5", None),
+        (SCORE, "0.99", None),
+        (100 * SCORE, "50", None),
+        (100 * SCORE, "0", None),
+        (8 * SCORE - 5, "0.5", None),
+    ],
+)
+def test_a_threshold_on_another_scale_than_the_scores_is_told(tmp_path, scores, threshold, told):
+    path = tmp_path / "x.csv"
+    pd.DataFrame({"y": (np.arange(200) % 4 == 0) * 1, "p": scores}).to_csv(path, index=False)
+    for direction in ((), ("--direction", "<=")):
+        called = ["evaluate", f"{path}", "--label", "y", "--threshold", threshold, *direction]
+        found = on_one_line(CliRunner().invoke(app, called).stdout)
+        assert ("rows on one side, and the scores are" in found) == (told is not None)
+        assert (told or "") in found
+
+
+@pytest.mark.parametrize(
+    ("event", "none"), [("Yes", "no"), ("case", "control"), ("disease", "no disease")]
+)
+def test_a_positive_class_of_absence_is_told_where_it_matters(tmp_path, event, none):
+    is_event, hard = np.arange(60) % 3 == 0, np.arange(60) % 4 == 0
+    y, y_pred = (np.where(x, event, none) for x in (is_event, hard))
+    both, told = np.stack([hard, ~hard], axis=1) + 0.5, f"class {none!r} is taken for the positive"
+    named = {"pos_label": none}, {"labels": [event, none]}
+
+    def warned(function, *args, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return sum(told in x for x in function(*args, **options).warnings)
+
+    for given in ({"y_pred": y_pred}, {"y_score": both}):
+        assert warned(dmfroc.estimate, "recall", y, **given) == 1
+        assert warned(dmfroc.estimate, "accuracy", y, **given) == 0
+        assert [warned(dmfroc.estimate, "recall", y, **given, **x) for x in named] == [0, 0]
+    found = dmfroc.compare, y, {"a": both, "b": both[:, ::-1]}
+    assert [warned(*found, measures=x) for x in ("recall", "accuracy")] == [1, 0]
+    found = dmfroc.compare_subgroups, y, both, np.arange(60) // 30
+    assert [warned(*found, measures=x) for x in ("recall", "accuracy")] == [1, 0]
+    ordered = pd.Categorical(y, [event, none], ordered=True)
+    assert warned(dmfroc.estimate, "recall", ordered, y_pred=y_pred) == 0
+    assert warned(dmfroc.estimate, "recall", y == none, y_pred=y_pred == none) == 0
+    score = pd.Series(~hard, name=f"p_{none}", dtype=float)
+    assert warned(dmfroc.estimate, "recall", y, score, y_pred=y_pred) == 0
+    pd.DataFrame({"y": y, "hard": y_pred}).to_csv(tmp_path / "x.csv", index=False)
+    called = ["evaluate", f"{tmp_path}/x.csv", "--label", "y", "--y-pred", "hard"]
+    shown = on_one_line(CliRunner().invoke(app, [*called, "--measures", "recall"]).stdout)
+    assert f"{told} one, since it is the last in sorted order: pass --pos-label " in shown

@@ -347,3 +347,33 @@ def test_reports_show_warnings_about_their_input(tmp_path):
     arguments = ["report", str(tmp_path / "a.csv"), "--label", "y"]
     done = CliRunner().invoke(app, [*arguments, "--output", str(tmp_path / "r.html")])
     assert "columns that match no class are ignored: 'note'" in done.stdout
+
+
+SPACED = np.where(np.arange(60) == 4, "dog ", LABELS)
+TABLE = pd.DataFrame(SHARES, columns=CLASSES)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (SPACED, SHARES),
+        (SPACED, TABLE),
+        (LABELS, TABLE, SPACED),
+    ],
+)
+def test_spaces_around_labels_are_told(given):
+    told = r"\. Note: labels 'dog', 'dog ' differ only in case or in spaces"
+    with pytest.raises(ValueError, match=told):
+        dmfroc.estimate("accuracy", *given[:2], y_pred=given[2] if given[2:] else None)
+
+
+def test_a_space_is_told_before_a_label_that_occurs_once(tmp_path):
+    TABLE.assign(y=SPACED).to_csv(tmp_path / "x.csv", index=False)
+    with pytest.raises(ValueError, match=r"Note: labels 'dog', 'dog ' differ"):
+        Predictions.from_file(tmp_path / "x.csv", label="y", scores=CLASSES)
+
+
+def test_a_space_in_all_labels_of_a_class_is_matched_with_a_warning():
+    spaced = np.where(LABELS == "dog", "dog ", LABELS)
+    with pytest.warns(UserWarning, match="column 'dog' is taken for class 'dog '"):
+        assert dmfroc.hand_till_score(spaced, TABLE) == EXPECTED

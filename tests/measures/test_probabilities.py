@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit, logit
 from simulations import normal_scores
@@ -252,3 +253,24 @@ def test_a_single_score_has_no_largest_column():
             measures.top_k_accuracy(k=1)(y, first)
     both = [[1 - x, x] for x in score]
     assert measures.top_k_accuracy(k=1)(y, both) == measures.accuracy()(y, both) == 0.75
+
+
+@pytest.mark.parametrize("scores", [100 * PROBABILITIES, 100 * PROBABILITIES[:, 0]])
+def test_percent_are_divided_first(tmp_path, scores):
+    y = CLASSES if scores.ndim == 2 else CLASSES == 0
+    columns = {f"p_{k}": x for k, x in enumerate(scores.T)} if scores.ndim == 2 else {"p": scores}
+    path = tmp_path / "percent.csv"
+    pd.DataFrame(columns).assign(y=y.astype(int)).to_csv(path, index=False)
+    read = Predictions.from_file(path, label="y")
+    remedy = "divide the scores by 100 if they are percent, else calibrate the scores first"
+    for given, row in (((y, scores), r"row 0 \(counting from 0\)"), ((read,), "data row 1")):
+        with pytest.raises(ValueError, match=rf"{row} has a score outside \[0, 1\]: {remedy}"):
+            estimate("brier_score", *given)
+    with pytest.raises(ValueError, match=remedy):
+        calibration_curve(CLASSES == 0, 100 * PROBABILITIES[:, 0])
+
+
+@pytest.mark.parametrize("scores", [1.5 * SCORES[:, 0] - 1, 200 * PROBABILITIES, SCORES - 9])
+def test_other_scores_are_not_called_percent(scores):
+    with pytest.raises(ValueError, match=r"outside \[0, 1\]: calibrate the scores first"):
+        estimate("brier_score", CLASSES if scores.ndim == 2 else CLASSES == 0, scores)

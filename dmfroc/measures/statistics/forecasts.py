@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from dmfroc._kit.arrays import AnyArray, BoolPerRow, PerRow, Scores, divide, sum_at
 from dmfroc._kit.threads import parallel
+from dmfroc.inputs.messages import IN_MEMORY, Source
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import row_slices
 from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
@@ -156,7 +157,12 @@ def scores_of_class(predictions: Predictions, place: int) -> PerRow:
 @once_per_predictions
 def no_probabilities(predictions: Predictions) -> str | None:
     """Say so unless the scores are probabilities of the classes."""
-    return wrong_probabilities(probabilities_of(predictions))
+    return wrong_probabilities(probabilities_of(predictions), source_of(predictions))
+
+
+def source_of(predictions: Predictions) -> Source:
+    """Return how messages count the rows."""
+    return Source(is_table_file=predictions.unused is not None)
 
 
 def is_no_distribution(probabilities: Float[AnyArray, "n k"]) -> Bool[AnyArray, " n"]:
@@ -165,7 +171,7 @@ def is_no_distribution(probabilities: Float[AnyArray, "n k"]) -> Bool[AnyArray, 
     return ~is_inside | (abs(probabilities.clip(0, 1).sum(axis=1) - 1) > _SUM_TOLERANCE)
 
 
-def wrong_probabilities(probabilities: Scores) -> str | None:
+def wrong_probabilities(probabilities: Scores, source: Source = IN_MEMORY) -> str | None:
     """Say, to complete a sentence, which row holds no probabilities, if one does."""
     is_wrong = is_no_distribution(probabilities)
     if not is_wrong.any():
@@ -174,15 +180,24 @@ def wrong_probabilities(probabilities: Scores) -> str | None:
     example = probabilities[row]
     is_inside = ((example >= 0) & (example <= 1)).all()
     what = f"sums to {example.sum():.6g}" if is_inside else "has a score outside [0, 1]"
-    return probabilities_message(f"row {row} (counting from 0) {what}")
+    return probabilities_message(f"{source.row(row)} {what}", probabilities)
 
 
-def probabilities_message(example: str) -> str:
+def probabilities_message(example: str, found: Scores) -> str:
     """Return the end of a sentence that says what was found instead of probabilities."""
     return (
-        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: calibrate "
-        "the scores first (logits: take their softmax), or take a measure of their ranks"
+        f"needs probabilities, rows of numbers in [0, 1] that sum to one, but {example}: "
+        f"{remedy_of_percent(found)}calibrate the scores first (logits: take their softmax), or "
+        "take a measure of their ranks"
     )
+
+
+def remedy_of_percent(scores: Scores) -> str:
+    """Return what to do with scores that may be percent, before all else, or nothing."""
+    # Of one score, the other column is 1 less it, and negative
+    least = scores.min(axis=0).max() if scores.shape[1] == 2 else scores.min()
+    is_percent = least >= 0 and 1 < scores.max() <= 100
+    return "divide the scores by 100 if they are percent, else " if is_percent else ""
 
 
 def impossible_message(predictions: Predictions, most: float = 0.0) -> str | None:
@@ -194,7 +209,7 @@ def impossible_message(predictions: Predictions, most: float = 0.0) -> str | Non
     n, row = np.count_nonzero(is_impossible), int(is_impossible.argmax())
     rows, give = ("row", "gives") if n == 1 else ("rows", "give")
     what = f"{n} {rows} {give} the observed class the probability 0"
-    return f"{what}, first row {row} (counting from 0)" if n else None
+    return f"{what}, first {source_of(predictions).row(row)}" if n else None
 
 
 def indicators(predictions: Predictions) -> Scores:
