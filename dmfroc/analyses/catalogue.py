@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import Any
 
-import numpy as np
-
 from dmfroc._kit.habits import unclear
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import normalized
@@ -52,7 +50,6 @@ __all__ = [
 ]
 
 # In the order in which tables list them, whichever was imported first
-_SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
 _FAMILIES = (
     multiclass,
     ranking,
@@ -102,19 +99,6 @@ def _not_of_two(predictions: Predictions) -> str | None:
         f"is a measure of two classes, and there are {predictions.n_classes}: use {_AREAS}, or "
         "pos_label= for one class against the rest"
     )
-
-
-def title_for(measure: Measure, *predictions: Predictions) -> str:
-    """Return the title of a measure; of two classes with one score both areas are the AUC."""
-    is_area = measure.name in ("dmf_auc", "hand_till")
-    return "AUC" if is_area and all(map(_is_one_score, predictions)) else measure.title
-
-
-def _is_one_score(predictions: Predictions) -> bool:
-    """Whether the scores of two classes order the rows alike, as s and 1 - s do."""
-    if predictions.n_classes > 2 or predictions.scores.size == 0:
-        return False
-    return bool(np.ptp(predictions.scores.sum(axis=1, dtype=np.float64)) <= _SAME_TOTAL)
 
 
 _AREA_OF_TWO = replace(MEASURES["hand_till"], name="auc", title="AUC", obstacle=_not_of_two)

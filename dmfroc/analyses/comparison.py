@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, choice, flag
-from dmfroc.analyses.catalogue import Measures, get_measure, title_for
+from dmfroc.analyses.catalogue import Measures, get_measure
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.each_class import for_each_class, for_each_measure
 from dmfroc.analyses.horizons import HorizonCurves, by_horizon, over_horizons
@@ -30,6 +30,7 @@ from dmfroc.inputs.horizon import FollowUp
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.measure import curve_options_of
 from dmfroc.results.difference import ContrastScale, Difference
+from dmfroc.results.estimate import title_for
 from dmfroc.results.result import ResultsByName
 
 _MOST_ORDERS = 1000
@@ -203,7 +204,7 @@ def compare(
         joint = joint._replace(contrasts=_log_ratios(measure, facts_at(options)))
     return Comparison(
         measure=measure.name,
-        title=title_for(measure, *predictions.values()),
+        title=title_for(measure.title, *predictions.values()),
         predictions=predictions,
         units=evidence.units,
         curve_options=curve_options_of(measure),

@@ -406,8 +406,9 @@ class Comparison(NamedEstimates):
     def where_rules_differ(self) -> list[str]:
         """Say which classifiers and differences two rules decide otherwise, and what to cite."""
         pairs, error, tested = self.differences, 1 - self.level, self.tested_value
-        if (n := len(self.estimates)) >= MANY:
-            pairs = self.best_first().differences[: n - 1]
+        if self.hypothesis.is_two_sided:  # as in print
+            n, pairs = len(self.estimates), tuple(d.better_first() for d in pairs)
+            pairs = self.best_first().differences[: n - 1] if n >= MANY else pairs
         apart = [
             d.name
             for d in pairs

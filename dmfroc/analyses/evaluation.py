@@ -34,7 +34,6 @@ from dmfroc.results.estimate import (
     Estimate,
     NamedEstimates,
     agreement_table,
-    are_same,
     estimates_table,
     judge_table,
     of_measures,
@@ -151,13 +150,10 @@ class Evaluation(NamedEstimates):
 
     @property
     def shown(self) -> list[Estimate]:
-        """The estimates in tables: of two classes the DMF-AUC and M once if they are the same."""
-        areas = [self.estimates[x] for x in ("dmf_auc", "hand_till") if x in self.estimates]
-        is_one = self.predictions.n_classes == 2 and len(areas) == 2
-        if not (is_one and are_same(*areas)):
-            return list(self.estimates.values())
-        shown = {name: e for name, e in self.estimates.items() if name != "dmf_auc"}
-        return [replace(e, title="AUC") if name == "hand_till" else e for name, e in shown.items()]
+        """The estimates in tables: the DMF-AUC and M once if both are the AUC of two classes."""
+        titles = [self.estimates[x].title for x in ("dmf_auc", "hand_till") if x in self.estimates]
+        is_one = titles == ["AUC", "AUC"]
+        return [e for x, e in self.estimates.items() if not (is_one and x == "dmf_auc")]
 
     def attributes(self) -> dict[str, Any]:
         """Return the observations by class, the method and the level."""

@@ -20,7 +20,7 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.simultaneous import largest_statistic
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.results.difference import Difference
-from dmfroc.results.estimate import Estimate, are_same, remarked
+from dmfroc.results.estimate import Estimate, remarked
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
 from dmfroc.results.text import common
@@ -82,13 +82,10 @@ class HorizonCurves(Result):
 
     @property
     def shown(self) -> HorizonCurves:
-        """The curves in print: the DMF-AUC and M once if they are the same at all horizons."""
-        areas = [self.points.get(x, ()) for x in ("dmf_auc", "hand_till")]
-        if not (all(areas) and all(map(are_same, *areas))):
-            return self
-        points = {x: own for x, own in self.points.items() if x != "dmf_auc"}
-        named: Any = points["hand_till"]
-        points["hand_till"] = tuple(replace(e, title="AUC") for e in named)
+        """The curves in print: the DMF-AUC and M once if both are the AUC of two classes."""
+        titles = [self.titles[x].title for x in ("dmf_auc", "hand_till") if x in self.points]
+        is_one = titles == ["AUC", "AUC"]
+        points = {x: own for x, own in self.points.items() if not (is_one and x == "dmf_auc")}
         return replace(self, points=points)
 
     def tables(self) -> list[Table]:

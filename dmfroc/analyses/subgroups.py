@@ -19,7 +19,7 @@ from dmfroc._kit.later import Nothing
 from dmfroc._kit.options import RandomState, flag, integer
 from dmfroc._kit.remarks import warn
 from dmfroc._kit.threads import parallel
-from dmfroc.analyses.catalogue import Measures, get_measure, title_for
+from dmfroc.analyses.catalogue import Measures, get_measure
 from dmfroc.analyses.each_class import for_each_measure
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
@@ -43,7 +43,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import THE_OTHERS, crossed, lacks_class
 from dmfroc.measures.measure import Measure, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, differences_table, p_value_of_f
-from dmfroc.results.estimate import Estimate, NamedEstimates
+from dmfroc.results.estimate import Estimate, NamedEstimates, title_for
 from dmfroc.results.result import ResultsByName, attributed
 from dmfroc.results.table import Column, Table
 
@@ -342,10 +342,11 @@ def compare_subgroups(
         p_value, freedom = differences[0].p_value, omnibus.degrees_of_freedom
         statistic = float(stdtrit(freedom[1], p_value / 2)) ** 2
         omnibus = OmnibusTest(statistic, freedom, p_value)
+    design, title = predictions.design, title_for(measure.title, predictions)
     return SubgroupComparison(
         measure=measure.name,
-        title=title_for(measure, predictions),
-        estimates={x: replace(e, design=predictions.design) for x, e in estimates.items()},
+        title=title,
+        estimates={x: replace(e, title=title, design=design) for x, e in estimates.items()},
         sizes=sizes,
         differences=differences,
         omnibus=omnibus,

@@ -35,6 +35,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, caveats
 from dmfroc.results.difference import Difference, OmnibusTest, p_value_of_f
+from dmfroc.results.estimate import title_for
 from dmfroc.results.result import Result, ResultsByName, attributed
 from dmfroc.results.table import Column, Name, Table
 
@@ -368,7 +369,7 @@ def compare_runs(
     tested = partial(_test, means, squares["classifiers"], n_runs, level, hypothesis)
     return RunsComparison(
         measure=measure.name,
-        title=measure.title,
+        title=title_for(measure.title, predictions),
         values=values,
         random_runs=tested(random_error, random_freedom),
         fixed_runs=tested(fixed_error, np.inf),

@@ -365,7 +365,7 @@ def plan(
         best, n_optimal = design, n
     return Plan(
         measure=measure.name,
-        title=title_for(measure, first),
+        title=title_for(measure.title, first),
         value=design.value,
         aim=aim.in_words(n_classifiers),
         n=n,

@@ -49,7 +49,6 @@ _SECTION_OF = {name: title for title, names in _SECTIONS.items() for name in nam
 _NEXT = {  # of commands that have no report of what they print
     "demo": "dmfroc evaluate FILE --label COLUMN",
     "measures": "dmfroc evaluate FILE --label COLUMN --measures NAME,NAME",
-    "plot": "dmfroc report FILE --label COLUMN",
     "report": "dmfroc cite",
 }
 _MOST_SHOWN = 9  # options; of more, help explains the needed ones and names the others
@@ -63,6 +62,7 @@ class _Command(click.Command):
         with opened_output():
             status = super().invoke(ctx)
         is_printed = ctx.meta.get("output", "") is ctx.meta.get("form") is None
+        is_printed |= ctx.info_name == "plot"
         line = _NEXT.get(ctx.info_name or "", "")
         # Standard input is read but once, and a report needs all scores
         if is_printed and "stdin" not in ctx.meta and not ctx.params.get("scan"):
@@ -103,10 +103,10 @@ def _section(param: click.Parameter) -> str:
 
 def _line_of_report(ctx: click.Context) -> str:
     """Return the line of a command, without its other outputs, that writes its report."""
-    words = ["dmfroc", ctx.info_name or ""]
+    words = ["dmfroc", "report" if ctx.info_name == "plot" else ctx.info_name or ""]
     for param in ctx.command.params:
         is_given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
-        if is_given and _section(param) != "Output":
+        if is_given and _section(param) != "Output" and param.name != "kind":
             value: Any = ctx.params[param.name or ""]
             for one in value if param.multiple or param.nargs != 1 else [value]:
                 flags = param.opts[:1] if isinstance(param, click.Option) else []

@@ -115,9 +115,6 @@ from .._kit.threads import (
 from ..analyses.catalogue import (
     get_measure as get_measure,
 )
-from ..analyses.catalogue import (
-    title_for as title_for,
-)
 from ..analyses.comparison import (
     comparison_fields as comparison_fields,
 )
@@ -591,6 +588,9 @@ from ..results.estimate import (
 )
 from ..results.estimate import (
     of_measures as of_measures,
+)
+from ..results.estimate import (
+    title_for as title_for,
 )
 from ..results.result import (
     AttributeTables as AttributeTables,

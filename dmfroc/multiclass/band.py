@@ -46,8 +46,8 @@ BothRates = Float[np.ndarray, "2 t"]
 
 BandKind = Literal["pointwise", "simultaneous"]
 
-GRID: PerPoint = (1 - np.cos(np.linspace(0, np.pi, 101))) / 2
-"""False positive rates from 0 to 1, denser at both ends."""
+GRID: PerPoint = np.insert((1 - np.cos(np.linspace(0, np.pi, 101))) / 2, -1, np.nextafter(1, 0))
+"""False positive rates from 0 to 1, denser at both ends, also next to 1: curves end vertically."""
 
 _DRAWS = 1000
 _DRAWS_AT_ONCE = 64
@@ -67,9 +67,9 @@ class CurveBand(AttributeTables):
     tpr : numpy.ndarray of shape (m,)
         The curve: true positive rates from 0 to 1; under chance equal to ``fpr``.
     low, high : numpy.ndarray of shape (m,)
-        Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. ``high``
-        does not fall to (0, 0), and ``low`` does not rise to (1, 1), because a curve may start and
-        end vertically. (By bootstraps: quantiles of drawn curves.)
+        Ends of the intervals: non-decreasing, in [0, 1], on either side of the curve. Both are 1 at
+        1, where every curve ends, but ``low`` only there, and ``high`` does not fall to (0, 0):
+        curves may start and end vertically. (By bootstraps: quantiles of drawn curves.)
     level : float
         Nominal coverage of each interval by itself, or of all of them if they are simultaneous.
     method : str
@@ -128,7 +128,7 @@ def band_of_draws(
 
         # The share of draws that are beyond each curve where it is most extreme
         rank = np.minimum(rankdata(tpr, "max", axis=0), rankdata(-tpr, "max", axis=0))
-        tails = np.quantile(rank[:, 1:-1].min(axis=1), 1 - level) / len(tpr) / 2
+        tails = np.quantile(rank[:, 1:-2].min(axis=1), 1 - level) / len(tpr) / 2
     low, high = np.quantile(tpr, [tails, 1 - tails], axis=0)
     return CurveBand(
         fpr=fpr,
@@ -186,7 +186,7 @@ def band_from_rates(
     return CurveBand(
         fpr=np.concatenate([[0], interior, [1]]),
         tpr=np.concatenate([[0], tpr, [1]]),
-        low=np.concatenate([[0], low, low[-1:]]),
+        low=np.concatenate([[0], low, [1]]),
         high=np.concatenate([high[:1], high, [1]]),
         level=level,
         method="jackknife",

@@ -505,11 +505,15 @@ class CurveDisplay(ClassifierDisplay):
             style |= {"marker": "o", "markersize": 3, "label": "convex hull" if is_single else "_"}
             (self.hulls_[label],) = ax.plot(hull.x, hull.y, color=color, **style)
             # The longer segments of a single hull bear the calibrated score of their cases
-            outward = -1 if hull.kind == "roc" else 1  # of the curve, which is beneath
             for x, y, score in zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True):
                 if is_single and np.hypot(np.ptp(x), np.ptp(y)) >= _NAMED_SEGMENT:
-                    middle, offset = (np.mean(x), np.mean(y)), (3 * outward, 3)
-                    side = "left" if outward == 1 else "right"
+                    middle = np.mean(x), np.mean(y)
+                    # Outside of the curve, which is beneath, but not beyond the border
+                    outward = -1 if hull.kind == "roc" else 1
+                    is_inside = middle[0] > 0.06 if outward == -1 else middle[0] < 0.94
+                    outward = outward if is_inside else -3 * outward
+                    offset = 3 * outward, 3
+                    side = "left" if outward > 0 else "right"
                     style = {"textcoords": "offset points", "ha": side} | _TEXT
                     text = f"{score:.2f}" if score == 0 or abs(score) >= 0.01 else f"{score:.2g}"
                     ax.annotate(text, middle, offset, **style)

@@ -354,8 +354,7 @@ def _drawings(
 def _area_text(numbers: Numbers, area: Estimate | None) -> str:
     if area is None:
         return f"AUC {digits(numbers.curve.auc)}"
-    title = "AUC" if len(numbers.areas) == 2 else area.title
-    return f"{title} {digits(area.value, area.standard_error)} ({interval_text(area)})"
+    return f"{area.title} {digits(area.value, area.standard_error)} ({interval_text(area)})"
 
 
 def _curve_as_json(numbers: Numbers, has_matrices: bool) -> dict[str, Any]:

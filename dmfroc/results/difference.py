@@ -9,14 +9,15 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
+from dmfroc._kit.text import printable
 from dmfroc.results.result import Valued
-from dmfroc.results.table import Column, Table
-from dmfroc.results.text import equals_p_value
+from dmfroc.results.table import Column, Table, printed
+from dmfroc.results.text import equals_p_value, format_p_value
 
 ContrastScale = Literal["difference", "ratio"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Difference(Valued):
     """How much better the first classifier is than the second.
 
@@ -63,11 +64,24 @@ class Difference(Valued):
         """Both names, with the sign of the operation between them."""
         return f"{self.first} {'/' if self.scale == 'ratio' else '\N{MINUS SIGN}'} {self.second}"
 
+    def __repr__(self) -> str:
+        """Return the difference in one line."""
+        is_ratio, (low, high) = self.scale == "ratio", self.interval
+        shown = replace(self, interval=(-np.inf if is_ratio and low == 0 else low, high))
+        column = Column("", "A - B", [shown], "estimate", "interval", is_signed=not is_ratio)
+        _, [[value, ends]] = printed(Table("", "", [column]))
+        kind = "limit" if np.isinf(shown.interval).any() else "interval"
+        adjusted = f", adjusted {format_p_value(self.adjusted_p_value)}"
+        return (
+            f"{printable(self.name)} = {value.text} ({kind} {ends.text}), "
+            f"{equals_p_value(self.p_value)}{adjusted * (self.adjusted_p_value > self.p_value)}"
+        )
+
     def turned_around(self) -> Difference:
         """Return the difference or the ratio the other way round."""
         low, high = self.interval
         if self.scale == "ratio":
-            value, low, high = 1 / self.value, 1 / high, 1 / low
+            value, low, high = (1 / x if x else np.inf for x in (self.value, high, low))
         else:
             value, low, high = -self.value, -high, -low
         return replace(

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Labels = Shaped[np.ndarray, " n"]
 _SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rounding; limits
+_SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
 ClassSizes = Literal["fixed", "random"]
 _OF = "\0"  # for the name of a measure
 
@@ -184,12 +185,26 @@ def are_same(one: Estimate, other: Estimate) -> bool:
     return bool(apart[:2].max() <= _SAME and apart[2:].max() <= _SAME_ENDS)
 
 
+def title_for(title: str, *predictions: Predictions) -> str:
+    """Return the title of a measure; of two classes with one score both areas are the AUC."""
+    is_area = title in ("DMF-AUC", "Hand-Till M")
+    return "AUC" if is_area and all(map(_is_one_score, predictions)) else title
+
+
+def _is_one_score(predictions: Predictions) -> bool:
+    """Whether the scores of two classes order the rows alike, as s and 1 - s do."""
+    if predictions.n_classes > 2 or predictions.scores.size == 0:
+        return False
+    return bool(np.ptp(predictions.scores.sum(axis=1, dtype=np.float64)) <= _SAME_TOTAL)
+
+
 def remarked(e: Estimate, predictions: Predictions, *of_value: str | None) -> Estimate:
-    """Return an estimate with the design and the warnings of its inputs, and more of its value."""
+    """Return an estimate with title, design and warnings of its inputs, and more of its value."""
     own = e.caveats if math.isfinite(e.value) else e.warnings
     caveats = tuple(dict.fromkeys(filter(None, [*own, *of_value])))
     warnings = tuple(dict.fromkeys([*predictions.remarks, *e.warnings, *caveats]))
-    return replace(e, caveats=caveats, warnings=warnings, design=predictions.design)
+    facts: Any = {"title": title_for(e.title, predictions), "design": predictions.design}
+    return replace(e, caveats=caveats, warnings=warnings, **facts)
 
 
 def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:

@@ -86,11 +86,14 @@ def format_table(
         gap = _GAP[1:]
         words = [[max(map(width, _BREAKS.split(x))) for x in column] for column in columns]
         cells = [max([x[0], *map(width, y[1:])]) for x, y in zip(words, columns, strict=True)]
-        least = [
-            x if is_number else min(x, max(_NARROW, min(max(y), _LONGEST)))
-            for is_number, x, y in zip(are_numbers, cells, words, strict=True)
-        ]
-        for limits in (cells, least):  # heads in several lines, then text
+        whole, least = (
+            [
+                x if is_number else min(x, max(_NARROW, min(max(y), longest)))
+                for is_number, x, y in zip(are_numbers, cells, words, strict=True)
+            ]
+            for longest in (max(widths), _LONGEST)
+        )
+        for limits in (cells, whole, least):  # heads in several lines, then text, then words
             while sum(widths) + len(gap) * (len(widths) - 1) > most and widths != limits:
                 wider = [i for i, (x, y) in enumerate(zip(widths, limits, strict=True)) if x > y]
                 widths[max(wider, key=widths.__getitem__)] -= 1

@@ -794,22 +794,31 @@ def test_several_measures_are_compared_one_by_one():
 
 @pytest.mark.parametrize("options", [{}, {"simultaneous": True}, {"test": "greater"}])
 def test_a_print_names_the_differences_whose_p_value_and_interval_disagree(options):
-    """By sign flips and by tilting: seeds at whose level one of them excludes no difference."""
-    n_named = 0
+    """By sign flips and by tilting: seeds at whose level one of them excludes no difference.
+
+    Each is named in the direction in which it is printed.
+    """
+    n_named = n_turned = 0
     for seed in (98, 181, 0, 1):
         rng = np.random.default_rng(seed)
         n = int(rng.choice([60, 150, 300]))
         y = rng.integers(0, 2, n)
         a = rng.normal(size=n) + 1.2 * y
         scores = {"a": a, "b": a + rng.normal(size=n) * 0.5 - 0.05 * y}
+        if seed in (98, 0):  # the worse one first
+            scores = dict(reversed(scores.items()))
         found = compare(y, scores, measures="hand_till", **options)
         [d] = found.differences
-        is_named = "P-value and interval disagree for a \N{MINUS SIGN} b: " in str(found)
+        name = (d if "test" in options else d.better_first()).name
+        n_turned += name != d.name
+        is_named = f"P-value and interval disagree for {name}: " in str(found)
         excludes = not d.interval[0] <= 0 <= d.interval[1]
         assert is_named == (excludes != (d.adjusted_p_value < 0.05))
-        assert is_named == (" disagree for a \N{MINUS SIGN} b: " in found.to_html())
+        assert is_named == (f" disagree for {name}: " in found.to_html())
+        assert (" disagree " in str(found)) == is_named
         n_named += is_named
     assert n_named == (0 if "test" in options else 2)
+    assert n_turned == (0 if "test" in options else 2)
 
 
 def test_a_print_says_by_which_rule_a_classifier_is_excluded_as_the_best():

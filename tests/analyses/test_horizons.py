@@ -467,7 +467,7 @@ def test_two_classes_have_one_area_in_the_picture():
     assert "hand_till" in shown.lines_
     assert "dmf_auc" not in shown.lines_
     one = HorizonDisplay(dmfroc.estimate("hand_till", died, RISKS.sum(axis=1), **followed)).plot()
-    assert one.ax_.get_ylabel() == "Hand-Till M"
+    assert one.ax_.get_ylabel() == "AUC"
     assert one.ax_.get_xlabel() == "Horizon (95 % simultaneous intervals)"
     assert list(one.ax_.get_xticks()) == [0.4, 0.7]
     two = {"a": RISKS.sum(axis=1), "b": RISKS[:, 0]}

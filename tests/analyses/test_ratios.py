@@ -1,6 +1,7 @@
 """Ratios of the values of two tests of the same cases, against DTComPair's printed results."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -96,3 +97,34 @@ def test_values_without_a_ratio():
         )
     with pytest.raises(ValueError, match="scale must be"):
         ratio_of("recall") and dmfroc.compare(DISEASED, y_pred={"1": FIRST, "2": SECOND}, scale="x")
+
+
+def test_a_one_sided_ratio_below_one_is_printed_and_turned_around():
+    """The open end of its interval is 0, and that of the reciprocal infinite."""
+    found = dmfroc.compare(
+        DISEASED, y_pred={"2": SECOND, "1": FIRST}, measures="recall", scale="ratio", test="less"
+    )
+    [ratio] = found.differences
+    assert "A / B < 1" in str(found)
+    assert ratio.interval[0] == 0
+    assert ratio.turned_around().interval == (pytest.approx(1 / ratio.interval[1]), math.inf)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"scale": "ratio"}, "1 / 2 = 1.1642 (interval 1.1035 to 1.2283), p = 5.1e-08"),
+        (
+            {"scale": "ratio", "test": "greater"},
+            "1 / 2 = 1.1642 (limit at least 1.1131), p = 2.5e-08",
+        ),
+        ({"scale": "ratio", "test": "less"}, "1 / 2 = 1.1642 (limit at most 1.2177), p > 0.99"),
+        ({}, "1 \N{MINUS SIGN} 2 = +0.1242 (interval +0.0820 to +0.1667), p = 1.8e-08"),
+    ],
+)
+def test_a_difference_is_shown_in_one_line(options, text):
+    [found] = dmfroc.compare(
+        DISEASED, y_pred={"1": FIRST, "2": SECOND}, measures="recall", **options
+    ).differences
+    assert (str(found), repr((found,))) == (text, f"({text},)")
+    assert str(replace(found, adjusted_p_value=1.0)) == f"{text}, adjusted 1"

@@ -5,8 +5,19 @@ import pytest
 from simulations import normal_scores
 from sklearn import metrics
 
-from dmfroc import Predictions, dmf_auc_score, estimate, evaluate, multiclass_roc, scan
+from dmfroc import (
+    Predictions,
+    compare,
+    compare_runs,
+    compare_subgroups,
+    dmf_auc_score,
+    estimate,
+    evaluate,
+    multiclass_roc,
+    scan,
+)
 from dmfroc.applications import operating_point, optimal_operating_points
+from dmfroc.counted import Accumulator
 
 CLASSES, SCORES = normal_scores(1, 80, 2, prior=[0.7, 0.3])
 EXCESS = SCORES - SCORES[:, ::-1]  # over the other class: the one score that two columns make
@@ -110,3 +121,39 @@ def test_equal_areas_are_shown_once():
     assert "Hand-Till" not in str(one) + one._repr_html_()
     assert {"dmf_auc", "hand_till"} <= set(one.estimates)
     assert str(evaluate(CLASSES, SCORES)).count("AUC") == 1  # of two columns, too
+
+
+def titles_of(found):
+    return {e.title for e in found.estimates.values()}
+
+
+@pytest.mark.parametrize("measure", ["hand_till", "dmf_auc"])
+def test_both_areas_of_two_classes_have_one_title(measure):
+    score, folds = SCORES[:, 1], np.arange(len(CLASSES)) % 2
+    both = np.column_stack([-score, score])
+    labels = sorted(set(CLASSES))
+    plain = evaluate(CLASSES, score, measures=measure)
+    assert titles_of(plain) == {"AUC"}
+    assert estimate(measure, CLASSES, score).title == "AUC"
+    each = evaluate(CLASSES, both, measures=measure, per_class=True)
+    assert all(titles_of(of_class) == {"AUC"} for of_class in each.values())
+    found = compare(CLASSES, {"a": score, "b": -score}, measures=measure)
+    groups = compare_subgroups(CLASSES, score, folds, measures=measure)
+    assert {found.title, *titles_of(found), groups.title, *titles_of(groups)} == {"AUC"}
+    if measure == "hand_till":
+        shares = dict.fromkeys(labels, 0.5)
+        shifted = evaluate(CLASSES, score, measures=measure, population=shares)
+        assert titles_of(shifted) == {"AUC"}
+        noise = np.random.default_rng(0).normal(size=(6, len(score)))
+        both_runs = {"a": [*(score + noise[:3])], "b": [*(score + noise[3:])]}
+        assert compare_runs(CLASSES, both_runs, measures=measure).title == "AUC"
+    counts = Accumulator(labels)
+    counts.update(CLASSES, score)
+    assert [e.title for e in counts.compute().shown][:1] == ["AUC"]
+    assert str(counts.compute()).count("AUC") == 1
+
+
+def test_three_classes_keep_the_titles_of_the_areas():
+    rng = np.random.default_rng(0)
+    found = evaluate(np.arange(60) % 3, rng.normal(size=(60, 3)))
+    assert {"DMF-AUC", "Hand-Till M"} <= titles_of(found)

@@ -225,7 +225,7 @@ def test_commands_without_a_report_name_another_one(good, tmp_path):
     said = {
         ("measures", "hand_till"): "evaluate FILE --label COLUMN --measures NAME,NAME",
         ("plot", "roc", good, "--label", "tree", "-o", tmp_path / "roc.png"): (
-            "report FILE --label COLUMN"
+            f"report {good} --label tree -o dmfroc-report.html"
         ),
         ("report", good, "--label", "tree", "-o", tmp_path / "page.html"): "cite",
     }

@@ -271,7 +271,8 @@ def test_libraries_say_nothing_of_their_own(tmp_path, scores):
         f"plot roc {scores} --label y --output {tmp_path / 'x.png'}", env=os.environ | nowhere
     )
     assert done.returncode == 0
-    assert done.stderr == "Next: dmfroc report FILE --label COLUMN\n"
+    line = f"dmfroc report {scores} --label y -o dmfroc-report.html"
+    assert done.stderr == f"Next: {line}\n"
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".feather", ".json"])

@@ -148,3 +148,13 @@ def test_a_dollar_sign_begins_no_formula():
 
     for text in ("$x$", r"\$x$", "$", "a$b$c", r"\\$x$"):
         assert not is_math_text(legend_text(text))
+
+
+def test_words_are_broken_only_where_no_text_can_take_more_lines():
+    name, title = "polytomous_discrimination_index", "Polytomous discrimination index of all"
+    lines = format_table(["measure", "title"], [[name, title]], [False, False], 50).splitlines()
+    assert [x.split() for x in lines[2:]] == [
+        [name, "Polytomous"],
+        ["discrimination"],
+        ["index", "of", "all"],
+    ]

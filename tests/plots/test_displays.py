@@ -868,3 +868,18 @@ def test_long_names_do_not_squeeze_charts():
             assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     figure = plots.overview(*named, labels=labels)
     assert figure.legends[0].get_title().get_text().startswith("6 of 10 classes: the 3 hardest")
+
+
+@pytest.mark.parametrize("display", [plots.ROCDisplay, plots.PRGDisplay])
+def test_scores_on_a_hull_are_written_inside_the_chart(display):
+    rng = np.random.default_rng(7)
+    y = rng.random(300) < 0.3
+    figure = Figure(figsize=(6, 6))
+    shown = display.from_predictions(
+        y, rng.normal(size=300) + 1.5 * y, plot_hull=True, ax=figure.add_subplot()
+    )
+    figure.canvas.draw()
+    border = shown.ax_.get_window_extent()
+    texts = [x.get_window_extent() for x in shown.ax_.texts if "." in x.get_text()]
+    assert len(texts) > 3
+    assert all(border.x0 <= x.x0 and x.x1 <= border.x1 for x in texts)

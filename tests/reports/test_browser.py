@@ -118,6 +118,9 @@ def test_values_are_read_off_the_curve(browser, small):
     assert "model 2: true positive rate" in values
     chart.send_keys("\ue014")  # arrow to the right
     assert browser.find_element("id", "values").text != values
+    chart.send_keys("\ue014" * 60)
+    ends = browser.find_element("id", "values").text
+    assert ends.count("true positive rate 1.000 (1.000 to 1.000)") == 3  # at (1, 1)
 
 
 def test_classifiers_are_hidden_everywhere(browser, small):

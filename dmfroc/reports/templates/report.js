@@ -50,10 +50,9 @@
 
   // Read values off the curve, with the pointer or the arrow keys
   const interpolate = (x, xs, ys) => {
-    let i = xs.findIndex((other) => other >= x);
-    if (i <= 0) return ys[i < 0 ? ys.length - 1 : 0];
-    const width = xs[i] - xs[i - 1];
-    return width > 0 ? ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / width : ys[i];
+    const i = xs.findIndex((other) => other > x);
+    if (i < 0) return ys[ys.length - 1];
+    return ys[i - 1] + (ys[i] - ys[i - 1]) * (x - xs[i - 1]) / (xs[i] - xs[i - 1]);
   };
   // Of a mean over folds there is no band
   const lineOf = (name) => data.curves[name].band ?? data.curves[name];
