@@ -232,7 +232,7 @@ def test_downloads_hold_the_numbers(browser, small):
     browser.get(small)
     lines = downloaded(browser, "curve", "dmfroc-curves.csv").splitlines()
     assert lines[0] == "classifier,fpr,tpr,low,high"
-    assert len(lines) == 1 + 3 * 101
+    assert len(lines) == 1 + 3 * 102
 
 
 def test_each_table_is_a_file_with_its_limits(browser, small, tmp_path):
