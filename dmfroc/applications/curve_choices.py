@@ -44,7 +44,9 @@ def pareto_points(curve: Curve) -> OperatingPoints:
     """
     check_curve(curve)
     if curve.points is None or curve.kind not in ("roc", "pr", "prg"):
-        raise ValueError(f"Pareto points are those of ROC, PR and PRG curves, not of {curve!r}")
+        raise ValueError(
+            f"Pareto points are those of ROC, PR and PRG curves, not of kind {curve.kind!r}"
+        )
     place = np.flatnonzero(np.isfinite(curve.x) & np.isfinite(curve.y))
     across = -curve.x[place] if curve.kind == "roc" else curve.x[place]
     order = np.lexsort((place, -curve.y[place], -across))  # from the best x on, the best y first
@@ -93,7 +95,7 @@ def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:
     """
     check_curve(curve)
     if curve.points is None or curve.kind != "roc":
-        raise ValueError(f"concavities are those of a ROC curve, not of {curve!r}")
+        raise ValueError(f"concavities are those of a ROC curve, not of kind {curve.kind!r}")
     scores = numbers("y_score", y_score)
     repaired, thresholds = scores.copy(), curve.points.thresholds
     vertices = curve.points.hull_vertices()

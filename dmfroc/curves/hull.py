@@ -123,7 +123,7 @@ def convex_hull(curve: Curve) -> Hull:
     if curve.points is None or curve.projection is None or not (is_affine or curve.kind == "prg"):
         raise ValueError(
             f"a hull needs a ROC or PRG curve, or an affine image of ROC ({', '.join(_AFFINE)} "
-            f"as rates or counts), but the curve is {curve!r}"
+            f"as rates or counts), but the curve is of kind {curve.kind!r}"
         )
     vertices = curve.points.at(curve.points.hull_vertices())
     if is_affine:

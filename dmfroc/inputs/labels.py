@@ -303,15 +303,17 @@ def positive_message(labels: Sequence[Hashable]) -> str | None:
 
 def odd_labels(factor: Factor, source: Source) -> str | None:
     """Say which labels may be no classes: look-alikes of others, or one in a row of totals."""
-    counts, alike = np.bincount(factor.codes), look_alikes(factor.distinct)
-    if source.is_table_file and not alike and (counts == 1).sum() == 1 and len(counts) > 2:
+    if (alike := look_alikes(factor.distinct)) or not source.is_table_file:
+        return alike
+    counts = np.bincount(factor.codes)
+    if (counts == 1).sum() == 1 and len(counts) > 2:
         code = int((counts == 1).argmax())
         return (
             f"label {factor.distinct[code]!r} occurs only once, at "
             f"{source.row(int((factor.codes == code).argmax()))}: if this is a row of totals, or "
             "the header again, take it out"
         )
-    return alike
+    return None
 
 
 def sorted_labels(labels: Collection[Label]) -> list[Label]:

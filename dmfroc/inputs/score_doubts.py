@@ -192,9 +192,12 @@ def outside_message(scores: Floats, source: Source) -> str | None:
 
     A regression leaves 0 to 1 by little; and single scores that are whole numbers are ratings.
     """
-    if not scores.size or (float(scores.min()) >= 0 and float(scores.max()) <= 1):
+    if not scores.size:
         return None
-    if mixed := percent_message(scores, source):
+    low, high = float(scores.min()), float(scores.max())
+    if low >= 0 and high <= 1:
+        return None
+    if low >= 0 and high <= 100 * (1 + ROUNDING) and (mixed := percent_message(scores, source)):
         return mixed
     is_single = scores.shape[1] == 1
     if is_single:
@@ -225,9 +228,7 @@ def outside_message(scores: Floats, source: Source) -> str | None:
 
 
 def percent_message(scores: Floats, source: Source) -> str | None:
-    """Say which rows seem to be percent while all others are probabilities."""
-    if scores.min() < 0 or scores.max() > 100 * (1 + ROUNDING):
-        return None
+    """Say which rows of scores up to 100 seem percent while all others are probabilities."""
     sums = np.einsum("ij->i", scores)
     if scores.shape[1] > 1:
         is_percent, is_share = (abs(sums / total - 1) <= ROUNDING for total in (100, 1))

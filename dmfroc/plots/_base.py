@@ -317,7 +317,7 @@ class CurveDisplay(ClassifierDisplay):
             if label not in table.labels or curve.projection is None:
                 raise ValueError(
                     f"decisions need counts of the class {label!r}, but the table has the classes "
-                    f"{table.labels} and the curve is {curve!r}"
+                    f"{table.labels} and the curve is of kind {curve.kind!r}"
                 )
             position, scale = table.labels.index(label), curve.points.total / table.counts.sum()
             row = table.counts[position]

@@ -204,12 +204,8 @@ def _horizons_better_first(curves: HorizonCurves) -> HorizonCurves:
     turned = [x.better_first() for x in curves.means.values() if isinstance(x, Difference)]
     better = [x.first for x in turned]
     for name in sorted(curves.points, key=better.count, reverse=True):
-        mean, own, band, key = (
-            curves.means[name],
-            curves.points[name],
-            curves.simultaneous[name],
-            name,
-        )
+        own, band = curves.points[name], curves.simultaneous[name]
+        mean, key = curves.means[name], name
         if isinstance(mean, Difference) and mean not in turned:
             own = tuple(x.turned_around() for x in own if not isinstance(x, Estimate))
             key, mean = f"{mean.second} - {mean.first}", mean.turned_around()

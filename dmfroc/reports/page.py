@@ -115,10 +115,8 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         return page(comparison, title, question, verdict, tables, provenance)
     question = which_is_better(names, "classifiers")
     if not samples:  # of items or several labels
-        verdict, parts = (
-            comparison_verdict(comparison),
-            _parts(comparison, dict.fromkeys(names, ())),
-        )
+        parts = _parts(comparison, dict.fromkeys(names, ()))
+        verdict = comparison_verdict(comparison)
         return page(comparison, title, question, verdict, parts, provenance)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]

@@ -193,9 +193,11 @@ def title_for(title: str, *predictions: Predictions) -> str:
 
 def _is_one_score(predictions: Predictions) -> bool:
     """Whether the scores of two classes order the rows alike, as s and 1 - s do."""
-    if predictions.n_classes > 2 or predictions.scores.size == 0:
+    scores = predictions.scores
+    if predictions.n_classes > 2 or scores.size == 0:
         return False
-    return bool(np.ptp(predictions.scores.sum(axis=1, dtype=np.float64)) <= _SAME_TOTAL)
+    # Two columns are added in a tenth of the time of a sum over short rows
+    return bool(np.ptp(np.add(scores[:, 0], scores[:, 1], dtype=np.float64)) <= _SAME_TOTAL)
 
 
 def remarked(e: Estimate, predictions: Predictions, *of_value: str | None) -> Estimate:

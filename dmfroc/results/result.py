@@ -222,13 +222,13 @@ class Result(Hinted, ABC):
 
     def as_text(self, *, warnings: bool = True, all_rows: bool = False) -> str:
         """Return the tables as plain text, with or without warnings and all rows of long tables."""
-        tables = self.tables()
-        shown = [as_text(t, all_rows=all_rows) for t in tables if t.n_printed or all_rows]
-        hidden = [
-            f"{len(t.rows)} {t.key.replace('_', ' ')}: see to_pandas({t.key!r})"
-            for t in tables[: 0 if all_rows else None]
-            if not t.n_printed
-        ]
+        shown, hidden = list[str](), list[str]()
+        for t in self.tables():
+            if t.n_printed or all_rows:
+                shown.append(as_text(t, all_rows=all_rows))
+            else:
+                what = t.key.replace("_", " ")
+                hidden.append(f"{len(t.rows)} {what}: see to_pandas({t.key!r})")
         head = paragraphs([*self.head(), *design_lines(self.design)])
         parts = ["\n".join(head), *shown, "\n".join(hidden), "\n".join(paragraphs(self.foot()))]
         if warnings:
