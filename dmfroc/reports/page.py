@@ -42,7 +42,7 @@ from dmfroc.reports.verdict import (
     which_is_better,
 )
 from dmfroc.results.estimate import Estimate, are_same
-from dmfroc.results.result import renders
+from dmfroc.results.result import attributed, renders
 from dmfroc.results.table import Column, Table
 
 _SHOWN = ("dmf_auc", "hand_till", "informedness")  # what a report shows besides what was asked for
@@ -133,6 +133,9 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         areas=areas if comparison.curve_options is None else comparison.estimates,
         measures=list(dict.fromkeys([comparison.measure, *beside[names[0]]])),
         seed=comparison.seed if len(names) > 2 else None,  # of two nothing is drawn
+        beside=attributed(
+            {x: [w for e in own.values() for w in e.warnings] for x, own in beside.items()}
+        ),
     )
 
 
@@ -188,6 +191,7 @@ def _page(
     areas: Mapping[str, Estimate | None],
     measures: Sequence[str],
     seed: int | None = None,
+    beside: Sequence[str] = (),
 ) -> str:
     """Return the page of what was found, with the curves of all classifiers."""
     first, level = next(iter(samples.values())), result.level
@@ -237,6 +241,7 @@ def _page(
             "tried_table": tried and page_table(thresholds_table(tried, level)),
             "meanings": [_MEANINGS[name] for name in meant if name in _MEANINGS],
         },
+        beside,
     )
 
 

@@ -59,13 +59,16 @@ def page(
     watch_out: Sequence[str] = (),
     numbers: Mapping[str, Any] | None = None,
     drawn: Mapping[str, Any] | None = None,
+    beside: Sequence[str] = (),
 ) -> str:
     """Return the page of a result: sentences, tables and figures, and its numbers as JSON.
 
     ``question`` is the heading without a ``title``; ``numbers`` stand for its JSON where there are
-    more; ``drawn`` is what the template draws of predictions.
+    more; ``drawn`` is what the template draws of predictions. ``beside`` are warnings of values
+    that are shown beside those of the result.
     """
     notes = list(dict.fromkeys(result.warnings))
+    shown = dict.fromkeys([*notes, *beside])
     cells = (cell for t in result.tables() for column in t.columns for cell in column.cells)
     titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
@@ -80,7 +83,7 @@ def page(
         ],
         "verdict": verdict,
         "watch_out": watch_out,
-        "warnings": [x if x.startswith(names) else as_sentence(x, titles) for x in notes],
+        "warnings": [x if x.startswith(names) else as_sentence(x, titles) for x in shown],
         "parts": [part for part in parts if part is not None],
         "provenance": {**dict(provenance), **facts(result.design), **dict(versions())}.items(),
         "data": strict(data | {"warnings": notes}),

@@ -564,3 +564,13 @@ def test_files_are_named_with_the_versions(tmp_path):
     page = dmfroc.evaluate(predictions, measures=["accuracy"]).to_html()
     assert "scores of &lt;June&gt;.csv" in page
     assert "<dt>Files" not in dmfroc.evaluate([0, 1, 1], [0.2, 0.4, 0.9]).to_html()
+
+
+def test_warnings_of_measures_beside_the_compared_one_are_told():
+    rng = np.random.default_rng(0)
+    y, scores = np.arange(90) % 3, rng.random((90, 3))
+    tied = scores.copy()
+    tied[:5] = 0.5
+    compared = dmfroc.compare(y, {"plain": scores, "tied": tied}, measures="hand_till")
+    assert "tie for the largest" not in " ".join(compared.warnings)
+    assert "tied: 5 rows tie for the largest score" in compared.to_html()
