@@ -138,7 +138,7 @@ def contrast_of_limits(
     """Return a difference with these limits, whose influences have these moments.
 
     If many observations make its variance, the tails are those of t. Else they are those of the
-    limits, and p-values of no difference are by ``flips`` of signs where they are given.
+    limits, but the one beyond 0 is by ``flips`` of signs where they are given, as is the p-value.
     """
     value, (error, freedom) = limits.value, moments.spread
     error = error if error > NO_VARIATION else 0.0  # but for rounding
@@ -150,12 +150,13 @@ def contrast_of_limits(
     if hypothesis.margin > 0:
         contrast = contrast._replace(p_value=hypothesis.p_value_of_tail(value, of_limits.tail))
     if flips is not None:
-        two_sided = p_value_of_flips(flips, 0, 2 * contrast.tail(0.0))
-        contrast = contrast._replace(two_sided_p_value=two_sided)
+        tail = contrast.tail
         if hypothesis.margin == 0:
-            of_tail = hypothesis.p_value_of_tail(value, contrast.tail)
+            of_tail = hypothesis.p_value_of_tail(value, tail)
             p_value = p_value_of_flips(flips, hypothesis.sign, of_tail)
             contrast = contrast._replace(p_value=p_value)
+        beyond = p_value_of_flips(flips, 0, 2 * tail(0.0)) / 2
+        contrast = contrast._replace(tail=lambda x: tail(x) if x != 0 else beyond)
     return contrast
 
 

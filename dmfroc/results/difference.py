@@ -40,7 +40,8 @@ class Difference(Valued):
         ``simultaneous=True`` by the distribution of the largest of all statistics.
     probability_better : float
         Probability that the first is truly better (where the measure is an error, smaller); 1/2
-        if nothing speaks for either.
+        if nothing speaks for either. Of a jackknife, half of the two-sided p-value is that of the
+        worse one; of draws, their share.
     probability_equivalent : float
         Probability that the two differ by no more than the region of practical equivalence.
     scale : {"difference", "ratio"}

@@ -858,3 +858,22 @@ def test_differences_with_one_classifier_are_adjusted_for_these_alone():
         compare(y, scores, measures="hand_till", simultaneous=True).against("m2")
     with pytest.raises(TypeError, match=r"\.against\(.name.\) of the result adjusts"):
         compare(y, scores, reference="m2")
+
+
+@pytest.mark.filterwarnings("ignore:if the scores are logits")
+@pytest.mark.parametrize("seed", [10, 23])
+def test_probabilities_of_a_comparison_are_those_of_its_p_values(seed):
+    """Also where few rows determine a difference: versions of one classifier that hardly differ."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(5, size=300)
+    scores = rng.normal(size=(300, 5)) + 2 * np.eye(5)[y]
+    versions = {
+        f"version {i}": scores + 0.01 * i * rng.exponential(size=(300, 5)) ** 2 for i in range(3)
+    }
+    found = compare(y, versions, measures="hand_till")
+    for d in found.differences:
+        half = d.p_value / 2
+        assert d.probability_better == pytest.approx(1 - half if d.value > 0 else half)
+        orders = found.order_probabilities.items()
+        of_orders = sum(p for x, p in orders if x.index(d.first) < x.index(d.second))
+        assert d.probability_better == pytest.approx(of_orders, abs=0.03)
