@@ -190,7 +190,7 @@ DECISIONS = {
 
 # Curves, and what is read from them
 
-OF_TWO = [name for name in curves.__all__ if name.endswith("_curve") and name != "decision_curve"]
+OF_TWO = [name for name in curves.__all__ if name.endswith("_curve")]
 CURVES = {
     **{
         f"curve/{name}": lambda name=name: [
@@ -199,8 +199,10 @@ CURVES = {
         for name in OF_TWO
     },
     "curve/decision_curve": lambda: [
-        curves.decision_curve(Y, P, thresholds=[0.1, 0.3], sample_weight=WEIGHTS, groups=GROUPS),
-        curves.decision_curve(NAMED, SCORES, thresholds=[0.2, 0.4], stratify=True, level=0.8),
+        applications.decision_curve(
+            Y, P, thresholds=[0.1, 0.3], sample_weight=WEIGHTS, groups=GROUPS
+        ),
+        applications.decision_curve(NAMED, SCORES, thresholds=[0.2, 0.4], stratify=True, level=0.8),
     ],
     "curve/operating_points": lambda: [
         curves.operating_points(Y, P, sample_weight=weight) for weight in (None, WEIGHTS)

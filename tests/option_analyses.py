@@ -521,9 +521,9 @@ OTHERS = [
         },
     ),
     (
-        "curves.decision_curve",
+        "applications.decision_curve",
         "arrays",
-        lambda c: dmfroc.curves.decision_curve(**c),
+        lambda c: dmfroc.applications.decision_curve(**c),
         ARRAYS | {"thresholds": [0.35, 0.5]},
         ("labels", "sample_weight", "frequency_weight", "pos_label", "stratify", "groups"),
         {

@@ -100,7 +100,7 @@ RETURNS = {
     "RandomizedThreshold": lambda: dmfroc.applications.randomized_threshold(TWO, P, fpr=0.13),
     "ClassWeights": lambda: dmfroc.applications.select_class_weights(Y, SCORES),
     "choose_threshold": lambda: dmfroc.applications.choose_threshold(Y, SCORES, n_draws=100),
-    "decision_curve": lambda: dmfroc.curves.decision_curve(Y, SCORES, thresholds=[0.2, 0.5]),
+    "decision_curve": lambda: dmfroc.applications.decision_curve(Y, SCORES, thresholds=[0.2, 0.5]),
     "NestedCrossValidation": nested,
     "ContingencyTable": lambda: TABLE,
     "TestResult": lambda: dmfroc.applications.chi_squared_test(TABLE),

@@ -4,10 +4,14 @@ from .calibration import calibration_tests as calibration_tests
 from .class_weights import ClassWeights as ClassWeights
 from .class_weights import majority_costs as majority_costs
 from .class_weights import select_class_weights as select_class_weights
+from .covariance_of_pairs import pair_covariance as pair_covariance
 from .curve_choices import expected_profits as expected_profits
 from .curve_choices import operating_conditions as operating_conditions
 from .curve_choices import pareto_points as pareto_points
 from .curve_choices import repair_concavities as repair_concavities
+from .decision_curves import DecisionCurve as DecisionCurve
+from .decision_curves import decision_curve as decision_curve
+from .decision_display import DecisionDisplay as DecisionDisplay
 from .gain_tables import Interpolation as Interpolation
 from .gain_tables import SameF as SameF
 from .gain_tables import f_gain as f_gain
@@ -37,7 +41,6 @@ from .model_selection import nested_cross_validation as nested_cross_validation
 from .model_selection import scorers as scorers
 from .moses import MosesLittenbergROC as MosesLittenbergROC
 from .moses import moses_littenberg_roc as moses_littenberg_roc
-from .pair_covariance import pair_covariance as pair_covariance
 from .planning import Plan as Plan
 from .planning import plan as plan
 from .pooling import PooledSites as PooledSites

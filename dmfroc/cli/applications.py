@@ -7,6 +7,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+# By kind of chart
+DISPLAYS = {"decision": "DecisionDisplay"}
+
 
 def application(name: str) -> Any:
     """Return a public function of the applications, or what reads the rules of a gate."""

@@ -462,10 +462,8 @@ def decision(file: Path, plot: Path | None, thresholds: Sequence[float], **optio
 
     Prints the net benefit beside those of treating all and none; --plot draws the curves.
     """
-    from dmfroc.analyses.decision_curve import decision_curve
-
     options["thresholds"] = sorted({*thresholds}) or None
-    _show_of_one(file, decision_curve, options, plot)
+    _show_of_one(file, application("decision_curve"), options, plot)
 
 
 def _show_of_one(

@@ -22,7 +22,7 @@ from dmfroc._kit.files import written
 from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.version import package_version
-from dmfroc.cli.applications import application
+from dmfroc.cli.applications import DISPLAYS, application
 from dmfroc.plots._kinds import CHARTS
 from dmfroc.results.result import renderer
 from dmfroc.results.text import warning_lines
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from dmfroc.inputs.predictions import Predictions
     from dmfroc.results.result import Result
 
-KINDS = (*CHARTS, "overview")
+KINDS = (*sorted(CHARTS | DISPLAYS), "overview")
 _HULLS = ("roc", "prg")
 
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
@@ -306,9 +306,9 @@ class Picture:
         else:
             figure = _new_figure()
             options = {"plot_hull": True} if kind in _HULLS and predictions.n_classes == 2 else {}
-            getattr(plots, CHARTS[kind]).from_predictions(
-                predictions, ax=figure.add_subplot(), **options
-            )
+            name = DISPLAYS.get(kind)
+            display = application(name) if name else getattr(plots, CHARTS[kind])
+            display.from_predictions(predictions, ax=figure.add_subplot(), **options)
         self.save(figure)
 
     def save(self, figure: Figure) -> None:

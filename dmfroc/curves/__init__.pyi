@@ -1,5 +1,3 @@
-from ..analyses.decision_curve import DecisionCurve as DecisionCurve
-from ..analyses.decision_curve import decision_curve as decision_curve
 from .calibration import CalibrationCurve as CalibrationCurve
 from .calibration import calibration_curve as calibration_curve
 from .calibration import isotonic_calibration_curve as isotonic_calibration_curve

@@ -56,6 +56,9 @@ from .._kit.options import (
     flag as flag,
 )
 from .._kit.options import (
+    function_of as function_of,
+)
+from .._kit.options import (
     generator_of as generator_of,
 )
 from .._kit.options import (
@@ -86,6 +89,9 @@ from .._kit.options import (
     proportion as proportion,
 )
 from .._kit.options import (
+    refuse as refuse,
+)
+from .._kit.options import (
     seed_of as seed_of,
 )
 from .._kit.progress import (
@@ -108,6 +114,9 @@ from .._kit.text import (
 )
 from .._kit.threads import (
     interruptible as interruptible,
+)
+from .._kit.threads import (
+    one_blas_thread as one_blas_thread,
 )
 from .._kit.threads import (
     parallel_map as parallel_map,
@@ -144,6 +153,21 @@ from ..analyses.joint_evidence import (
 )
 from ..analyses.joint_evidence import (
     joint_of_rows as joint_of_rows,
+)
+from ..analyses.leads import (
+    lead_at as lead_at,
+)
+from ..analyses.leads import (
+    ranges_above_zero as ranges_above_zero,
+)
+from ..analyses.leads import (
+    ranges_text as ranges_text,
+)
+from ..analyses.leads import (
+    share_of as share_of,
+)
+from ..analyses.leads import (
+    simultaneous_ends as simultaneous_ends,
 )
 from ..bayes.models import (
     log_likelihood_of_bins as log_likelihood_of_bins,
@@ -211,6 +235,9 @@ from ..inference.combined import (
 from ..inference.combined import (
     joint_combined as joint_combined,
 )
+from ..inference.design import (
+    stated as stated,
+)
 from ..inference.evidence import (
     Facts as Facts,
 )
@@ -240,6 +267,9 @@ from ..inference.hypothesis import (
 )
 from ..inference.hypothesis import (
     contrast_of_intervals as contrast_of_intervals,
+)
+from ..inference.hypothesis import (
+    contrast_of_limits as contrast_of_limits,
 )
 from ..inference.independent import (
     contrasts_of_intervals as contrasts_of_intervals,
@@ -472,6 +502,9 @@ from ..inputs.rows import (
 from ..inputs.rows import (
     order_of_ids as order_of_ids,
 )
+from ..inputs.score_doubts import (
+    labels_message as labels_message,
+)
 from ..inputs.scores import (
     by_label as by_label,
 )
@@ -512,7 +545,16 @@ from ..measures.statistics.forecasts import (
     probabilities_of as probabilities_of,
 )
 from ..multiclass.band import (
+    BandKind as BandKind,
+)
+from ..multiclass.band import (
     CurveBand as CurveBand,
+)
+from ..multiclass.band import (
+    check_kind as check_kind,
+)
+from ..plots._style import (
+    BASELINE_ID as BASELINE_ID,
 )
 from ..plots._style import (
     COLORS as COLORS,
@@ -521,7 +563,16 @@ from ..plots._style import (
     CURVE_ID as CURVE_ID,
 )
 from ..plots._style import (
+    ClassifierDisplay as ClassifierDisplay,
+)
+from ..plots._style import (
     Display as Display,
+)
+from ..plots._style import (
+    checked_name as checked_name,
+)
+from ..plots._style import (
+    curves_by_label as curves_by_label,
 )
 from ..plots._style import (
     draw_band as draw_band,
@@ -530,7 +581,13 @@ from ..plots._style import (
     draw_legend as draw_legend,
 )
 from ..plots._style import (
+    legend_entries as legend_entries,
+)
+from ..plots._style import (
     style_of as style_of,
+)
+from ..plots._style import (
+    styles_of as styles_of,
 )
 from ..plots.forest import (
     ForestRow as ForestRow,
@@ -618,6 +675,9 @@ from ..results.table import (
 )
 from ..results.table import (
     rounded as rounded,
+)
+from ..results.table import (
+    spread as spread,
 )
 from ..results.text import (
     common as common,

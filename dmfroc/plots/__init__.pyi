@@ -17,7 +17,6 @@ from .curves import PrecisionRecallDisplay as PrecisionRecallDisplay
 from .curves import PRGDisplay as PRGDisplay
 from .curves import ReciprocalPrecisionRecallDisplay as ReciprocalPrecisionRecallDisplay
 from .curves import ROCDisplay as ROCDisplay
-from .decision import DecisionDisplay as DecisionDisplay
 from .multiclass_roc import MulticlassROCDisplay as MulticlassROCDisplay
 from .pairs import PairwiseAUCDisplay as PairwiseAUCDisplay
 from .reliability import ReliabilityDisplay as ReliabilityDisplay

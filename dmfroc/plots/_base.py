@@ -27,8 +27,8 @@ from dmfroc.plots._style import (
     GUIDE_ID,
     ChartStyle,
     ClassifierDisplay,
-    by_label,
     checked_name,
+    curves_by_label,
     draw_band,
     draw_legend,
     legend_entries,
@@ -100,7 +100,7 @@ class CurveDisplay(ClassifierDisplay):
     def __init__(
         self, curves: Curve | Mapping[Hashable, Curve], *, name: str | None = None
     ) -> None:
-        self.curves: dict[Hashable, Any] = by_label(curves, Curve)
+        self.curves: dict[Hashable, Any] = curves_by_label(curves, Curve)
         self.bands: dict[Hashable, CurveBand] = {}
         self.name = checked_name(name)
 

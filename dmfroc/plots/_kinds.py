@@ -8,7 +8,6 @@ CHARTS = {
     "bprd": "BPRDDisplay",
     "calibration": "CalibrationDisplay",
     "cost": "CostDisplay",
-    "decision": "DecisionDisplay",
     "delta-pn": "DeltaPNDisplay",
     "det": "DETDisplay",
     "gains": "CumulativeGainsDisplay",

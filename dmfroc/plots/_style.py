@@ -219,7 +219,7 @@ class ClassifierDisplay(Display):
         return cls.from_predictions(y, scores, labels=estimator.classes_, **options)
 
 
-def by_label[T](curves: Any, kind: type[T], key: str = "label") -> dict[Hashable, T]:
+def curves_by_label[T](curves: Any, kind: type[T], key: str = "label") -> dict[Hashable, T]:
     """Return one curve by its label, or the curves of a dict."""
     if isinstance(curves, kind):
         return {getattr(curves, key, "classifier"): curves}

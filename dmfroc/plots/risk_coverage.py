@@ -13,7 +13,7 @@ from dmfroc.plots._style import (
     BASELINE_ID,
     CURVE_ID,
     ClassifierDisplay,
-    by_label,
+    curves_by_label,
     draw_band,
     draw_legend,
     style_of,
@@ -50,7 +50,7 @@ class RiskCoverageDisplay(ClassifierDisplay):
     bands_: dict[str, PolyCollection]
 
     def __init__(self, curves: RiskCoverageCurve | Mapping[str, RiskCoverageCurve]) -> None:
-        self.curves: dict[Any, RiskCoverageCurve] = by_label(curves, RiskCoverageCurve)
+        self.curves: dict[Any, RiskCoverageCurve] = curves_by_label(curves, RiskCoverageCurve)
 
     @classmethod
     def from_predictions(

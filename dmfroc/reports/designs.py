@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dmfroc.analyses.catalogue import MEASURES
-from dmfroc.analyses.decision_curve import DecisionCurve
 from dmfroc.analyses.evaluation import Evaluation
 from dmfroc.analyses.horizons import HorizonCurves
 from dmfroc.analyses.subgroups import SubgroupComparison
@@ -228,15 +227,6 @@ def result_verdict(result: Result) -> list[str]:
             of_each = {name: result_verdict(one) for name, one in result.items()}
             first = [f"{name}: {x}" for name, found in of_each.items() for x in found[:1]]
             return [*first, *result.head()]
-        case DecisionCurve():
-            ranges = result.better_text()
-            return [
-                f"At thresholds {ranges}, deciding by the score is better than treating everybody "
-                f"and than treating nobody ({100 * result.level:g} %, all at once)."
-                if ranges
-                else "The data show no threshold at which deciding by the score is better than "
-                "treating everybody and than treating nobody."
-            ]
     return [as_sentence(x) for x in result.verdict_text()]
 
 

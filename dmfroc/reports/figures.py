@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import divide
-from dmfroc.analyses.decision_curve import drawn_curve
+from dmfroc.analyses.leads import drawn_curve
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC

@@ -10,8 +10,7 @@ from scipy.optimize import brentq
 
 import dmfroc
 from dmfroc.analyses.evidence import METHODS, evidence_of
-from dmfroc.applications import choose_threshold
-from dmfroc.curves import decision_curve
+from dmfroc.applications import choose_threshold, decision_curve
 from dmfroc.inference.evidence import facts_of
 from dmfroc.inference.options import Options
 from dmfroc.measures import MEASURES

@@ -94,7 +94,7 @@ def of_population(d):
 
 def of_curve(d):
     costs = {"costs": lambda t: d.matrix([[0, t / (1 - t)], [1, 0]]), "thresholds": [0.1, 0.6]}
-    return [*np.ravel(curves.decision_curve(d.predictions, **costs).difference)]
+    return [*np.ravel(applications.decision_curve(d.predictions, **costs).difference)]
 
 
 def of_weights(d, **options):
@@ -131,7 +131,7 @@ IN_ORDER = {
         "precision", population=dmfroc.Importance(X, X_OF_TARGET)
     ),
     "applications.choose_threshold population": of_choice,
-    "curves.decision_curve costs": of_curve,
+    "applications.decision_curve costs": of_curve,
     "applications.select_class_weights cost_matrix": (
         lambda d: of_weights(d, cost_matrix=d.matrix(COSTS))
     ),
@@ -269,7 +269,7 @@ def test_one_probability_in_all_functions():
             p, applications.choose_threshold(Y, p, n_draws=100, **first(p)).curve[0]
         ),
         # Thresholds of the given score rise as those of the probability fall
-        lambda p, q: curves.decision_curve(Y, p, **first(p)).benefit.value[:: 2 * p.ndim - 3],
+        lambda p, q: applications.decision_curve(Y, p, **first(p)).benefit.value[:: 2 * p.ndim - 3],
         lambda p, q: curves.calibration_curve(Y, p, **first(p)).y,
         lambda p, q: on_scale(p, curves.roc_curve(Y, p, multi_class="ovr")[0].points.thresholds),
         lambda p, q: applications.operating_point(Y, p, 0.5, **first(p)).tpr,
@@ -383,8 +383,8 @@ def test_small_scores_speak_for_the_class_without_being_negated(small, positive)
 
 def test_probabilities_of_the_other_class_have_one_scale():
     small, at = 1 - P, [0.3, 0.6]
-    found = curves.decision_curve(Y, small, thresholds=at, **AT_MOST)
-    expected = curves.decision_curve(Y, P, thresholds=[1 - x for x in at[::-1]])
+    found = applications.decision_curve(Y, small, thresholds=at, **AT_MOST)
+    expected = applications.decision_curve(Y, P, thresholds=[1 - x for x in at[::-1]])
     np.testing.assert_allclose(found.benefit.value[::-1], expected.benefit.value, atol=1e-12)
     assert "if the score is at most the threshold" in str(found)
     assert json.loads(found.to_json())["direction"] == "<="
@@ -511,7 +511,7 @@ def test_baselines_treat_the_positive_class(positive):
     assert values["treat all"] == pytest.approx(treated, abs=1e-12)
     assert values["none"] == 0
     assert values["zero"] == pytest.approx(treated if positive == 0 else 0, abs=1e-12)
-    curve = curves.decision_curve(Y, P, thresholds=[0.2], pos_label=positive).baselines
+    curve = applications.decision_curve(Y, P, thresholds=[0.2], pos_label=positive).baselines
     assert curve["treat all"][0] == pytest.approx(treated, abs=1e-12)
     recall = compare(Y, scores, measures="recall", pos_label=positive).estimates
     assert (recall["treat all"].value, recall["none"].value) == (1, 0)

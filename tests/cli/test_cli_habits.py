@@ -107,7 +107,7 @@ def test_a_column_that_looks_like_folds_is_named(file):
                 Y, P, by="cost", cost_fp=1.0, cost_fn=5.0, n_draws=200
             ),
         ),
-        ("decision", (), lambda: dmfroc.curves.decision_curve(Y, P)),
+        ("decision", (), lambda: dmfroc.applications.decision_curve(Y, P)),
     ],
 )
 def test_calibration_thresholds_and_decisions(file, tmp_path, command, options, analysis):
@@ -123,7 +123,7 @@ def test_calibration_thresholds_and_decisions(file, tmp_path, command, options, 
 def test_groups_of_a_decision_curve(file):
     FRAME.assign(patient=np.arange(120) // 4).to_csv(file, index=False)
     found = run("decision", file, *OF_FILE, "--groups", "patient", "--json").stdout
-    expected = dmfroc.curves.decision_curve(Y, P, groups=np.arange(120) // 4)
+    expected = dmfroc.applications.decision_curve(Y, P, groups=np.arange(120) // 4)
     assert json.loads(found)["thresholds"] == json.loads(expected.to_json())["thresholds"]
 
 
@@ -132,7 +132,7 @@ def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     y = np.array(list("abc"))[np.arange(120) % 3]
     frame.assign(y=y).to_csv(file, index=False)
     found = pd.read_csv(io.StringIO(run("decision", file, "--label", "y", "--csv").stdout))
-    expected = dmfroc.curves.decision_curve(y, frame[["a", "b", "c"]])
+    expected = dmfroc.applications.decision_curve(y, frame[["a", "b", "c"]])
     assert list(found["label"].unique()) == ["a", "b", "c"]
     np.testing.assert_allclose(found.iloc[:, -12:], expected.to_pandas().iloc[:, -12:], rtol=1e-9)
     told = run("decision", file, "--label", "y", "--plot", tmp_path / "x.png", code=2).stderr
@@ -149,7 +149,7 @@ def test_standard_input_is_a_file(file):
 
 def test_pipes_have_all_rows_of_a_table(file):
     lines = run("decision", file, *OF_FILE).stdout.splitlines()
-    curve = dmfroc.curves.decision_curve(Y, P).to_pandas()
+    curve = dmfroc.applications.decision_curve(Y, P).to_pandas()
     assert sum(line.lstrip().startswith(("0.", "1.")) for line in lines) >= len(curve) > 50
 
 
@@ -173,7 +173,7 @@ def test_outcomes_at_a_horizon(tmp_path, command, more):
     options = (*OF_FILE, "--time", "t", "--horizon", "5", *more, "--json")
     found = json.loads(run(command, str(file), *options).stdout)
     analysis = {
-        "decision": dmfroc.curves.decision_curve,
+        "decision": dmfroc.applications.decision_curve,
         "threshold": dmfroc.applications.choose_threshold,
     }
     read = dmfroc.Predictions.from_arrays(Y, P)
@@ -491,7 +491,7 @@ def test_patterns_of_models_name_them(form, tmp_path):
 
 def test_thresholds_of_a_decision_are_chosen(file):
     found = run("decision", file, *OF_FILE, "--threshold", ".2,.1", "--csv")
-    expected = dmfroc.curves.decision_curve(Y, P, thresholds=[0.1, 0.2]).to_pandas()
+    expected = dmfroc.applications.decision_curve(Y, P, thresholds=[0.1, 0.2]).to_pandas()
     pd.testing.assert_frame_equal(pd.read_csv(io.StringIO(found.stdout)), expected, rtol=1e-9)
     assert (
         "No such option '--threshold'"

@@ -275,7 +275,7 @@ def drawing(found, *, slowly):
     names = [*RESULTS, *SLOW_RESULTS] if slowly else RESULTS
     results = [found[name](**base(name, found[name])) for name in names]
     results += [dmfroc.applications.choose_threshold(B, P, n_draws=100)]
-    results += [dmfroc.curves.decision_curve(B, P)]
+    results += [dmfroc.applications.decision_curve(B, P)]
     results += [dmfroc.applications.confidence_sequence(ACCUMULATOR, "hand_till")]
     shown += [*results, *(result.plot() for result in results)]
     plt.close("all")

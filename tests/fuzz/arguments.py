@@ -418,8 +418,8 @@ def decided(rng):
     if rng.random() < 0.3:
         share = round(float(rng.uniform(0.1, 0.8)), 2)
         prevalence = {"prevalence": share}
-    found = dmfroc.curves.decision_curve(rows.y, rows.scores(), thresholds=thresholds, **options,
-                                         **prevalence)  # fmt: skip
+    at = {"thresholds": thresholds, **prevalence}
+    found = dmfroc.applications.decision_curve(rows.y, rows.scores(), **options, **at)
     for place, t in enumerate(thresholds):
         tpr, fpr = oracles.rates(s >= t, is_positive, w)
         expected = share * tpr - (1 - share) * fpr * t / (1 - t)

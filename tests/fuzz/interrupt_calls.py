@@ -92,7 +92,8 @@ CALLS = {
     "multilabel": "while True: dmfroc.applications.multilabel(right, s[:, :2])",
     "calibration tests": "dmfroc.applications.calibration_tests(y, "
     "np.exp(s) / np.exp(s).sum(axis=1, keepdims=True), n_draws=1_000_000)",
-    "decision curve": "while True: dmfroc.curves.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
+    "decision curve": "while True: "
+    "dmfroc.applications.decision_curve(y > 0, 1 / (1 + np.exp(-s[:, 1])))",
     "chosen threshold": "dmfroc.applications.choose_threshold(y > 0, s[:, 1], n_draws=1_000_000)",
     "other class shares": "while True: dmfroc.evaluate(y, s, population=[.1, .2, .3, .4])",
     "confidence sequence": "a = dmfroc.counted.Accumulator(range(4))\n    while True:\n"

@@ -360,7 +360,7 @@ CASES = {
         (TypeError, "labels must be a list"),
     ),
     "costs that depend on nothing": (
-        lambda: dmfroc.curves.decision_curve(B, P, costs=lambda: 0),
+        lambda: dmfroc.applications.decision_curve(B, P, costs=lambda: 0),
         (TypeError, "costs must be a function of a threshold: too many positional"),
     ),
     "a number as the name of a classifier": (

@@ -11,9 +11,8 @@ from option_names import option_names
 
 import dmfroc
 from dmfroc._kit.text import on_one_line
-from dmfroc.applications import choose_threshold
+from dmfroc.applications import choose_threshold, decision_curve
 from dmfroc.cli.commands import app
-from dmfroc.curves import decision_curve
 from dmfroc.results.text import facts
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -303,7 +303,7 @@ def test_thresholds_of_rare_events_have_significant_digits(cases_directory):
     low, high = found.threshold.interval
     assert re.search(r"threshold +2\.36e-05 +2\.09e-05 +4\.31e-05", str(found))
     assert (f"{low:.3g}", f"{high:.3g}") == ("2.09e-05", "4.31e-05")
-    curve = dmfroc.curves.decision_curve(data["fraud"], data["p"], thresholds=[1e-5, 3.25e-5])
+    curve = dmfroc.applications.decision_curve(data["fraud"], data["p"], thresholds=[1e-5, 3.25e-5])
     assert "3.25e-05" in str(curve)
 
 

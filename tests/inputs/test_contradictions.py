@@ -195,7 +195,7 @@ NOTED = {
     ),
     "plan": lambda: dmfroc.applications.plan(PAIR, SMALL, measure="hand_till", half_width=0.05),
     "threshold": lambda: dmfroc.applications.choose_threshold(PAIR, SMALL, n_draws=100),
-    "decision": lambda: dmfroc.curves.decision_curve(PAIR, 1 / (1 + np.exp(-SMALL))),
+    "decision": lambda: dmfroc.applications.decision_curve(PAIR, 1 / (1 + np.exp(-SMALL))),
     "calibration": lambda: dmfroc.applications.calibration_tests(
         CODES, IMPOSSIBLE[:, [1, 0, 2]], n_draws=99
     ),
@@ -297,7 +297,7 @@ def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
     ("y", "function"),
     [
         (OF_TWO, dmfroc.applications.choose_threshold),
-        (OF_TWO, dmfroc.curves.decision_curve),
+        (OF_TWO, dmfroc.applications.decision_curve),
         (OF_TWO, dmfroc.curves.roc_curve),
     ],
 )

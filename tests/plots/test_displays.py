@@ -16,7 +16,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 import dmfroc
-from dmfroc import curves, plots
+from dmfroc import applications, curves, plots
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._style import COLORS
 
@@ -29,7 +29,7 @@ MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 OTHERS = {
     *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
-    *("DecisionDisplay", "ReliabilityDisplay", "RiskCoverageDisplay"),
+    *("ReliabilityDisplay", "RiskCoverageDisplay"),
     "HorizonDisplay",
 }
 DISPLAYS = {
@@ -744,7 +744,7 @@ CLASSIFIER_DISPLAYS = ["ROC", "DET", "Calibration", "Reliability", "Decision", "
 
 @pytest.mark.parametrize("name", CLASSIFIER_DISPLAYS)
 def test_displays_take_the_same_options_and_refuse_others_in_words(ax, name):
-    kind = getattr(plots, f"{name}Display")
+    kind = getattr(applications if name == "Decision" else plots, f"{name}Display")
     given = {"name": "forest", "curve_kwargs": {"lw": 3}, "color": "red", "label": "own", "ax": ax}
     display = kind.from_predictions(TRUE, PROBABILITY, **given)
     [line] = display.lines_.values()

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from dmfroc import Predictions, curves, estimate, multiclass_roc, plots
+from dmfroc import Predictions, applications, curves, estimate, multiclass_roc, plots
 from dmfroc.plots import MulticlassROCDisplay
 from dmfroc.results import Estimate
 
@@ -421,7 +421,7 @@ def test_from_cv_results_is_the_mean_over_folds():
 
 
 @pytest.mark.parametrize(
-    "display", [plots.ReliabilityDisplay, plots.DecisionDisplay, plots.RiskCoverageDisplay]
+    "display", [plots.ReliabilityDisplay, applications.DecisionDisplay, plots.RiskCoverageDisplay]
 )
 def test_every_display_of_scores_takes_an_estimator(display):
     model = GaussianNB().fit(FEATURES, CLASSES)

@@ -169,7 +169,7 @@ def test_results_that_have_a_chart_show_it():
     sites = {str(i): dmfroc.evaluate(y[i::6], p[i::6], measures=["brier_score"]) for i in range(6)}
     pooled = applications.pool(sites)
     ranks = dmfroc.compare(y, {"a": p, "b": 1 - p, "c": p**2}, labels=["well", "ill"]).ranks()
-    for result in (pooled, ranks, dmfroc.curves.decision_curve(y, p, labels=["well", "ill"])):
+    for result in (pooled, ranks, dmfroc.applications.decision_curve(y, p, labels=["well", "ill"])):
         page = result.to_html()
         assert page.count('<img src="data:image/png;base64,') == 1
         heading, _ = first_lines(page)

@@ -10,7 +10,7 @@ import pytest
 from pages import page_parts
 
 import dmfroc
-from dmfroc.curves import decision_curve
+from dmfroc.applications import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.forest import ForestRow

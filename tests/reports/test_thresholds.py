@@ -6,7 +6,7 @@ from pages import page_parts
 from scipy.stats import binomtest
 
 import dmfroc
-from dmfroc.curves import decision_curve
+from dmfroc.applications import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.reports import page

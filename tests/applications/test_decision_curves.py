@@ -6,11 +6,10 @@ import pytest
 from scipy.special import expit
 
 from dmfroc import Predictions, estimate
-from dmfroc.analyses.decision_curve import drawn_curve
-from dmfroc.curves import decision_curve
+from dmfroc.analyses.leads import drawn_curve
+from dmfroc.applications import DecisionDisplay, decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.measures import expected_utility, net_benefit
-from dmfroc.plots import DecisionDisplay
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=400) - 1

@@ -9,34 +9,41 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from dmfroc._kit.arrays import PerThreshold
-from dmfroc._kit.options import function_of, numbers, refuse
-from dmfroc._kit.text import printable
-from dmfroc._kit.threads import one_blas_thread
-from dmfroc.inference.censoring import predictions_at
-from dmfroc.inference.design import stated
-from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
-from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
-from dmfroc.inference.influences import NO_VARIATION
-from dmfroc.inference.limits import Interval
-from dmfroc.inference.options import DEFAULT_LEVEL, Options
-from dmfroc.inference.simultaneous import largest_statistic
-from dmfroc.inference.units import Sample
-from dmfroc.inputs.columns import Direction
-from dmfroc.inputs.horizon import FollowUp
-from dmfroc.inputs.score_doubts import labels_message
-from dmfroc.measures.benefits import (
-    checked_costs,
-    expected_utility,
-    interventions_avoided,
-    net_benefit,
+from dmfroc import FollowUp
+from dmfroc.extend import (
+    DEFAULT_LEVEL,
+    Column,
+    Direction,
+    FactsInMemory,
+    Hypothesis,
+    Interval,
+    Options,
+    PerThreshold,
+    Result,
+    Sample,
+    Table,
+    contrast_of_limits,
+    facts_in,
+    function_of,
+    labels_message,
+    lead_at,
+    no_probabilities,
+    numbers,
+    one_blas_thread,
+    predictions_at,
+    printable,
+    ranges_above_zero,
+    ranges_text,
+    refuse,
+    share_of,
+    simultaneous_ends,
+    spread,
+    stated,
 )
-from dmfroc.measures.statistics.forecasts import is_positive, no_probabilities
-from dmfroc.results.result import Result, ResultsByName
-from dmfroc.results.table import Column, Table, spread
+from dmfroc.measures import expected_utility, net_benefit
+from dmfroc.results import ResultsByName
 
 _THRESHOLDS, _N_PRINTED = np.arange(1, 100) / 100, 20
-_SEED = 0
 _GREATER = Hypothesis("greater")
 
 
@@ -91,6 +98,7 @@ class DecisionCurve(Result):
         What of the design changes the meaning of the values.
     """
 
+    drawn_by = "dmfroc.applications.decision_display"
     main_table: ClassVar[str] = "thresholds"
     json_names: ClassVar[tuple[str, ...]] = ("level", "direction")
 
@@ -119,11 +127,11 @@ class DecisionCurve(Result):
             The first and the last threshold of each range.
         """
         low = self.difference.simultaneous_low if simultaneous else self.difference.low
-        return _ranges_above_zero(self.thresholds, low)
+        return ranges_above_zero(self.thresholds, low)
 
     def better_text(self) -> str:
         """Return the ranges in which the classifier is better than both baselines, in words."""
-        return _ranges_text(self.better_range())
+        return ranges_text(self.better_range())
 
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
@@ -152,6 +160,18 @@ class DecisionCurve(Result):
     def question_text(self) -> str:
         """Return the heading of a report without a title."""
         return "At which thresholds is it of use to decide by the score?"
+
+    def verdict_text(self) -> list[str]:
+        """Return at which thresholds deciding by the score is shown to be of use."""
+        if not (ranges := self.better_text()):
+            return [
+                "The data show no threshold at which deciding by the score is better than "
+                "treating everybody and than treating nobody."
+            ]
+        return [
+            f"At thresholds {ranges}, deciding by the score is better than treating everybody "
+            f"and than treating nobody ({100 * self.level:g} %, all at once)."
+        ]
 
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how certain that is."""
@@ -268,45 +288,12 @@ def decision_curve(
     for label in classes:
         first = net_benefit(float(risks[0]), prevalence, label)
         refuse(first.name, first.obstacle(predictions))
-        share = _share_of(sample, prevalence, label)
+        share = share_of(sample, prevalence, label)
         points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
         found = _curve(points, at, label, options)
         known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
         curves[label] = replace(found, direction=side, **known)
     return ResultsByName(curves) if len(classes) > 1 else curves[classes[0]]
-
-
-class DrawnCurve(NamedTuple):
-    """The share of a class, net benefits at each threshold, and where there is a lead."""
-
-    share: float
-    benefit: PerThreshold
-    of_all: PerThreshold
-    better_text: str
-
-
-def drawn_curve(
-    sample: Sample, thresholds: PerThreshold, label: Hashable, level: float
-) -> DrawnCurve:
-    """Return what a chart without bands needs, in a third of the time of a `decision_curve`."""
-    share = _share_of(sample, None, label)
-    leads = [_lead_at(sample, float(t), None, label, share) for t in thresholds]
-    low, _ = _simultaneous_ends([(facts, factor) for facts, factor, _ in leads], level)
-    return DrawnCurve(
-        share,
-        np.array([max(of_all, 0.0) + factor * x.value for x, factor, of_all in leads]),
-        np.array([of_all for *_, of_all in leads]),
-        _ranges_text(_ranges_above_zero(thresholds, low)),
-    )
-
-
-def _ranges_above_zero(thresholds: PerThreshold, low: PerThreshold) -> list[tuple[float, float]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], (low > 0).astype(int), [0]])))
-    return [(float(thresholds[a]), float(thresholds[b - 1])) for a, b in edges.reshape(-1, 2)]
-
-
-def _ranges_text(ranges: list[tuple[float, float]]) -> str:
-    return ", ".join(f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in ranges)
 
 
 class _Point(NamedTuple):
@@ -321,28 +308,10 @@ class _Point(NamedTuple):
     baselines: dict[str, float]
 
 
-def _share_of(sample: Sample, prevalence: float | None, label: Hashable) -> float:
-    """Return the share of a class where decisions are made, by default that in the sample."""
-    if prevalence is not None:
-        return prevalence
-    is_class = is_positive(sample.predictions, label)
-    return float(np.average(is_class, weights=sample.predictions.sample_weight))
-
-
-def _lead_at(
-    sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
-) -> tuple[FactsInMemory, float, float]:
-    """Return the lead over the better baseline, a factor of it, and the benefit of treating all."""
-    odds = t / (1 - t)
-    of_all = share - (1 - share) * odds
-    measure, factor = (interventions_avoided, odds) if of_all > 0 else (net_benefit, 1.0)
-    return facts_in(sample, measure(t, prevalence, label)), factor, of_all
-
-
 def _point_at(
     sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
 ) -> _Point:
-    lead, factor, of_all = _lead_at(sample, t, prevalence, label, share)
+    lead, factor, of_all = lead_at(sample, t, prevalence, label, share)
     benefit = facts_in(sample, net_benefit(t, prevalence, label)) if of_all > 0 else lead
     return _Point(benefit, lead, factor, {"treat all": of_all, "treat none": 0.0})
 
@@ -350,7 +319,7 @@ def _point_at(
 def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     measure, predictions = expected_utility(cost_matrix), sample.predictions
     refuse(measure.name, measure.obstacle(predictions))
-    costs, weights = np.array(checked_costs(cost_matrix)), predictions.sample_weight
+    costs, weights = np.asarray(cost_matrix, float), predictions.sample_weight
     constant = -(weights @ costs[predictions.true]) / weights.sum()
     # Costs beyond those of one decision lead to the same decisions, and their mean is the lead.
     lead = expected_utility(costs - costs[:, [int(constant.argmax())]])
@@ -394,20 +363,6 @@ def _bands(
         factors * [x.moments.standard_error for x in facts],
         factors * [x.low for x in intervals],
         factors * [x.high for x in intervals],
-        *_simultaneous_ends(scaled, level),
+        *simultaneous_ends(scaled, level),
         np.array(positive),
     )
-
-
-def _simultaneous_ends(
-    scaled: list[tuple[FactsInMemory, float]], level: float
-) -> tuple[PerThreshold, PerThreshold]:
-    """Return the ends of a band around multiples of values in the same sample."""
-    facts = [x for x, _ in scaled]
-    varies = np.array([x.moments.standard_error > NO_VARIATION for x in facts])
-    if varies.any():
-        covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
-        largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
-        level = largest.level_of_each(level)
-    ends = [(factor, x.interval_at(1 - level)) for x, factor in scaled]
-    return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])

@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
-from dmfroc._kit.text import legend_text
-from dmfroc.analyses.decision_curve import DecisionCurve, decision_curve
-from dmfroc.multiclass.band import BandKind, check_kind
-from dmfroc.plots._style import (
+from dmfroc.applications.decision_curves import DecisionCurve, decision_curve
+from dmfroc.extend import (
     BASELINE_ID,
     CURVE_ID,
+    BandKind,
     ClassifierDisplay,
-    by_label,
+    check_kind,
     checked_name,
+    curves_by_label,
     draw_band,
     draw_legend,
     legend_entries,
+    legend_text,
+    renders,
     styles_of,
 )
-from dmfroc.results.result import renders
 
 _MOST_BANDS = 3  # curves with bands; more would hide each other
 _LEAST_SHOWN = 0.35  # of the highest curve: how far below 0 baselines are drawn
@@ -61,14 +61,14 @@ class DecisionDisplay(ClassifierDisplay):
     2
     """
 
-    lines_: dict[Hashable, Line2D]
-    bands_: dict[Hashable, PolyCollection]
-    baselines_: list[Line2D]
+    lines_: dict[Hashable, Any]
+    bands_: dict[Hashable, Any]
+    baselines_: list[Any]
 
     def __init__(
         self, curves: DecisionCurve | Mapping[Hashable, DecisionCurve], *, name: str | None = None
     ) -> None:
-        self.curves: dict[Hashable, DecisionCurve] = by_label(curves, DecisionCurve)
+        self.curves: dict[Hashable, DecisionCurve] = curves_by_label(curves, DecisionCurve)
         self.name = checked_name(name)
 
     @classmethod
@@ -78,17 +78,17 @@ class DecisionDisplay(ClassifierDisplay):
         y_score: Any = None,
         *,
         name: str | None = None,
-        ax: Axes | None = None,
+        ax: Any = None,
         band: BandKind | None = "pointwise",
         difference: bool = False,
         **options: Any,
-    ) -> Self:
+    ) -> DecisionDisplay:
         """Compute the decision curves of a classifier, and draw them.
 
         Parameters
         ----------
         y_true, y_score
-            As for `dmfroc.curves.decision_curve`.
+            As for `dmfroc.applications.decision_curve`.
         name : str, optional
             Name of the classifier in the legend.
         ax : matplotlib.axes.Axes, optional
@@ -96,7 +96,7 @@ class DecisionDisplay(ClassifierDisplay):
         band, difference
             As for `plot`.
         **options
-            As for `dmfroc.curves.decision_curve`, and for `plot`.
+            As for `dmfroc.applications.decision_curve`, and for `plot`.
 
         Returns
         -------
@@ -109,13 +109,13 @@ class DecisionDisplay(ClassifierDisplay):
 
     def plot(
         self,
-        ax: Axes | None = None,
+        ax: Any = None,
         *,
         band: BandKind | None = "pointwise",
         difference: bool = False,
         plot_legend: bool = True,
         **options: Any,
-    ) -> Self:
+    ) -> DecisionDisplay:
         """Draw the curves.
 
         Parameters
@@ -200,7 +200,7 @@ class DecisionDisplay(ClassifierDisplay):
             line.set(label="treat all (thin), none (dotted)", gid=BASELINE_ID)
             self.baselines_.append(line)
 
-    def _label(self, axes: Axes, difference: bool, highest: float) -> None:
+    def _label(self, axes: Any, difference: bool, highest: float) -> None:
         is_benefit = "treat all" in next(iter(self.curves.values())).baselines
         what = "Net benefit" if is_benefit else "Expected utility"
         axes.set_xlabel("Threshold probability" if is_benefit else "Costs at")
