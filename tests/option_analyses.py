@@ -40,7 +40,7 @@ from dmfroc import measures
 COLUMNS = ("function", "input", "first", "second", "verdict", "message")
 OF_COMPARISONS = ("paired", "test", "test of a margin", "test of equivalence", "simultaneous")
 OF_ALL = [x for x in VALUES if x not in OF_COMPARISONS]
-OF_GATE = [x for x in OF_ALL if x != "per_class"]
+OF_GATE = [x for x in OF_ALL if x != "pos_label of all"]
 ARRAYS, TWO = ({"y_true": TRUE, "y_score": s} for s in (SCORES["one"], SCORES))
 
 
@@ -102,7 +102,8 @@ def against_all(c, scores=None):
 
 def place_of_positive(c):
     order = c.get("labels", ["a", "b"])
-    return order.index(c.get("pos_label", order[1]))
+    label = c.get("pos_label", order[1])
+    return order.index(label) if label in order else 1  # of a list of classes either is refused
 
 
 def one_score(c):
@@ -136,7 +137,9 @@ def of_numbers(function):
 def numbers_of_all(c):
     """Return the numbers of the baseline by its scores, which are others for each class."""
     function = of_numbers(scores_of_all)
-    return per_class_by_hand(function, c, {}) if "per_class" in c else function(c)
+    return (
+        per_class_by_hand(function, c, {}) if isinstance(c.get("pos_label"), list) else function(c)
+    )
 
 
 # One call that has to give the numbers of another: function, input, call, base, options, the other

@@ -132,7 +132,7 @@ VALUES = {
     "frequency_weight": lambda c: {"frequency_weight": 1 + np.arange(N) // 2 % 3},
     "y_pred": lambda c: {"y_pred": same_kind(c, PREDICTED["one"], PREDICTED)},
     "pos_label": lambda c: {"pos_label": "b" if "labels" in c else "a"},
-    "per_class": lambda c: {"per_class": True},
+    "pos_label of all": lambda c: {"pos_label": ["a", "b"]},
     "folds": lambda c: {"folds": FOLDS},
     "folds of the learner": lambda c: {"folds": FOLDS, "target": "learner"},
     "folds of a share": lambda c: {"folds": FOLDS, "target": "learner", "train_fraction": 0.8},
@@ -253,7 +253,7 @@ def pos_label_by_hand(run, call, found):
 def per_class_by_hand(run, call, found):
     """Take each class in turn, at a level for both at once, and adjust the p-values."""
     level = math.ceil(math.sqrt(call.get("level", 0.95)) * 1e4) / 1e4
-    plain = without(call, "per_class") | {"level": level}
+    plain = without(call, "pos_label") | {"level": level}
     parts = {label: run(plain | {"pos_label": label}) for label in ("a", "b")}
     path = "differences/0/p_value"
     if all(path in part for part in parts.values()):
@@ -560,7 +560,7 @@ BY_HAND = {
     "frequency_weight": frequency_weight_by_hand,
     "y_pred": y_pred_by_hand,
     "pos_label": pos_label_by_hand,
-    "per_class": per_class_by_hand,
+    "pos_label of all": per_class_by_hand,
     "folds": folds_by_hand,
     "folds of the learner": learner_by_hand,
     "folds of a share": learner_by_hand,
@@ -679,7 +679,7 @@ class Analysis(NamedTuple):
             return "right", ""
         for option in dict.fromkeys((first, second)):
             # Each class in turn is one call, whose other options are compared without this one
-            if "per_class" in call and option != "per_class":
+            if isinstance(call.get("pos_label"), list) and option != "pos_label of all":
                 continue
             expected = by_hand(self.by_hand[option], option, self.run, call, found)
             agree(found, expected, f"{option} by hand")

@@ -49,7 +49,6 @@ def compare(
     simultaneous: bool = False,
     labels: Any = None,
     pos_label: Any = None,
-    per_class: bool = False,
     y_pred: Any = None,
     sample_weight: Any = None,
     frequency_weight: Any = None,
@@ -105,7 +104,7 @@ def compare(
         Hard labels by name of the classifier, where they are not simply the class of the largest
         score, or where there is one score and so no such class. Without ``y_score`` they alone are
         compared.
-    pos_label, per_class, groups, stratify, folds
+    pos_label, groups, stratify, folds
         As for `estimate`.
     judge, follow_up, population
         As for `estimate`. With a judge every difference has a weight of its own, so that it is not

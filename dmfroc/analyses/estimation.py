@@ -33,7 +33,6 @@ def estimate(
     *surplus: Nothing,
     labels: Any = None,
     pos_label: Any = None,
-    per_class: bool = False,
     y_pred: Any = None,
     sample_weight: Any = None,
     frequency_weight: Any = None,
@@ -63,15 +62,14 @@ def estimate(
     labels, y_pred, sample_weight, frequency_weight
         As for `Predictions.from_arrays`. A weight says how much a row counts, not how often it
         was observed.
-    pos_label : hashable, optional
+    pos_label : hashable, or several in a list, optional
         The positive one of two classes, by default the second of the labels: recall, average
         precision and other measures of one class are about it. Of more classes it is this one
         against the rest, by its column and its hard labels. A one-dimensional score is that of
         this class, as in scikit-learn. What is given in the order of the labels, such as costs,
         keeps the order of ``labels=``, by default the sorted one.
-    per_class : bool
-        Whether to judge each class that occurs against the rest, as ``pos_label`` does. The
-        intervals hold for all classes at once, and p-values are adjusted for all by Holm's method.
+        Of several classes each is judged against the rest. Their intervals then hold for all at
+        once, and p-values are adjusted for all by Holm's method.
     folds : array-like of shape (n,), several columns, or Folds, optional
         Of cross-validated scores: the fold in which each row was held out. The value is the mean
         over the folds of the measure inside the fold, and its interval is about the mean
@@ -123,8 +121,8 @@ def estimate(
         If the value is not finite, its error and interval are NaN, with a warning. If no
         observation makes a difference, as for a perfect classifier, the interval rests on one
         observation that the sample does not show, with a warning. With several horizons
-        `HorizonCurves`, with limits that hold at each, and at all at once. With ``per_class`` a
-        dict by class.
+        `HorizonCurves`, with limits that hold at each, and at all at once. With several classes in
+        ``pos_label`` a dict by class.
 
     Raises
     ------

@@ -182,7 +182,6 @@ def evaluate(
     pair_weights: PairWeights = "equal",
     labels: Any = None,
     pos_label: Any = None,
-    per_class: bool = False,
     y_pred: Any = None,
     sample_weight: Any = None,
     frequency_weight: Any = None,
@@ -219,8 +218,7 @@ def evaluate(
         curve is that of the first such measure.
     labels, y_pred, sample_weight, frequency_weight
         As for `Predictions.from_arrays`.
-    pos_label, per_class, groups, stratify, folds, judge, follow_up, population, method, level,
-    random_state
+    pos_label, groups, stratify, folds, judge, follow_up, population, method, level, random_state
         As for `estimate`.
 
     Returns

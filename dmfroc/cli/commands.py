@@ -24,6 +24,7 @@ from dmfroc.cli.inputs import (
     Columns,
     check_either,
     classifier_names,
+    each_class,
     options_of_items,
     read_all,
     read_pair_weights,
@@ -72,6 +73,7 @@ def evaluate(
     plot: Path | None,
     receipt: Path | None,
     n_samples: int | None,
+    per_class: bool,
     **options: Any,
 ) -> None:
     """Evaluate one classifier.
@@ -93,6 +95,7 @@ def evaluate(
                 sample, units = arguments.pop("y_true"), units | arguments
             else:
                 read = sample = columns.scan(file, scheduler) if scan else columns.read(file)
+            units |= each_class(per_class, sample)
             weights = read_pair_weights(pair_weights, read)
             if target_prevalence is not None:
                 units["population"] = read_shares(target_prevalence, read)
@@ -276,8 +279,10 @@ def _comparison(
     pair_weights: Any,
     n_samples: int | None = None,
     baseline: Mapping[str, Any] = {},
+    per_class: bool = False,
     **options: Any,
 ) -> Result:
+    options |= each_class(per_class, options.get("y_true", predictions))
     if pair_weights != "equal":
         options_of = dmfroc.measures.get_measure(measure).options
         measure = dmfroc.measures.dmf_auc(**options_of | {"pair_weights": pair_weights})

@@ -383,6 +383,18 @@ def options_of_items(options: Mapping[str, Any]) -> dict[str, Any]:
     return {x: value for x, value in options.items() if x in known and value is not None}
 
 
+def each_class(is_asked: bool, y_true: Any) -> dict[str, Any]:
+    """Return the classes that occur, each to be judged against the rest, if that is asked for."""
+    if not is_asked:
+        return {}
+    if isinstance(y_true, list):  # with a judge, who has all classes
+        return {"pos_label": sorted({x for x in y_true if x is not None})}
+    several = y_true.values() if isinstance(y_true, Mapping) else [y_true]
+    if not all(isinstance(x, dmfroc.Predictions) for x in several):
+        raise ValueError("--per-class needs all rows in memory: leave --scan out")
+    return {"pos_label": list(dict.fromkeys(x.labels[k] for x in several for k in x.present))}
+
+
 def check_either(label: str, answers: Sequence[str]) -> None:
     """Refuse classes and items together, and neither."""
     if bool(label) == bool(answers):

@@ -209,8 +209,8 @@ def _no_classes(predictions: Predictions, *, average: Average, classes: Classes)
     if average == "binary" and predictions.n_classes > 2:
         return (
             f"is a measure of two classes, and there are {predictions.n_classes}: name one, such "
-            f"as pos_label={predictions.labels[-1]!r}, for that class against the rest, take all "
-            "by per_class=True, or a mean over classes, such as 'precision_macro'"
+            f"as pos_label={predictions.labels[-1]!r}, for that class against the rest, several "
+            "in a list, or a mean over classes, such as 'precision_macro'"
         )
     if unknown := [x for x in classes or () if not predictions.has_class(x)]:
         labels = listing(predictions.labels)

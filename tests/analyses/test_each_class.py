@@ -75,7 +75,7 @@ def test_groups_folds_judges_and_subgroups_follow():
 
 
 def test_all_classes_hold_at_once():
-    found = estimate("recall", Y, SCORES, per_class=True)
+    found = estimate("recall", Y, SCORES, pos_label=range(3))
     assert list(found) == [0, 1, 2]
     for label, e in found.items():
         alone = estimate("recall", Y, SCORES, pos_label=label, level=0.9831)
@@ -84,17 +84,19 @@ def test_all_classes_hold_at_once():
     assert str(found).startswith("Intervals hold for all 3 classes at once with 95 %\n")
     assert found.to_pandas()["label"].tolist() == [0, 1, 2]
     assert found.as_json()["level"] == 0.95
-    both = evaluate(Y, SCORES, measures=["recall", "precision"], per_class=True)
+    both = evaluate(Y, SCORES, measures=["recall", "precision"], pos_label=range(3))
     assert both.to_pandas()["value"].tolist() == pytest.approx(
         np.ravel([(both[k]["recall"].value, both[k]["precision"].value) for k in range(3)])
     )
-    finished = estimate("recall", Predictions.from_arrays(Y, SCORES), per_class=True)
+    finished = estimate("recall", Predictions.from_arrays(Y, SCORES), pos_label=range(3))
     assert [e.value for e in finished.values()] == [e.value for e in found.values()]
 
 
 def test_a_column_of_one_class_alone_is_printed():
     few, p = Y[:18] > 1, SCORES[:18, 2]
-    found = estimate("average_precision", few, np.stack([1 - p, p], axis=1), per_class=True)
+    found = estimate(
+        "average_precision", few, np.stack([1 - p, p], axis=1), pos_label=[False, True]
+    )
     assert len({e.bias_corrected is None for e in found.values()}) == 2
     assert found.to_pandas()["bias_corrected"].isna().sum() == 1
     assert "average precision" in str(found).lower()
@@ -102,23 +104,23 @@ def test_a_column_of_one_class_alone_is_printed():
 
 def test_p_values_are_adjusted_for_all_classes():
     scores = {"one": SCORES, "other": OTHER}
-    found = compare(Y, scores, measures="average_precision", per_class=True)
+    found = compare(Y, scores, measures="average_precision", pos_label=range(3))
     alone = [compare(Y, scores, measures="average_precision", pos_label=k) for k in range(3)]
     p = [x.differences[0].p_value for x in alone]
     assert [x.differences[0].p_value for x in found.values()] == p
     assert [x.differences[0].adjusted_p_value for x in found.values()] == holm(p).tolist()
     assert "adjusted" in str(found)
-    three = compare(Y, {**scores, "same": LOGITS}, measures="auc", per_class=True)
+    three = compare(Y, {**scores, "same": LOGITS}, measures="auc", pos_label=range(3))
     p = [d.p_value for x in three.values() for d in x.differences]
     adjusted = [d.adjusted_p_value for x in three.values() for d in x.differences]
     assert adjusted == holm(p).tolist()
-    several = compare(Y, scores, measures=["recall", "f1"], per_class=True)
+    several = compare(Y, scores, measures=["recall", "f1"], pos_label=range(3))
     assert list(several) == ["recall", "f1"]
     assert list(several["f1"]) == [0, 1, 2]
 
 
 def test_reports_have_all_classes_in_one_table(tmp_path):
-    found = evaluate(Y, SCORES, measures=["recall"], per_class=True)
+    found = evaluate(Y, SCORES, measures=["recall"], pos_label=range(3))
     found.to_html(tmp_path / "report.html")
     assert "Intervals hold for all 3 classes" in (tmp_path / "report.html").read_text()
 
@@ -126,17 +128,21 @@ def test_reports_have_all_classes_in_one_table(tmp_path):
 def test_what_is_refused():
     with pytest.raises(ValueError, match=r"pos_label= must be one of the classes .*, but it is 7"):
         estimate("recall", Y, SCORES, pos_label=7)
-    with pytest.raises(ValueError, match="takes each class in turn: leave pos_label out"):
-        estimate("recall", Y, SCORES, pos_label=1, per_class=True)
+    with pytest.raises(ValueError, match=r"classes, each once, but it is \[1, 2, 1\]"):
+        estimate("recall", Y, SCORES, pos_label=[1, 2, 1])
+    with pytest.raises(ValueError, match=r"pos_label= must be one of the classes .*, but it is 7"):
+        estimate("recall", Y, SCORES, pos_label=(0, 7))
+    with pytest.raises(ValueError, match="pos_label must hold at least one value"):
+        estimate("recall", Y, SCORES, pos_label=[])
     for single in (SCORES[:, 1], SCORES[:, [1]], {"a": SCORES[:, 1].tolist()}):
         of_several = isinstance(single, dict)
         function = partial(compare, measures="auc") if of_several else partial(estimate, "auc")
-        with pytest.raises(ValueError, match="needs a score of each class, but y_score has one"):
-            function(y_true=Y > 1, y_score=single, per_class=True)
-    with pytest.raises(TypeError, match="per_class cannot be given together with a scan"):
-        estimate("recall", dmfroc.scan([(Y, SCORES)]), per_class=True)
-    with pytest.raises(TypeError, match="per_class"):
-        estimate("recall", Y, SCORES, per_class="yes")
+        with pytest.raises(ValueError, match="needs a score of each, but y_score has one"):
+            function(y_true=Y > 1, y_score=single, pos_label=[False, True])
+    with pytest.raises(TypeError, match="pos_label cannot be given together with a scan"):
+        estimate("recall", dmfroc.scan([(Y, SCORES)]), pos_label=[0, 1])
+    with pytest.raises(TypeError, match=r"'per_class': pass pos_label= a list of the classes"):
+        estimate("recall", Y, SCORES, per_class=True)
     with pytest.raises(ValueError, match="such as pos_label=2, for that class against the rest"):
         MEASURES["recall"](Y, SCORES)
 
@@ -190,8 +196,8 @@ def test_the_p_value_of_an_area_is_close_to_that_of_ranks():
 
 
 def test_what_can_be_read_once_serves_all_classes():
-    found = evaluate(Y, SCORES, measures=iter(["recall", "auc"]), per_class=True)
-    assert found == evaluate(Y, SCORES, measures=["recall", "auc"], per_class=True)
+    found = evaluate(Y, SCORES, measures=iter(["recall", "auc"]), pos_label=range(3))
+    assert found == evaluate(Y, SCORES, measures=["recall", "auc"], pos_label=range(3))
     drawn = {"method": dmfroc.Bootstrap(100), "random_state": np.random.default_rng(1)}
-    seeds = {e.seed for e in estimate("auc", Y, SCORES, per_class=True, **drawn).values()}
+    seeds = {e.seed for e in estimate("auc", Y, SCORES, pos_label=range(3), **drawn).values()}
     assert len(seeds) == 1

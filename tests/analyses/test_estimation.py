@@ -129,7 +129,6 @@ def test_a_users_measure_has_a_row_of_its_own():
 COMMON = [
     "labels",
     "pos_label",
-    "per_class",
     "y_pred",
     "sample_weight",
     "frequency_weight",
@@ -158,8 +157,8 @@ def test_common_options_have_one_order_and_one_default():
 def test_interval_options_have_the_documented_defaults():
     """Each default, given, changes nothing; what is no option is refused by name."""
     given = normal_scores(1, 60, 3)
-    defaults = dict.fromkeys(COMMON) | {"level": 0.95, "random_state": 0, "per_class": False}
-    without_two = {"judge", "population", "per_class"}
+    defaults = dict.fromkeys(COMMON) | {"level": 0.95, "random_state": 0}
+    without_two = {"judge", "population"}
     for function, without in ((estimate, set()), (compare_subgroups, without_two)):
         assert set(option_names(function)) >= set(defaults) - without
         shown = inspect.signature(function).parameters

@@ -80,7 +80,7 @@ def test_labels_are_the_order_of_the_columns_and_choose_no_class():
         function(CLASSES, SCORES[:, 0], labels=[1, 0])  # a score of class 0
 
 
-@pytest.mark.parametrize("positive", ["b", [1], np.nan])
+@pytest.mark.parametrize("positive", ["b", {1}, np.nan])
 def test_no_other_class_is_positive(positive):
     with pytest.raises(ValueError, match="pos_label= must be one of the classes 0, 1"):
         estimate("recall", CLASSES, SCORES, pos_label=positive)
@@ -135,7 +135,7 @@ def test_both_areas_of_two_classes_have_one_title(measure):
     plain = evaluate(CLASSES, score, measures=measure)
     assert titles_of(plain) == {"AUC"}
     assert estimate(measure, CLASSES, score).title == "AUC"
-    each = evaluate(CLASSES, both, measures=measure, per_class=True)
+    each = evaluate(CLASSES, both, measures=measure, pos_label=labels)
     assert all(titles_of(of_class) == {"AUC"} for of_class in each.values())
     found = compare(CLASSES, {"a": score, "b": -score}, measures=measure)
     groups = compare_subgroups(CLASSES, score, folds, measures=measure)

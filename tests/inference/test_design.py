@@ -50,7 +50,7 @@ OPTIONS = {
     ),
     "y_pred": ({"y_pred": (P > 0.4).astype(int)}, {"hard_labels": "as given"}),
     "pos_label": ({"pos_label": 0}, {"positive_class": 0}),
-    "per_class": None,  # in whose results the names of the classes are
+    "pos_label of all": None,  # in whose results the names of the classes are
     "folds": ({"folds": FOLDS}, {"folds": 3}),
     "folds of the learner": (
         {"folds": dmfroc.Folds(FOLDS, "learner")},

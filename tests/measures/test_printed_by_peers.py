@@ -54,7 +54,7 @@ OF_ALL = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", OF_CLASSES)
 def test_each_class_as_pycm_prints_it(name):
-    found = evaluate(ACTUAL, y_pred=PREDICTED, measures=[name], per_class=True)
+    found = evaluate(ACTUAL, y_pred=PREDICTED, measures=[name], pos_label=np.unique(ACTUAL))
     values = [next(iter(of_class.values())).value for of_class in found.values()]
     assert values == pytest.approx(OF_CLASSES[name], abs=5.1e-6)
 

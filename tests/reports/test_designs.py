@@ -143,7 +143,7 @@ def test_in_print_the_better_one_of_two_is_first():
         assert f"+{-difference.value:.4f}" in row
     by_class = dmfroc.compare(
         y, {x: np.column_stack([1 - s, s]) for x, s in (("noise", noise), ("good", p))},
-        labels=["well", "ill"], per_class=True,
+        labels=["well", "ill"], pos_label=["well", "ill"],
     )  # fmt: skip
     rows = [x.split()[:3] for x in str(by_class).splitlines()]
     assert ["ill", "good", "noise"] in rows
