@@ -58,7 +58,7 @@ def for_each_class(
     independent ones which hold all at once: intervals about normal values of any correlation then
     hold at least as often (Šidák 1967).
     """
-    if np.ndim(call["pos_label"]) == 0:
+    if np.ndim(call["pos_label"]) != 1:
         return None
     labels = listed("pos_label", np.asarray(call["pos_label"], object).tolist())
     if len(set(labels)) < len(labels):

@@ -132,6 +132,8 @@ def test_what_is_refused():
         estimate("recall", Y, SCORES, pos_label=[1, 2, 1])
     with pytest.raises(ValueError, match=r"pos_label= must be one of the classes .*, but it is 7"):
         estimate("recall", Y, SCORES, pos_label=(0, 7))
+    with pytest.raises(ValueError, match=r"pos_label= must be one of the classes .* is \[\[0"):
+        estimate("recall", Y, SCORES, pos_label=[[0], [1]])
     with pytest.raises(ValueError, match="pos_label must hold at least one value"):
         estimate("recall", Y, SCORES, pos_label=[])
     for single in (SCORES[:, 1], SCORES[:, [1]], {"a": SCORES[:, 1].tolist()}):
