@@ -14,7 +14,7 @@ from dmfroc._kit.arrays import PerClass, value_and_derivatives
 from dmfroc._kit.options import refuse
 from dmfroc.counted.batches import Batch
 from dmfroc.counted.binned import HALF, BinnedPairs, BinnedRates, PerCell, curves_of_cells
-from dmfroc.counted.counts import CountedPredictions, Counts, Grid
+from dmfroc.counted.counts import Counts, Grid
 from dmfroc.counted.thresholds import Thresholds, find_thresholds, of_both
 from dmfroc.inputs.labels import Label
 from dmfroc.inputs.predictions import Predictions
@@ -129,7 +129,7 @@ class BoundCounts:
     are_probabilities: bool = False
 
     @cached_property
-    def predictions(self) -> CountedPredictions:
+    def predictions(self) -> Predictions:
         """What is asked for before measures are bound."""
         return self.counts.in_small(self.classifier, self.labels, self.are_probabilities)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -292,7 +292,7 @@ class Counts:
 
     def in_small(
         self, classifier: str, labels: tuple[Hashable, ...], are_probabilities: bool
-    ) -> CountedPredictions:
+    ) -> Predictions:
         """Return predictions of one row for each cell of the table, weighted by what is in it."""
         confusion = self.confusion[classifier]
         has_labels = bool(confusion.any())
@@ -301,14 +301,13 @@ class Counts:
         table = confusion if has_labels else np.diag(self.totals)
         predicted, true = np.nonzero(table)
         scores = are_probabilities * (1 + np.eye(len(labels))) / (len(labels) + 1)
-        return CountedPredictions(
+        return Predictions(
             labels,
             true.astype(np.int32),
             scores[true],
             table[predicted, true],
             predicted.astype(np.int32) if has_labels else None,
             sizes=self.sizes,
-            has_weights=has_weights,
             design={"weights": AS_GIVEN} if has_weights else {},
         )
 
@@ -320,31 +319,3 @@ def _count(cells: Float[np.ndarray, "a b"], place: IntPerRow, weights: PerRow | 
         np.add.at(flat, place, 1.0 if weights is None else weights)
     else:
         flat += np.bincount(place, weights, flat.size)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CountedPredictions(Predictions):
-    """What of a sample that is too large to hold can be said without its scores.
-
-    Its rows stand for cells of the table of predicted against observed classes. It answers what
-    measures ask of predictions before they are bound: classes, their sizes, hard labels.
-    """
-
-    sizes: IntPerClass = field(kw_only=True)
-    has_weights: bool = field(kw_only=True)
-
-    @property
-    def has_all_scores(self) -> bool:
-        return False
-
-    @property
-    def n_observations(self) -> int:
-        return int(self.sizes.sum())
-
-    @property
-    def class_counts(self) -> IntPerClass:
-        return self.sizes
-
-    @property
-    def is_weighted(self) -> bool:
-        return self.has_weights

@@ -39,9 +39,9 @@ class SourcePart(ABC):
         """Where it comes from, for messages."""
 
     @property
+    @abstractmethod
     def identity(self) -> Sequence[Any]:
         """What tells it from parts of other sources, as far as that is known without reading it."""
-        return (self.name,)
 
 
 class FileIdentity(NamedTuple):
@@ -133,6 +133,10 @@ class FramePart(SourcePart):
     def name(self) -> str:
         return f"partition {self.number} (counting from 0)"
 
+    @property
+    def identity(self) -> Sequence[Any]:
+        return (self.name,)
+
     def batches(self, fields: Fields) -> Iterator[Any]:
         import pyarrow
 
@@ -148,6 +152,10 @@ class MemoryPart(SourcePart):
 
     function: Callable[[], Iterable[Any]]
     name: str = "the batches"
+
+    @property
+    def identity(self) -> Sequence[Any]:
+        return (self.name,)
 
     def batches(self, fields: Fields) -> Iterator[Any]:
         batches = self.function()

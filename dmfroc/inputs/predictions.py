@@ -87,6 +87,8 @@ class Predictions:
         Why the second of two classes may not be the positive one, if nobody has named it.
     design : dict of str to object
         What else changes the meaning of values, by name, such as weights, folds or a horizon.
+    sizes : numpy.ndarray of int64, shape (K,), or None
+        Observations of each class if rows stand for cells of a table, as those of a scan.
 
     Examples
     --------
@@ -117,6 +119,7 @@ class Predictions:
     lacking_folds: str | None = None
     doubtful_positive: str | None = None
     design: Mapping[str, Any] = field(default_factory=dict)
+    sizes: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         # Views are read-only, and the arrays of whoever made them stay as they are
@@ -387,7 +390,7 @@ class Predictions:
     @cached_property
     def n_observations(self) -> int:
         """Number of observations, n."""
-        return len(self.true)
+        return len(self.true) if self.sizes is None else int(self.sizes.sum())
 
     @property
     def n_given(self) -> int:
@@ -411,7 +414,7 @@ class Predictions:
     @property
     def has_all_scores(self) -> bool:
         """Whether all scores are held here, and not counted in bins."""
-        return True
+        return self.sizes is None
 
     @cached_property
     def n_classes(self) -> int:
@@ -421,6 +424,8 @@ class Predictions:
     @cached_property
     def class_counts(self) -> NDArray[np.int64]:
         """Observations of each class, shape (K,), regardless of their weights."""
+        if self.sizes is not None:
+            return self.sizes
         return read_only(np.bincount(self.true, minlength=self.n_classes).astype(np.int64))
 
     @cached_property
@@ -563,6 +568,8 @@ class Predictions:
     @cached_property
     def is_weighted(self) -> bool:
         """Whether any weight differs from one."""
+        if self.sizes is not None:
+            return "weights" in self.design
         return bool(np.any(self.sample_weight != 1))
 
     def __repr__(self) -> str:

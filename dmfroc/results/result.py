@@ -150,16 +150,15 @@ class Result(Hinted, ABC):
             """What of the design changes the meaning of the values, by name."""
 
         @property
+        def has_all_scores(self) -> bool:
+            """Whether all scores that a report draws are in memory."""
+
+        @property
         def warnings(self) -> tuple[str, ...]:
             """What a careful reader has to know."""
 
     else:
-        design = MappingProxyType({})
-
-    @property
-    def has_all_scores(self) -> bool:
-        """Whether all scores that a report draws are in memory."""
-        return True
+        design, has_all_scores = MappingProxyType({}), True
 
     def attributes(self) -> Mapping[str, Any]:
         """Return what JSON holds besides the tables."""
