@@ -94,14 +94,6 @@ def listed(name: str, values: Any, least: int = 1) -> list[Any]:
     return items
 
 
-def n_jobs_of(value: Any) -> int | None:
-    """Return the number of jobs as joblib takes it: None, or an integer that is not 0."""
-    n_jobs = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
-    return n_jobs
-
-
 def instance[T](name: str, value: Any, kind: type[T]) -> T:
     """Return what must be an object of a class."""
     if not isinstance(value, kind):

@@ -22,9 +22,9 @@ from dmfroc.extend import (
     IntPerRow,
     JudgedLabels,
     Limits,
-    MeanOfUnits,
     PerRow,
     Rows,
+    Slopes,
     Unseen,
     as_array,
     as_floats,
@@ -48,6 +48,27 @@ FEWEST_ITEMS = 2
 
 PerUnit = Float[np.ndarray, " u"]
 """One number for each independent unit of the items."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanOfUnits:
+    """A weighted mean of scores: sums and weights of each unit, and scores of unseen units."""
+
+    sums: PerUnit
+    weights: PerUnit
+    of_unseen: Float[np.ndarray, " v"]
+    size: float  # weight of an unseen unit
+
+    def value(self, units: PerUnit, unseen: Float[np.ndarray, " v"]) -> float:
+        """Return the value."""
+        return self.slopes(units, unseen).value
+
+    def slopes(self, units: PerUnit, unseen: Float[np.ndarray, " v"]) -> Slopes:
+        """Return the value and its derivatives."""
+        total = units @ self.weights + self.size * unseen.sum()
+        value = float(units @ self.sums + self.size * (unseen @ self.of_unseen)) / total
+        of_unseen = self.size * (self.of_unseen - value) / total
+        return Slopes(value, (self.sums - value * self.weights) / total, of_unseen)
 
 
 @dataclass(frozen=True, eq=False)

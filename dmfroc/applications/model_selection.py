@@ -33,7 +33,6 @@ from dmfroc.extend import (
     integer,
     listed_measures,
     moments_of,
-    n_jobs_of,
     scores_of,
     seed_of,
     splits_of,
@@ -293,7 +292,7 @@ def nested_cross_validation(
         )
     seed, find = seed_of(random_state), _in_halves if in_halves else _in_nested_folds
     inside, cross_validated, naive, (error, freedom) = find(
-        (estimator, X, y, labels, chosen, cv), n_repeats, seed, n_jobs_of(n_jobs)
+        (estimator, X, y, labels, chosen, cv), n_repeats, seed, _checked_jobs(n_jobs)
     )
     check_finite(chosen, {"the classifier": cross_validated})
     bias = (1 + (cv - 2) / cv) * (inside - cross_validated)
@@ -397,3 +396,11 @@ def _nested_repeat(
                 part = predictions_without((second, first), judged)
                 inside[outer, judged] = measure(part)
     return np.nanmean(inside, axis=1), held_out, variances
+
+
+def _checked_jobs(value: Any) -> int | None:
+    """Return the number of jobs as joblib takes it: None, or an integer that is not 0."""
+    n_jobs = None if value is None else integer("n_jobs", value, -(2**31), 2**31 - 1)
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: pass None for one job, -1 for all cores")
+    return n_jobs

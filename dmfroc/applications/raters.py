@@ -10,7 +10,6 @@ import numpy as np
 
 from dmfroc import evaluate
 from dmfroc.extend import (
-    COEFFICIENTS,
     DEFAULT_LEVEL,
     IN_MEMORY,
     IntervalMethod,
@@ -29,6 +28,8 @@ from dmfroc.extend import (
     sorted_labels,
 )
 from dmfroc.results import Estimate
+
+COEFFICIENTS = ("gwet_ac1", "krippendorff_alpha", "fleiss_kappa")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -46,7 +46,6 @@ from dmfroc.extend import (
     comparison_fields,
     differences_by,
     facts_in,
-    freedom_of_mean,
     get_measure,
     holm_adjusted,
     joint_combined,
@@ -573,3 +572,18 @@ def _matrix(values: Any, what: str, labels: list[str] | None, rows: Rows) -> Per
             f"{what} must have shape (n, L), a column for each label, not {array.shape}{remedy}"
         )
     return rows.arranged(array, values, what)
+
+
+def freedom_of_mean(
+    covariance: Float[np.ndarray, "m m"], freedoms: Float[np.ndarray, " m"]
+) -> float:
+    """Return the degrees of freedom of the variance of a mean of values with this covariance.
+
+    That is Satterthwaite's approximation where variances are estimated with these degrees of
+    freedom. Variances of values with correlation r have the correlation r squared.
+    """
+    errors = np.sqrt(covariance.diagonal())
+    correlation = covariance / np.maximum(np.outer(errors, errors), NO_VARIATION**2)
+    of_each = covariance.sum(axis=1) / np.sqrt(freedoms)
+    square = float(of_each @ correlation**2 @ of_each)
+    return float(covariance.sum() ** 2 / square) if square > 0 else np.inf

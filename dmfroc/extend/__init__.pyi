@@ -71,9 +71,6 @@ from .._kit.options import (
     listed as listed,
 )
 from .._kit.options import (
-    n_jobs_of as n_jobs_of,
-)
-from .._kit.options import (
     nonnegative as nonnegative,
 )
 from .._kit.options import (
@@ -290,9 +287,6 @@ from ..inference.influences import (
     Spread as Spread,
 )
 from ..inference.influences import (
-    freedom_of_mean as freedom_of_mean,
-)
-from ..inference.influences import (
     influences_on as influences_on,
 )
 from ..inference.influences import (
@@ -356,13 +350,10 @@ from ..inference.random_effects import (
     cases_without_error as cases_without_error,
 )
 from ..inference.random_effects import (
-    near_an_end as near_an_end,
-)
-from ..inference.random_effects import (
     on_line as on_line,
 )
 from ..inference.reweighted import (
-    MeanOfUnits as MeanOfUnits,
+    Slopes as Slopes,
 )
 from ..inference.scales import (
     Scale as Scale,
@@ -525,9 +516,6 @@ from ..inputs.subgroups import (
 )
 from ..inputs.subgroups import (
     unit_of_rows as unit_of_rows,
-)
-from ..measures.agreement import (
-    COEFFICIENTS as COEFFICIENTS,
 )
 from ..measures.agreement import (
     of_raters as of_raters,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import Covariance, PerRow, divide
+from dmfroc._kit.arrays import PerRow, divide
 from dmfroc.inference.units import Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -245,19 +245,6 @@ def moments_of(influence: PerRow, units: Units) -> Moments:
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
     """Return the moments of several influences, summed over each unit's rows and by stratum."""
     return moments_from_means(*units.means_of_powers(sums), units)
-
-
-def freedom_of_mean(covariance: Covariance, freedoms: Float[np.ndarray, " m"]) -> float:
-    """Return the degrees of freedom of the variance of a mean of values with this covariance.
-
-    That is Satterthwaite's approximation where variances are estimated with these degrees of
-    freedom. Variances of values with correlation r have the correlation r squared.
-    """
-    errors = np.sqrt(covariance.diagonal())
-    correlation = covariance / np.maximum(np.outer(errors, errors), NO_VARIATION**2)
-    of_each = covariance.sum(axis=1) / np.sqrt(freedoms)
-    square = float(of_each @ correlation**2 @ of_each)
-    return float(covariance.sum() ** 2 / square) if square > 0 else np.inf
 
 
 def moments_from_means(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import null_space
-from scipy.special import chdtri, expit, logit, ndtr, stdtr
+from scipy.special import chdtri, ndtr, stdtr
 
 from dmfroc.inference.scales import scale_of
 from dmfroc.results.estimate import Estimate
@@ -24,7 +24,6 @@ PerTau = Float[np.ndarray, " j"]
 _N_NODES = 400  # values of tau that stand for its distribution
 _N_DRAWS = 200  # of the true values, for each fourth of these
 _HALVINGS = 60
-_LINEARISATIONS, _CLOSE = 100, 1e-6
 _LEAST = 1e-300  # of a variance that is divided by
 
 
@@ -222,45 +221,3 @@ class RandomEffects:
             noise = normal * np.sqrt(np.maximum(roots, 0)) @ vectors.T
             parts.append(self.values - v @ left @ self.values + noise)
         return np.concatenate(parts)
-
-
-def near_an_end(
-    values: Float[np.ndarray, " k"],
-    errors: Float[np.ndarray, " k"],
-    n_cases: Float[np.ndarray, " k"],
-    share: Float[np.ndarray, " k"],
-    design: Float[np.ndarray, "k p"],
-) -> tuple[RandomEffects, Float[np.ndarray, " p"]]:
-    """Return the model on the logit scale of values between 0 and 1, some of them at an end.
-
-    A value without an error has no logit, and others have a larger logit and variance by chance. So
-    values are linearised at what is expected of them, with the variance of a case that all share,
-    as in a generalized linear mixed model (Breslow and Clayton 1993). All sites of a mean together
-    have one more case that nobody saw, half of it an error.
-
-    ``n_cases`` is how many cases a value at an end is worth, ``share`` the share of each site in
-    all cases. The design has one column of ones and zeros for each mean. Also returned is what an
-    error costs in each mean.
-    """
-    is_at_end = (values == 0) | (values == 1)
-    of_mean = (design.T @ share)[design.argmax(axis=1)]
-    cost = float((share / n_cases)[is_at_end].mean())
-    costs = cost / (design.T @ share)
-    shifted = values + cost / of_mean * np.where(values[is_at_end].mean() > 0.5, -1, 1) / 2
-    mean = float(share @ shifted)
-    variance = float(share**2 @ errors**2) + cost**2 / 2
-    n = share * mean * (1 - mean) / variance
-    furthest = -float(logit(cost / 2))  # where all would be at an end
-    line = logit(np.clip(shifted, cost / 2, 1 - cost / 2))
-    for _ in range(_LINEARISATIONS):
-        expected = expit(line)
-        slopes = expected * (1 - expected)
-        on_logit = line + (shifted - expected) / slopes
-        model = RandomEffects(on_logit, np.diag(1 / (n * slopes)), design)
-        means = design @ model.fit(model.tau2)[0]
-        kept = model.tau2 / (model.tau2 + 1 / (n * slopes))
-        step = np.clip(means + kept * (on_logit - means), -furthest, furthest) - line
-        if np.abs(step).max() < _CLOSE:
-            break
-        line = line + step / 2  # beside an end a whole step may lead farther away
-    return model, costs

@@ -126,27 +126,6 @@ class MeasureOfUnits:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanOfUnits:
-    """A weighted mean of scores: sums and weights of each unit, and scores of unseen units."""
-
-    sums: PerUnit
-    weights: PerUnit
-    of_unseen: PerUnseen
-    size: float  # weight of an unseen unit
-
-    def value(self, units: PerUnit, unseen: PerUnseen) -> float:
-        """Return the value."""
-        return self.slopes(units, unseen).value
-
-    def slopes(self, units: PerUnit, unseen: PerUnseen) -> Slopes:
-        """Return the value and its derivatives."""
-        total = units @ self.weights + self.size * unseen.sum()
-        value = float(units @ self.sums + self.size * (unseen @ self.of_unseen)) / total
-        of_unseen = self.size * (self.of_unseen - value) / total
-        return Slopes(value, (self.sums - value * self.weights) / total, of_unseen)
-
-
-@dataclass(frozen=True, eq=False)
 class LinearValue:
     """What units add to a value, in proportion to their masses; 0 in the sample."""
 

@@ -379,9 +379,6 @@ def fleiss_kappa() -> Measure:
     return _agreement("fleiss_kappa", "Fleiss' kappa", "margins", "nominal")
 
 
-COEFFICIENTS = ("gwet_ac1", "krippendorff_alpha", "fleiss_kappa")
-
-
 def of_raters(measure: Measure) -> Measure:
     """Return a coefficient of two raters as that of several, whom the scores count."""
     if not (isinstance(measure.bind, WithOptions) and measure.bind.func is _bind):

@@ -5,7 +5,7 @@ import pytest
 
 import dmfroc
 from dmfroc.analyses.evidence import evidence_of
-from dmfroc.inference.influences import freedom_of_mean
+from dmfroc.applications.several_labels import freedom_of_mean
 from dmfroc.inference.options import Options
 from dmfroc.measures import get_measure
 

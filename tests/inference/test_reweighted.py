@@ -6,11 +6,11 @@ from simulations import classifiers, normal_scores, tied_probabilities
 
 import dmfroc
 from dmfroc.analyses.evidence import evidence_of
+from dmfroc.applications.item_means import MeanOfUnits
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.limits import limits_of_difference, with_linear
 from dmfroc.inference.options import Options
-from dmfroc.inference.reweighted import MeanOfUnits
 from dmfroc.measures import get_measure
 
 N = 60
