@@ -31,7 +31,8 @@ OF_CLASSES = [
 
 
 def drawn(display, *arguments, builder="from_predictions", **options):
-    return getattr(getattr(plots, f"{display}Display"), builder)(*arguments, **options)
+    room = applications if display == "RiskCoverage" else plots
+    return getattr(getattr(room, f"{display}Display"), builder)(*arguments, **options)
 
 
 # Displays

@@ -94,7 +94,7 @@ RETURNS = {
     "OperatingPoints": lambda: CURVE.points,
     "Hull": lambda: dmfroc.curves.convex_hull(CURVE),
     "Isometric": lambda: dmfroc.curves.isometrics(CURVE)[4],
-    "RiskCoverageCurve": lambda: dmfroc.curves.risk_coverage_curve(Y, SCORES),
+    "RiskCoverageCurve": lambda: dmfroc.applications.risk_coverage_curve(Y, SCORES),
     "OperatingPoint": lambda: dmfroc.applications.operating_point(TWO, P, threshold=0.5),
     "OptimalOperatingPoints": lambda: dmfroc.applications.optimal_operating_points(TWO, P),
     "RandomizedThreshold": lambda: dmfroc.applications.randomized_threshold(TWO, P, fpr=0.13),

@@ -51,6 +51,9 @@ from .raters import rater_agreement as rater_agreement
 from .rehearsal import Rehearsal as Rehearsal
 from .rehearsal import Rehearsed as Rehearsed
 from .rehearsal import rehearse as rehearse
+from .selective_prediction import RiskCoverageCurve as RiskCoverageCurve
+from .selective_prediction import RiskCoverageDisplay as RiskCoverageDisplay
+from .selective_prediction import risk_coverage_curve as risk_coverage_curve
 from .several_labels import MultilabelComparison as MultilabelComparison
 from .several_labels import multilabel as multilabel
 from .shares_by_judge import JudgedShares as JudgedShares

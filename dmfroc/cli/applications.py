@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 # By kind of chart
-DISPLAYS = {"decision": "DecisionDisplay"}
+DISPLAYS = {"decision": "DecisionDisplay", "risk-coverage": "RiskCoverageDisplay"}
 
 
 def application(name: str) -> Any:

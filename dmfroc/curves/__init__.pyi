@@ -37,8 +37,6 @@ from .precision_recall import least_precision as least_precision
 from .precision_recall import log_precision_recall_curve as log_precision_recall_curve
 from .precision_recall import precision_recall_curve as precision_recall_curve
 from .precision_recall import reciprocal_precision_recall_curve as reciprocal_precision_recall_curve
-from .risk_coverage import RiskCoverageCurve as RiskCoverageCurve
-from .risk_coverage import risk_coverage_curve as risk_coverage_curve
 from .summary import CertaintyConsistency as CertaintyConsistency
 from .summary import area_under_kappa as area_under_kappa
 from .summary import certainty_consistency as certainty_consistency

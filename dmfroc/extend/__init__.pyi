@@ -214,6 +214,9 @@ from ..curves.charts import (
 from ..curves.curve import (
     check_curve as check_curve,
 )
+from ..curves.curve import (
+    wilson_intervals as wilson_intervals,
+)
 from ..curves.gain import (
     gain_of_errors as gain_of_errors,
 )

@@ -21,4 +21,3 @@ from .multiclass_roc import MulticlassROCDisplay as MulticlassROCDisplay
 from .pairs import PairwiseAUCDisplay as PairwiseAUCDisplay
 from .reliability import ReliabilityDisplay as ReliabilityDisplay
 from .results import HorizonDisplay as HorizonDisplay
-from .risk_coverage import RiskCoverageDisplay as RiskCoverageDisplay

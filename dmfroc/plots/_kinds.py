@@ -20,6 +20,5 @@ CHARTS = {
     "prg": "PRGDisplay",
     "reciprocal-pr": "ReciprocalPrecisionRecallDisplay",
     "reliability": "ReliabilityDisplay",
-    "risk-coverage": "RiskCoverageDisplay",
     "roc": "ROCDisplay",
 }

@@ -73,10 +73,12 @@ def test_drawn_curve_is_that_with_bands():
     thresholds = np.arange(1, 10) / 10
     for label in range(3):
         curve = decision_curve(T, Q, thresholds=thresholds, pos_label=label)
-        drawn = drawn_curve(sample_of(Predictions.from_arrays(T, Q)), thresholds, label, 0.95)
-        assert drawn.benefit == pytest.approx(curve.benefit.value)
-        assert drawn.of_all == pytest.approx(curve.baselines["treat all"])
-        assert drawn.better_text == curve.better_text()
+        sample = sample_of(Predictions.from_arrays(T, Q))
+        share, benefit, of_all, better = drawn_curve(sample, thresholds, label, 0.95)
+        assert share == (label == T).mean()
+        assert benefit == pytest.approx(curve.benefit.value)
+        assert of_all == pytest.approx(curve.baselines["treat all"])
+        assert better == curve.better_text()
 
 
 def test_few_decisions_show_nothing():

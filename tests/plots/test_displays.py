@@ -29,8 +29,7 @@ MANY = np.exp(LOGITS) / np.exp(LOGITS).sum(axis=1, keepdims=True)
 
 OTHERS = {
     *("ComparisonDisplay", "MulticlassROCDisplay", "PairwiseAUCDisplay"),
-    *("ReliabilityDisplay", "RiskCoverageDisplay"),
-    "HorizonDisplay",
+    *("ReliabilityDisplay", "HorizonDisplay"),
 }
 DISPLAYS = {
     plots.AccuracyDisplay: curves.accuracy_curve,
@@ -744,7 +743,9 @@ CLASSIFIER_DISPLAYS = ["ROC", "DET", "Calibration", "Reliability", "Decision", "
 
 @pytest.mark.parametrize("name", CLASSIFIER_DISPLAYS)
 def test_displays_take_the_same_options_and_refuse_others_in_words(ax, name):
-    kind = getattr(applications if name == "Decision" else plots, f"{name}Display")
+    kind = getattr(
+        applications if name in ("Decision", "RiskCoverage") else plots, f"{name}Display"
+    )
     given = {"name": "forest", "curve_kwargs": {"lw": 3}, "color": "red", "label": "own", "ax": ax}
     display = kind.from_predictions(TRUE, PROBABILITY, **given)
     [line] = display.lines_.values()

@@ -421,7 +421,8 @@ def test_from_cv_results_is_the_mean_over_folds():
 
 
 @pytest.mark.parametrize(
-    "display", [plots.ReliabilityDisplay, applications.DecisionDisplay, plots.RiskCoverageDisplay]
+    "display",
+    [plots.ReliabilityDisplay, applications.DecisionDisplay, applications.RiskCoverageDisplay],
 )
 def test_every_display_of_scores_takes_an_estimator(display):
     model = GaussianNB().fit(FEATURES, CLASSES)

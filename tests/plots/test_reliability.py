@@ -1,12 +1,12 @@
-"""Reliability diagrams and risk-coverage curves."""
+"""Reliability diagrams."""
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from dmfroc.curves import isotonic_calibration_curve, risk_coverage_curve
+from dmfroc.curves import isotonic_calibration_curve
 from dmfroc.measures import MEASURES
-from dmfroc.plots import ReliabilityDisplay, RiskCoverageDisplay
+from dmfroc.plots import ReliabilityDisplay
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=300)
@@ -43,18 +43,3 @@ def test_reliability_of_several_classes():
     assert drawn == pytest.approx(display.lines_[1].get_ydata())
     with pytest.raises(ValueError, match="none of the classes"):
         ReliabilityDisplay.from_predictions(T, Q, pos_label=7)
-
-
-def test_risk_and_coverage():
-    curve = risk_coverage_curve(T, Q)
-    assert curve.area == pytest.approx(MEASURES["risk_coverage_area"](T, Q))
-    assert curve.risk[-1] == pytest.approx((Q.argmax(axis=1) != T).mean())
-    for coverage, threshold, risk in zip(curve.coverage, curve.thresholds, curve.risk, strict=True):
-        decided = Q.max(axis=1) >= threshold
-        assert coverage == pytest.approx(decided.mean())
-        assert risk == pytest.approx((Q.argmax(axis=1) != T)[decided].mean())
-    low, high = curve.intervals()
-    assert (low <= curve.risk).all()
-    assert (curve.risk <= high).all()
-    display = RiskCoverageDisplay.from_predictions(T, {"a": Q, "b": Q[:, [1, 0, 2]]})
-    assert list(display.lines_) == ["a", "b"]

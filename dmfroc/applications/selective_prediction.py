@@ -1,26 +1,133 @@
-"""The risk-coverage curve as a picture."""
+"""Selective prediction: the error rate where a classifier may decline to decide."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
-from dmfroc._kit.options import check_level, instance
-from dmfroc._kit.text import legend_text
-from dmfroc.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
-from dmfroc.plots._style import (
+import numpy as np
+from jaxtyping import Float
+
+from dmfroc.extend import (
     BASELINE_ID,
     CURVE_ID,
+    AttributeTables,
     ClassifierDisplay,
+    as_predictions,
+    check_level,
     curves_by_label,
     draw_band,
     draw_legend,
+    instance,
+    legend_text,
+    no_probabilities,
+    probabilities_of,
+    refuse,
+    renders,
     style_of,
+    wilson_intervals,
 )
-from dmfroc.results.result import renders
+from dmfroc.measures import risk_coverage_area
 
 _MOST_BANDS = 3
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskCoverageCurve(AttributeTables):
+    """Error rates of a classifier's most certain decisions.
+
+    Attributes
+    ----------
+    coverage : numpy.ndarray of shape (m,)
+        Share of the observations that are decided, rising to 1; one for each distinct certainty.
+    risk : numpy.ndarray of shape (m,)
+        Error rate among them.
+    thresholds : numpy.ndarray of shape (m,)
+        The least certainty of a decision, its largest probability.
+    area : float
+        Area under the curve, `dmfroc.measures.risk_coverage_area`.
+    n_effective : float
+        As how many observations of equal weight the sample counts (Kish).
+    """
+
+    coverage: Float[np.ndarray, " m"]
+    risk: Float[np.ndarray, " m"]
+    thresholds: Float[np.ndarray, " m"]
+    area: float
+    n_effective: float
+
+    def intervals(self, level: float = 0.95) -> Float[np.ndarray, "2 m"]:
+        """Return Wilson's interval of the error rate at each threshold.
+
+        Parameters
+        ----------
+        level : float
+            Nominal coverage of each interval by itself.
+
+        Returns
+        -------
+        numpy.ndarray of shape (2, m)
+            Lower and upper limits, in [0, 1].
+
+        References
+        ----------
+        Wilson (1927), Probable inference, the law of succession, and statistical inference.
+        """
+        return wilson_intervals(self.risk, self.coverage * self.n_effective, check_level(level))
+
+
+def risk_coverage_curve(
+    y_true: Any, y_score: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> RiskCoverageCurve:
+    """Return the error rate of the most certain decisions, by their share of all.
+
+    Parameters
+    ----------
+    y_true : Predictions or array-like of shape (n,)
+        Observed classes.
+    y_score : array-like or table of shape (n, K), or (n,) for K = 2
+        Probabilities of the classes; the largest one is the certainty of a decision.
+    labels, sample_weight
+        As for `Predictions.from_arrays`.
+
+    Returns
+    -------
+    RiskCoverageCurve
+        Observations of equal certainty are decided together. For a certainty that tells nothing
+        the risk is the error rate of all, at every coverage.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the scores are no probabilities.
+
+    References
+    ----------
+    El-Yaniv and Wiener (2010), On the foundations of noise-free selective classification.
+
+    Examples
+    --------
+    >>> curve = risk_coverage_curve([0, 1, 1, 0], [0.1, 0.8, 0.4, 0.3])
+    >>> curve.coverage, curve.risk
+    (array([0.25, 0.5 , 0.75, 1.  ]), array([0.  , 0.  , 0.  , 0.25]))
+    """
+    predictions = as_predictions(
+        y_true, y_score, labels=labels, sample_weight=sample_weight, needs="probabilities"
+    )
+    refuse("risk_coverage_curve", no_probabilities(predictions))
+    predictions = predictions.as_given.counted
+    weights, probabilities = predictions.sample_weight, probabilities_of(predictions)
+    certainty, group = np.unique(-probabilities.max(axis=1), return_inverse=True)
+    is_wrong = probabilities.argmax(axis=1) != predictions.true
+    decided = np.bincount(group, weights).cumsum()
+    return RiskCoverageCurve(
+        decided / decided[-1],
+        np.bincount(group, weights * is_wrong).cumsum() / decided,
+        -certainty,
+        risk_coverage_area()(predictions),
+        float(weights.sum() ** 2 / (weights**2).sum()),
+    )
 
 
 @renders("RiskCoverageCurve.plot")
@@ -46,8 +153,8 @@ class RiskCoverageDisplay(ClassifierDisplay):
     array([0.  , 0.  , 0.  , 0.25])
     """
 
-    lines_: dict[str, Line2D]
-    bands_: dict[str, PolyCollection]
+    lines_: dict[str, Any]
+    bands_: dict[str, Any]
 
     def __init__(self, curves: RiskCoverageCurve | Mapping[str, RiskCoverageCurve]) -> None:
         self.curves: dict[Any, RiskCoverageCurve] = curves_by_label(curves, RiskCoverageCurve)
@@ -61,9 +168,9 @@ class RiskCoverageDisplay(ClassifierDisplay):
         labels: Any = None,
         sample_weight: Any = None,
         name: str = "classifier",
-        ax: Axes | None = None,
+        ax: Any = None,
         **options: Any,
-    ) -> Self:
+    ) -> RiskCoverageDisplay:
         """Draw the risk-coverage curve of a classifier, or of several by name.
 
         Parameters
@@ -93,14 +200,14 @@ class RiskCoverageDisplay(ClassifierDisplay):
 
     def plot(
         self,
-        ax: Axes | None = None,
+        ax: Any = None,
         *,
         plot_band: bool = True,
         plot_chance_level: bool = True,
         level: float = 0.95,
         plot_legend: bool = True,
         **options: Any,
-    ) -> Self:
+    ) -> RiskCoverageDisplay:
         """Draw the curves.
 
         Parameters
