@@ -9,14 +9,13 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import betaincinv, chdtrc, expit, fdtrc, logit, ndtr, ndtri, stdtrit
+from scipy.special import betaincinv, chdtrc, expit, fdtrc, logit, ndtr, ndtri, stdtr, stdtrit
 
 from dmfroc import Measure
 from dmfroc.applications.sites import Site, check_alike, sites_of
 from dmfroc.extend import (
     DEFAULT_LEVEL,
     Column,
-    Mixture,
     NamedEstimates,
     OmnibusTest,
     OnLine,
@@ -38,6 +37,7 @@ from dmfroc.results import Comparison, Estimate, Evaluation, SubgroupComparison
 
 PoolingMethod = Literal["reml", "bayes"]
 _FEW_SITES = 5
+_HALVINGS = 60
 _LINEARISATIONS, _CLOSE = 100, 1e-6  # of sites at an end
 _N_NODES = 2000  # values of tau in the posterior
 Source = Evaluation | Comparison | tuple[float, float] | str | PathLike[str]
@@ -391,6 +391,26 @@ def _near_an_end(
     return model, costs
 
 
+class _Mixture(NamedTuple):
+    """Normal or t distributions, each with a weight."""
+
+    means: Float[np.ndarray, " j"]
+    errors: Float[np.ndarray, " j"]
+    weights: Float[np.ndarray, " j"]
+    freedom: float | int = np.inf
+
+    def quantile(self, probability: float) -> float:
+        """Return the value below which this probability lies, by bisection."""
+        reach = 40 * self.errors
+        low, high = float((self.means - reach).min()), float((self.means + reach).max())
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            z = (middle - self.means) / self.errors
+            below = ndtr(z) if np.isinf(self.freedom) else stdtr(self.freedom, z)
+            low, high = (middle, high) if self.weights @ below < probability else (low, middle)
+        return (low + high) / 2
+
+
 class _Line(NamedTuple):
     """The scale on which sites are pooled, and what estimates of it are called."""
 
@@ -461,14 +481,19 @@ class _Line(NamedTuple):
         new = self.mixture(model, of_new=True)
         return self.back((new.quantile((1 - self.level) / 2), new.quantile((1 + self.level) / 2)))
 
-    def mixture(self, model: RandomEffects, *, of_new: bool) -> Mixture:
+    def mixture(self, model: RandomEffects, *, of_new: bool) -> _Mixture:
         """Return the distribution over tau: the confidence distribution, or the posterior."""
+        freedom: float = np.inf
         if self.method == "reml":
-            share = np.full(len(model.nodes), 1 / len(model.nodes))
-            return model.mixture(model.nodes, share, of_new=of_new, freedom=model.freedom)
-        logs = model.log_likelihood(tau2 := self._taus() ** 2)
-        weights = np.exp(logs - logs.max())
-        return model.mixture(tau2, weights / weights.sum(), of_new=of_new)
+            tau2, freedom = model.nodes, model.freedom
+            weights = np.full(len(tau2), 1 / len(tau2))
+        else:
+            logs = model.log_likelihood(tau2 := self._taus() ** 2)
+            weights = np.exp(logs - logs.max())
+            weights /= weights.sum()
+        means, covariances = model.fits(tau2)
+        errors = np.sqrt(covariances[:, 0, 0] + tau2 * of_new)
+        return _Mixture(means[:, 0], errors, weights, freedom)
 
     def _taus(self) -> Float[np.ndarray, " j"]:
         """Return equally probable standard deviations of the half-normal prior."""

@@ -341,9 +341,6 @@ from ..inference.options import (
     Options as Options,
 )
 from ..inference.random_effects import (
-    Mixture as Mixture,
-)
-from ..inference.random_effects import (
     OnLine as OnLine,
 )
 from ..inference.random_effects import (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 from scipy.linalg import null_space
-from scipy.special import chdtri, ndtr, stdtr
+from scipy.special import chdtri
 
 from dmfroc.inference.scales import scale_of
 from dmfroc.results.estimate import Estimate
@@ -38,7 +38,7 @@ def on_line(estimate: Estimate, bounds: tuple[float, float]) -> OnLine:
     """Return an estimate on the scale where the range has no ends.
 
     A value at an end of a bounded range has no place there. We add half an error, as is usual for
-    counts; several such values together have one half, see `near_an_end`.
+    counts; several such values together have one half, see `dmfroc.applications.pool`.
     """
     (low, high), value, scale = bounds, estimate.value, scale_of(bounds)
     if low < value < high:
@@ -57,26 +57,6 @@ def cases_without_error(estimate: Estimate, bounds: tuple[float, float]) -> floa
     reach = max(estimate.value - estimate.interval[0], estimate.interval[1] - estimate.value)
     unseen = reach / (bounds[1] - bounds[0])
     return float(np.log(1 - estimate.level) / np.log1p(-unseen)) if 0 < unseen < 1 else np.nan
-
-
-class Mixture(NamedTuple):
-    """Normal or t distributions, each with a weight."""
-
-    means: PerTau
-    errors: PerTau
-    weights: PerTau
-    freedom: float | int = np.inf
-
-    def quantile(self, probability: float) -> float:
-        """Return the value below which this probability lies, by bisection."""
-        reach = 40 * self.errors
-        low, high = float((self.means - reach).min()), float((self.means + reach).max())
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            z = (middle - self.means) / self.errors
-            below = ndtr(z) if np.isinf(self.freedom) else stdtr(self.freedom, z)
-            low, high = (middle, high) if self.weights @ below < probability else (low, middle)
-        return (low + high) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,14 +174,6 @@ class RandomEffects:
         means, covariance = self.fit(self.tau2)
         factor = float(self.statistic(self.tau2)[0]) / self.freedom
         return means, covariance * max(factor, 1.0)
-
-    def mixture(
-        self, tau2: PerTau, weights: PerTau, *, of_new: bool, freedom: float | int = np.inf
-    ) -> Mixture:
-        """Return the distribution of the mean, or of a new site, over variances between sites."""
-        means, covariances = self.fits(tau2)
-        errors = np.sqrt(covariances[:, 0, 0] + tau2 * of_new)
-        return Mixture(means[:, 0], errors, weights, freedom)
 
     def draws(self, seed: int) -> Float[np.ndarray, "draws k"]:
         """Draw the true values, jointly: over tau, over the means, and given these.
