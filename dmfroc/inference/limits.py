@@ -221,7 +221,7 @@ class Limits:
         atoms, has_mass = seen, np.flatnonzero(unseen)
         if self.unseen is not None:
             of_unseen = slopes.of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
-            atoms = seen.beside(Atoms(*of_unseen))
+            atoms = seen.beside(Atoms(*of_unseen)).merged()
         centred = seen.centred()
         square, variance = seen.masses @ centred**2, atoms.masses @ atoms.centred() ** 2
         freedom, widened = residual_freedom(seen, centred, variance), 1.0
