@@ -205,6 +205,8 @@ class Limits:
         bases: dict[int, _Base] = {}
         for side in (-1, 1):
             unseen = own * towards[side] + (1 - own) * towards[-side]
+            if side > 0 and np.array_equal(unseen, bases[-1].unseen):  # of a difference
+                return bases | {1: bases[-1]}
             slopes = None
             if self.function is not None and self.is_small:
                 slopes = self.function.slopes(self.masses, unseen)

@@ -48,8 +48,11 @@ class Atoms(NamedTuple):
 
     def merged(self) -> Atoms:
         """Return each influence once, if most units have one in common, as those of hard labels."""
-        values, place = np.unique(self.influences, return_inverse=True)
-        return self if 2 * len(values) > len(place) else self._means(place, len(values))
+        x = self.influences
+        if 2 * np.count_nonzero(np.diff(np.sort(x))) > len(x):
+            return self
+        values, place = np.unique(x, return_inverse=True)
+        return self._means(place, len(values))
 
     def _means(self, place: Int[np.ndarray, " u"], n_places: int) -> Atoms:
         x, masses, stratum = self
@@ -136,16 +139,17 @@ def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[flo
     x, masses, stratum = atoms
     n, s, low, high = len(totals), quantile, 0.0, np.inf
     totals = totals[0] if n == 1 else totals
-    levels, slopes, before, last = np.float64(1), 0.0, 0.0, -np.inf
+    levels, slopes, before, last, x_squared = np.float64(1), 0.0, 0.0, -np.inf, x**2
     for _ in range(_STEPS):
         levels = _levels(atoms, totals, s, levels + slopes * (s - before), n)
         margins = (levels if n == 1 else levels[stratum]) - s * x
         squares = masses / margins**2
         b, d = _sums(squares, stratum, n), _sums(squares * x, stratum, n)
         slopes = d / b
-        variance = max(float(squares @ x**2 - (d * slopes).sum()), 0.0)
+        between = d * slopes if n == 1 else d @ slopes
+        variance = max(float(squares @ x_squared - between), 0.0)
         r = np.sqrt(2 * max(float(masses @ np.log(margins)), 0.0))
-        u = s * np.sqrt((b / totals).prod() * variance)
+        u = s * np.sqrt((b / totals if n == 1 else np.prod(b / totals)) * variance)
         excess = (r + np.log(u / r) / r if r > 1e-4 and u > 0 else u) - quantile
         if abs(excess) < _CLOSE or low >= high * (1 - _CONVERGED):
             break
@@ -166,23 +170,25 @@ def _levels(atoms: Atoms, totals: Any, s: float, start: Any, n: int) -> Any:
     moved = s * x
     if n == 1:
         least: Any = (moved + masses / totals).max()
+        larger: Any = max
     else:
-        least = np.full(n, -np.inf)
+        least, larger = np.full(n, -np.inf), np.maximum
         np.maximum.at(least, stratum, moved + masses / totals[stratum])
-    levels = np.maximum(start, least)
+    levels = larger(start, least)
     for _ in range(_INNER_STEPS):
         weights = 1 / ((levels if n == 1 else levels[stratum]) - moved)
         of_masses = masses * weights
         sums = _sums(of_masses, stratum, n)
         step = (sums / totals - 1) * sums / _sums(of_masses * weights, stratum, n)
-        levels = np.maximum(levels + step, least)
-        if abs(step).max() <= _LAST_STEP * (1 + abs(levels).max()):
+        levels = larger(levels + step, least)
+        is_last = abs(step) <= _LAST_STEP * (1 + abs(levels))
+        if is_last if n == 1 else is_last.all():
             break
     return levels
 
 
 def _sums(numbers: PerUnit, stratum: StratumOfUnit, n: int) -> Any:
-    return numbers.sum() if n == 1 else np.bincount(stratum, numbers, n)
+    return np.add.reduce(numbers) if n == 1 else np.bincount(stratum, numbers, n)
 
 
 def residual_freedom(seen: Atoms, centred: PerUnit, variance: float) -> float:
