@@ -112,7 +112,7 @@ def powers_of_two(
     # By their bits: JAX expands its `frexp` when 32 bits may be in force again
     powers = (totals.view(np.uint64) & np.uint64(0x7FF << 52)).view(np.float64)
     powers = xp.where(powers > 0, powers, 1.0)
-    return None if xp is np and np.ptp(powers) == 0 else powers
+    return None if xp is np and powers.min() == powers.max() else powers
 
 
 def sum_at(

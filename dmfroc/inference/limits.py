@@ -205,6 +205,8 @@ class Limits:
         bases: dict[int, _Base] = {}
         for side in (-1, 1):
             unseen = own * towards[side] + (1 - own) * towards[-side]
+            if side > 0 and np.array_equal(unseen, bases[-1].unseen):  # of a difference
+                return bases | {1: bases[-1]}
             slopes = None
             if self.function is not None and self.is_small:
                 slopes = self.function.slopes(self.masses, unseen)
@@ -221,7 +223,7 @@ class Limits:
         atoms, has_mass = seen, np.flatnonzero(unseen)
         if self.unseen is not None:
             of_unseen = slopes.of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
-            atoms = seen.beside(Atoms(*of_unseen))
+            atoms = seen.beside(Atoms(*of_unseen)).merged()
         centred = seen.centred()
         square, variance = seen.masses @ centred**2, atoms.masses @ atoms.centred() ** 2
         freedom, widened = residual_freedom(seen, centred, variance), 1.0

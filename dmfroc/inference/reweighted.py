@@ -67,7 +67,8 @@ class MeasureOfUnits:
         weights, factor = self._weights(units, unseen)
         with np.errstate(all="ignore"):
             [value], [gradient] = self.bound.values_and_gradients(weights)
-        slopes = np.nan_to_num(gradient * factor, posinf=0, neginf=0)
+        slopes = gradient * factor
+        slopes = np.where(np.isfinite(slopes), slopes, 0.0)  # in a fifth of the time of nan_to_num
         predictions, own = self.sample
         if own.shares is not None:
             cell = self._cells
@@ -218,9 +219,8 @@ def spread(
 
 def at_places(numbers: PerUnseen, places: Int[np.ndarray, " p"], n: int) -> Float[np.ndarray, " n"]:
     """Add up numbers at their places among n; those at -1 have none."""
-    counts, sums = places >= 0, np.zeros(n)
-    np.add.at(sums, places[counts], numbers[counts])
-    return sums
+    counts = places >= 0
+    return np.bincount(places[counts], numbers[counts], n)
 
 
 def own_of(numbers: PerUnseen, places: Int[np.ndarray, " q"]) -> Float[np.ndarray, " q"]:

@@ -9,7 +9,7 @@ influences have two values.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -40,16 +40,27 @@ class Atoms(NamedTuple):
 
     def binned(self) -> Atoms:
         """Return the means of narrow bins of each stratum, if there are many."""
-        x, masses, stratum = self
+        x = self.influences
         low, high = (x.min(), x.max()) if len(x) > _MANY else (0.0, 0.0)
         if not high > low:
+            return self.merged()
+        return self._means(((x - low) * ((_BINS - 1) / (high - low))).astype(int), _BINS)
+
+    def merged(self) -> Atoms:
+        """Return each influence once, if most units have one in common, as those of hard labels."""
+        x = self.influences
+        if 2 * np.count_nonzero(np.diff(np.sort(x))) > len(x):
             return self
-        place = ((x - low) * ((_BINS - 1) / (high - low))).astype(int)
-        place += stratum * _BINS
+        values, place = np.unique(x, return_inverse=True)
+        return self._means(place, len(values))
+
+    def _means(self, place: Int[np.ndarray, " u"], n_places: int) -> Atoms:
+        x, masses, stratum = self
+        place = place + stratum * n_places
         mass = np.bincount(place, masses)
         full = np.flatnonzero(mass)
         means = np.bincount(place, masses * x)[full] / mass[full]
-        return Atoms(means, mass[full], full // _BINS)
+        return Atoms(means, mass[full], full // n_places)
 
     def beside(self, other: Atoms) -> Atoms:
         """Return both."""
@@ -119,23 +130,26 @@ def tilt(atoms: Atoms, quantile: float) -> Tilt:
     return Tilt(s * factor, levels + s * factor * means)
 
 
-def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[float, PerStratum]:
+def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[float, Any]:
     """Return s > 0, at which the normal quantile is this one, and the level of each stratum.
 
     The influences are about the mean of their stratum, with a variance of 1 under the weights.
+    A single stratum has numbers instead of arrays, which take several times as long.
     """
     x, masses, stratum = atoms
     n, s, low, high = len(totals), quantile, 0.0, np.inf
-    levels, slopes, before, last = np.ones(n), np.zeros(n), 0.0, -np.inf
+    totals = totals[0] if n == 1 else totals
+    levels, slopes, before, last, x_squared = np.float64(1), 0.0, 0.0, -np.inf, x**2
     for _ in range(_STEPS):
-        levels = _levels(atoms, totals, s, levels + slopes * (s - before))
+        levels = _levels(atoms, totals, s, levels + slopes * (s - before), n)
         margins = (levels if n == 1 else levels[stratum]) - s * x
         squares = masses / margins**2
         b, d = _sums(squares, stratum, n), _sums(squares * x, stratum, n)
         slopes = d / b
-        variance = max(float(squares @ x**2 - d @ slopes), 0.0)
+        between = d * slopes if n == 1 else d @ slopes
+        variance = max(float(squares @ x_squared - between), 0.0)
         r = np.sqrt(2 * max(float(masses @ np.log(margins)), 0.0))
-        u = s * np.sqrt(np.prod(b / totals) * variance)
+        u = s * np.sqrt((b / totals if n == 1 else np.prod(b / totals)) * variance)
         excess = (r + np.log(u / r) / r if r > 1e-4 and u > 0 else u) - quantile
         if abs(excess) < _CLOSE or low >= high * (1 - _CONVERGED):
             break
@@ -150,29 +164,31 @@ def _saddlepoint(atoms: Atoms, totals: PerStratum, quantile: float) -> tuple[flo
     return s, levels
 
 
-def _levels(atoms: Atoms, totals: PerStratum, s: float, start: PerStratum) -> PerStratum:
+def _levels(atoms: Atoms, totals: Any, s: float, start: Any, n: int) -> Any:
     """Return the level of each stratum, with which its weights have their sum (Newton)."""
-    (x, masses, stratum), n = atoms, len(totals)
+    x, masses, stratum = atoms
     moved = s * x
     if n == 1:
-        least = np.array([(moved + masses / totals).max()])
+        least: Any = (moved + masses / totals).max()
+        larger: Any = max
     else:
-        least = np.full(n, -np.inf)
+        least, larger = np.full(n, -np.inf), np.maximum
         np.maximum.at(least, stratum, moved + masses / totals[stratum])
-    levels = np.maximum(start, least)
+    levels = larger(start, least)
     for _ in range(_INNER_STEPS):
         weights = 1 / ((levels if n == 1 else levels[stratum]) - moved)
         of_masses = masses * weights
         sums = _sums(of_masses, stratum, n)
         step = (sums / totals - 1) * sums / _sums(of_masses * weights, stratum, n)
-        levels = np.maximum(levels + step, least)
-        if np.abs(step).max() <= _LAST_STEP * (1 + np.abs(levels).max()):
+        levels = larger(levels + step, least)
+        is_last = abs(step) <= _LAST_STEP * (1 + abs(levels))
+        if is_last if n == 1 else is_last.all():
             break
     return levels
 
 
-def _sums(numbers: PerUnit, stratum: StratumOfUnit, n: int) -> PerStratum:
-    return numbers.sum(keepdims=True) if n == 1 else np.bincount(stratum, numbers, n)
+def _sums(numbers: PerUnit, stratum: StratumOfUnit, n: int) -> Any:
+    return np.add.reduce(numbers) if n == 1 else np.bincount(stratum, numbers, n)
 
 
 def residual_freedom(seen: Atoms, centred: PerUnit, variance: float) -> float:

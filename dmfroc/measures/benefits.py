@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.options import number, numbers, proportion
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.measures.measure import FLAT_AT_ENDS, Measure, WithOptions
+from dmfroc.measures.measure import FLAT_AT_ENDS, UNBIASED, Measure, WithOptions
 from dmfroc.measures.registry import family, register
 from dmfroc.measures.statistics.forecasts import (
     RowSums,
@@ -82,6 +83,7 @@ def checked_prevalence(prevalence: Any) -> float | None:
     return None if prevalence is None else proportion("prevalence", prevalence, "(0, 1)")
 
 
+_OF_MEANS = replace(FLAT_AT_ENDS, is_unbiased=True)
 _decisions = family("decisions", needs="probabilities", adds_rows=True, caveats=())
 
 
@@ -99,8 +101,7 @@ def _at_threshold(
         WithOptions(treatments, threshold=t, pos_label=pos_label),
         WithOptions(summary, odds=t / (1 - t), prevalence=share),
         obstacle=WithOptions(no_single_class, pos_label),
-        interval=FLAT_AT_ENDS,
-        **attributes,
+        **{"interval": _OF_MEANS, **attributes},
     )
 
 
@@ -181,7 +182,9 @@ def standardized_net_benefit(
     0.1667
     """
     title, options = "Standardized net benefit", (threshold, prevalence, pos_label)
-    return _at_threshold(title, _standardized, *options, bounds=(-math.inf, 1.0))
+    return _at_threshold(
+        title, _standardized, *options, bounds=(-math.inf, 1.0), interval=FLAT_AT_ENDS
+    )
 
 
 @register()
@@ -299,5 +302,5 @@ def expected_utility(cost_matrix: Any = None) -> Measure:
         raise ValueError("cost_matrix must hold different costs, but all are the same")
     statistic, bounds = WithOptions(_bind_decisions, costs=costs), (-float(high), -float(low))
     obstacle = WithOptions(_no_decisions, costs)
-    given = {"bounds": bounds, "obstacle": obstacle, "in_given_order": True}
+    given = {"bounds": bounds, "obstacle": obstacle, "in_given_order": True, "interval": UNBIASED}
     return _decisions("Expected utility", statistic, mean_of_rows, **given)

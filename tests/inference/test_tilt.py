@@ -244,3 +244,15 @@ def test_few_large_influences_leave_few_degrees_of_freedom():
     assert quantile_of_t(found, 0.05) == pytest.approx(
         stats.t(found).ppf(0.975) * np.sqrt(1 + 2 / found)
     )
+
+
+@pytest.mark.parametrize("quantile", [-2.5, -0.3, 1.96])
+@pytest.mark.parametrize("n_strata", [1, 3])
+def test_units_of_equal_influences_are_counted_together(quantile, n_strata):
+    generator = np.random.default_rng(n_strata)
+    influences = generator.choice([0.0, 0.25, 1.0], 300)
+    atoms = Atoms(influences, generator.exponential(size=300), np.arange(300) % n_strata)
+    merged = atoms.merged()
+    assert len(merged.masses) == 3 * n_strata
+    expected, found = tilt(atoms, quantile), tilt(merged, quantile)
+    np.testing.assert_allclose(found.weights(atoms), expected.weights(atoms), rtol=1e-9)

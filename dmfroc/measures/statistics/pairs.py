@@ -66,6 +66,8 @@ class PairCounts(Statistic):
 
     def parts(self) -> list[PairCounts]:
         at_once = max(_PAIRS_AT_ONCE // len(self.starts), 1)
+        if at_once >= len(self.columns):
+            return [self]
         some = [slice(first, first + at_once) for first in range(0, len(self.columns), at_once)]
         return [replace(self, columns=self.columns[x], entry=self.entry[x]) for x in some]
 
