@@ -162,6 +162,22 @@ def test_a_success_does_no_harm_and_an_error_no_good(name):
     assert (means < 0).all()
 
 
+@pytest.mark.parametrize("name", ["mutual_information", "entropy_real_given_predicted"])
+def test_an_error_of_a_kind_without_any_makes_an_information_worse(name):
+    """Its derivative at a share of 0 is infinite; many rows do not make it known there."""
+    y = np.repeat([0, 1, 2], [130, 100, 70])
+    predicted = np.where(np.arange(300) < 2, 1, y)  # errors of one kind of six
+    predictions = Predictions.from_arrays(y, np.eye(3)[predicted])
+    measure = get_measure(name)
+    limits = facts_in(sample_of(predictions), measure).limits
+    good = limits.of_unseen * (1 if measure.greater_is_better else -1)
+    errors = limits.unseen.errors
+    assert (good[errors] < 0).all()
+    worse = -1 if measure.greater_is_better else 1
+    for side, share in ((worse, 0.75), (-worse, 0.25)):
+        assert limits._bases[side].unseen[errors].sum() == pytest.approx(share)
+
+
 # Masses
 
 
