@@ -17,7 +17,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bare_value_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
-_NOTABLE_BIAS = 0.25  # of a standard error
+NOTABLE_BIAS = 0.25  # of a standard error
 _FEW_OF_MANY = 0.5  # classes per observation of the rarest, from which on biases show
 _FEW_FOR_HALVES = 0.1  # the same, from which on halves are looked at
 _FEW_SCORES = 1 << 16  # up to which they always are
@@ -86,7 +86,7 @@ def bias_of(
         if chooses or (is_small and (few or _n_scores(predictions) <= _FEW_SCORES)):
             bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
             corrected = function.correction
-    is_notable = chooses or abs(bias) + abs(corrected) >= _NOTABLE_BIAS * error
+    is_notable = chooses or abs(bias) + abs(corrected) >= NOTABLE_BIAS * error
     if not (is_notable and np.isfinite(bias)):
         bias = corrected = 0.0
     return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_small)
@@ -146,7 +146,7 @@ def _bias_of_halves(
         bias = float(values.mean()) - value
         if len(values) > 1:
             chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))
-            if 2 * chance < max(_NOTABLE_BIAS * error - abs(bias), _EXACT * error):
+            if 2 * chance < max(NOTABLE_BIAS * error - abs(bias), _EXACT * error):
                 break
     return bias
 

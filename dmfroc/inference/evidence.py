@@ -224,7 +224,7 @@ def in_sample(
             function = _function_of(asked[place], sample, x.value)
         of_unseen = np.zeros(len(rows.true))
         if function is not None:
-            of_unseen = _of_unseen(function, derivatives, n)
+            of_unseen = _of_unseen(measure, function, derivatives, n)
         if units.shares is not None:
             influences = influences._replace(influences=units.centred(influences.influences))
         if units.weights is not None:
@@ -248,11 +248,13 @@ def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUni
     return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
 
 
-def _of_unseen(function: MeasureOfUnits, derivatives: PerUnit, n: int) -> PerUnseen:
+def _of_unseen(
+    measure: Measure, function: MeasureOfUnits, derivatives: PerUnit, n: int
+) -> PerUnseen:
     """Return what each unseen unit would add.
 
     That is beside a little of all others if a ratio is 0 / 0, or if nothing adds anything: at a
-    distance of 0 there is no derivative.
+    distance of 0 there is no derivative. Nor is there at a share of 0 of an entropy.
     """
     units, n_unseen, found = function.sample.units, len(function.rows.true), derivatives[n:]
     ones, none = np.ones(function.n_units), np.zeros(n_unseen)
@@ -263,7 +265,7 @@ def _of_unseen(function: MeasureOfUnits, derivatives: PerUnit, n: int) -> PerUns
     if units.weights is not None and len(found) == n_unseen:
         return np.nan_to_num(found) * function.size
     is_plain = len(found) == n_unseen and np.isfinite(found).all() and units.shares is None
-    if is_plain and found.any() and not _is_small(units):
+    if is_plain and found.any() and not _is_small(measure, units):
         return found * function.size
     slopes = function.slopes(ones, none + 1 / max(n_unseen, 1))
     return none if slopes is None else slopes.of_unseen
@@ -329,7 +331,7 @@ def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
         of_unseen=known.of_unseen,
         lost=lost_means(sums, stratum, sample),
         bias=bias.allowed,
-        is_small=_is_small(units) or known.measure.interval.plain is not None,
+        is_small=_is_small(known.measure, units),
     )
 
 
@@ -346,9 +348,10 @@ def of_units(influences: Influences, units: Units) -> PerUnit:
     return sums if parts is None else np.append(sums, parts.as_independent)
 
 
-def _is_small(units: Units) -> bool:
+def _is_small(measure: Measure, units: Units) -> bool:
     """Whether one unit more of the rarest class, or a whole group, changes the influences."""
-    return units.n_complete_sets < _SMALL or units.groups is not None
+    is_bent = measure.interval.is_flat_at_ends or measure.interval.plain is not None
+    return is_bent or units.n_complete_sets < _SMALL or units.groups is not None
 
 
 def _strata(units: Units, n: int) -> Int[np.ndarray, " n"]:

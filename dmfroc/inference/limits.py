@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int
 
+from dmfroc.inference.bias import NOTABLE_BIAS
 from dmfroc.inference.reweighted import (
     LinearValue,
     Reweighted,
@@ -82,7 +83,7 @@ class Limits:
     lost : float
         By how much the variance of the influences is too small because of means that are estimated.
     bias : float
-        By how much the limit on the side of a bias is moved.
+        By how much the limit on the side of a bias is moved, from a quarter of the error on.
     is_small : bool
         Whether one observation more changes the influences.
     """
@@ -109,9 +110,10 @@ class Limits:
         if not math.isfinite(self.value):
             return math.nan
         limit, (least, most) = self.limit(side, error), self.bounds
+        bias = self.bias if abs(self.bias) >= NOTABLE_BIAS * math.sqrt(self.square) else 0.0
         if side > 0:
-            return min(limit - min(self.bias, 0.0), most)
-        return max(limit - max(self.bias, 0.0), least)
+            return min(limit - min(bias, 0.0), most)
+        return max(limit - max(bias, 0.0), least)
 
     def limit(self, side: int, error: float) -> float:
         """Return the lower (-1) or upper (1) limit, with half of the error probability beyond."""
@@ -342,6 +344,7 @@ def limits_of_sum(
         of_unseen=costs,
         error_share=0.5 if is_difference else 0.75,
         lost=lost,
+        bias=sum(p.coefficient * p.limits.bias for p in parts),
         is_small=any(p.limits.is_small for p in parts),
     )
 
@@ -390,7 +393,7 @@ def limits_of_difference(
         of_unseen=costs,
         error_share=0.5 if math.isfinite(width) else 0.75,
         lost=lost,
-        bias=0.0,
+        bias=first.bias - factor * second.bias,
     )
 
 

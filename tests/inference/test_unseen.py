@@ -162,6 +162,22 @@ def test_a_success_does_no_harm_and_an_error_no_good(name):
     assert (means < 0).all()
 
 
+@pytest.mark.parametrize("name", ["mutual_information", "entropy_real_given_predicted"])
+def test_an_error_of_a_kind_without_any_makes_an_information_worse(name):
+    """Its derivative at a share of 0 is infinite; many rows do not make it known there."""
+    y = np.repeat([0, 1, 2], [130, 100, 70])
+    predicted = np.where(np.arange(300) < 2, 1, y)  # errors of one kind of six
+    predictions = Predictions.from_arrays(y, np.eye(3)[predicted])
+    measure = get_measure(name)
+    limits = facts_in(sample_of(predictions), measure).limits
+    good = limits.of_unseen * (1 if measure.greater_is_better else -1)
+    errors = limits.unseen.errors
+    assert (good[errors] < 0).all()
+    worse = -1 if measure.greater_is_better else 1
+    for side, share in ((worse, 0.75), (-worse, 0.25)):
+        assert limits._bases[side].unseen[errors].sum() == pytest.approx(share)
+
+
 # Masses
 
 
@@ -189,9 +205,9 @@ def test_nothing_is_shared_where_no_error_costs_anything():
     assert unseen.shares(infinite).sum() == pytest.approx(1)
 
 
-def test_errors_ahead_of_everybody_count_if_others_cost_next_to_nothing():
+def test_errors_ahead_of_everybody_count_if_others_cost_nothing():
     unseen = units([0, 1, 2, 2, 3, 4, 5], gross=(4, 6))
-    costs = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1e-6, 1.0])
+    costs = np.array([0.0, 0.0, 0.0, 0.0, 2.0, 1e-15, 1.0])
     np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0, 1]) / 5)
     costs[5] = 0.5
     np.testing.assert_allclose(unseen.shares(costs), np.array([0, 0, 0, 0, 4, 0.25, 0]) / 4.25)
