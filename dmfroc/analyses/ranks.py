@@ -61,8 +61,16 @@ class Ranks(Result):
         """Return the tiers in a sentence."""
         tiers = "; ".join(", ".join(tier) for tier in self.tiers)
         if len(self.tiers) == 1:
-            return [f"The data show no order of {tiers} by {self.title}."]
+            return [f"By {self.title}, the data do not divide these into tiers: {tiers}."]
         return [f"By {self.title}, each of a tier is better than all of the next: {tiers}."]
+
+    def foot(self) -> list[str]:
+        """Say how to read ranks and tiers."""
+        nowhere = ", which is nowhere here" * (len(self.tiers) == 1)
+        return [
+            f"Best to worst rank is a {100 * self.level:g} % interval, all at once. A new tier "
+            f"begins where the data show all above to be better than all below{nowhere}."
+        ]
 
     def tables(self) -> list[Table]:
         """Return the ranks, and what changes without each task."""

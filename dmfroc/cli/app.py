@@ -1,4 +1,7 @@
-"""The group of all commands, and how they end: with one line on stderr unless all went well."""
+"""The group of all commands, and how they end: with one line on stderr unless all went well.
+
+A terminal has it in lines of 80 columns.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,12 @@ from click.core import ParameterSource
 from click.shell_completion import shell_complete
 
 from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
+from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
+from dmfroc.results.text import paragraphs
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _HELP_ALL = "--help-all"
@@ -218,10 +223,11 @@ def _end(number: int, _: object) -> None:
 
 
 def _complain(message: str, status: int = _BAD_INPUT) -> int:
-    line = printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
+    line = "dmfroc: " + printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(f"dmfroc: {line}", file=sys.stderr)
+            lines = paragraphs([line]) if is_watched() else [line]  # programs read one line
+            print(*lines, file=sys.stderr)
     if sys.stdout is not None:
         _abandon_stdout()
     return status

@@ -270,7 +270,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
             f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
-            f"{interval_text(d)}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
+            f"{interval_text(d.as_read())}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")

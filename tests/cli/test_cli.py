@@ -895,6 +895,19 @@ def received(terminal):
 
 
 @pytest.mark.slow
+def test_an_error_is_one_line_for_programs_and_a_paragraph_on_a_terminal(good):
+    [terminal, stderr], line = pty.openpty(), ("evaluate", good, "--label", "no_such_column")
+    run = in_process_of_its_own(*line, stderr=stderr, env=os.environ | {"NO_COLOR": "1"})
+    os.close(stderr)
+    shown = "".join(received(terminal)).partition("dmfroc: error: ")[2].splitlines()
+    os.close(terminal)
+    assert run.returncode == 2
+    assert " ".join(x.strip() for x in shown) == failure(*line)
+    assert len(shown) > 1
+    assert max(map(len, shown)) <= 80
+
+
+@pytest.mark.slow
 def test_progress_is_shown_on_a_terminal(good):
     terminal, stderr = pty.openpty()
     options = ["--label", "tree", "--measures", "informedness", "--json"]

@@ -122,8 +122,8 @@ def test_a_report_of_a_scan_is_refused(tmp_path):
 
 def test_the_verdict_names_the_better(page, comparison):
     value = comparison.differences[0].value
-    assert embedded(page)["verdict"][0].startswith(f"{NASTY[0]} is better than plain & simple: ")
-    assert f"difference {value:.3f}" in embedded(page)["verdict"][0]
+    assert embedded(page)["sentences"][0].startswith(f"{NASTY[0]} is better than plain & simple: ")
+    assert f"difference {value:.3f}" in embedded(page)["sentences"][0]
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_what_cannot_be_decided_is_said():
     page = comparison_page(
         dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, test=dmfroc.Equivalence(0.01))
     )
-    first, second, third = embedded(page)["verdict"]
+    first, second, third = embedded(page)["sentences"]
     assert "cannot be told apart" in first
     values = [100 * dmfroc.hand_till_score(sample(effect)) for effect in (1.001, 1.0)]
     assert second == (
@@ -146,7 +146,7 @@ def test_what_cannot_be_decided_is_said():
 def test_the_better_has_the_smaller_error():
     a, b = sample(2.5), sample(0.5)
     comparison = dmfroc.compare({"a": a, "b": b}, measures="entropy_real_given_predicted")
-    [verdict] = embedded(comparison_page(comparison))["verdict"]
+    [verdict] = embedded(comparison_page(comparison))["sentences"]
     assert " (less is better) " in verdict
     if comparison.differences[0].probability_better > 0.5:
         assert verdict.startswith("a is better than b")
@@ -467,13 +467,18 @@ def test_warnings_are_given_once():
 def test_a_warning_about_the_data_stands_above_and_names_all_its_measures():
     predictions = sample(3.0, ["a", "b", "c"])
     y = np.array(predictions.labels)[predictions.true]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        page = dmfroc.evaluate(y, predictions.scores[:, [1, 2, 0]]).to_html()
-    above = page_parts(page.split('<section id="numbers"')[0])["text"]
-    assert "pass labels= with the classes in it" in above
-    assert "Each of DMF-AUC, Hand-Till M is below chance" in above
-    assert page_parts(page)["text"].count("below chance") == 1
+    below = "Each of DMF-AUC, Hand-Till M is below chance"
+    for scores, told, also in (
+        (predictions.scores[:, [1, 2, 0]], "pass labels= with the classes in it", below),
+        (-predictions.scores, below, "pass labels= with the classes in it"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            page = dmfroc.evaluate(y, scores).to_html()
+        above = page_parts(page.split('<section id="numbers"')[0])["text"]
+        assert told in above
+        assert page_parts(page)["text"].count(told) == 1
+        assert also not in page_parts(page)["text"]  # one warning of one inversion
 
 
 def test_decisions_alone_are_explained_by_cases_that_are_known():
