@@ -420,9 +420,10 @@ class Comparison(NamedEstimates):
             for low, high in [d.interval]
             if (p_value < error) != (tested < low or high < tested)
         ]
+        plain = " (not adjusted)" * (len(pairs) > 1 and not self.simultaneous)
         lines = [
-            f"P-value and interval disagree for {shortened(apart)}: they are of different methods. "
-            "Cite the p-value for whether the classifiers differ, and the interval for how much."
+            f"P-value{plain} and interval disagree for {shortened(apart)}: they are of different "
+            "methods. Cite the p-value for whether they differ, and the interval for how much."
         ]
         lines = lines if apart else []
         if len(pairs) > 1 and self.hypothesis.is_two_sided:

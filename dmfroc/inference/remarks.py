@@ -237,9 +237,9 @@ def unseen_message(facts: Facts) -> str | None:
         return None
     return (
         f"cite the interval of {measure.name}, not its standard error: the interval accounts for "
-        f"errors that the sample does not show, and one would move the value by {dearest:.2g}, "
-        f"{dearest / error:.2g} standard errors. It does so where most classes are told apart "
-        "without an error, and others hardly"
+        "errors that the sample does not show, and one would move the value by more than "
+        f"{_FAR:g} standard errors. It does so where most classes are told apart without an error, "
+        "and others hardly"
     )
 
 
