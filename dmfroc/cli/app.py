@@ -41,7 +41,7 @@ _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 _SECTIONS = {
-    "Needed": "kind rules file files patterns label answers raters by scores labels measures"
+    "Most used": "kind rules file files patterns label answers raters by scores labels measures"
     " measure folds groups task thresholds half_width difference classifier",
     "File": "models pos_label direction sample_weight frequency_weight y_pred other_columns "
     "drop_label where drop_missing truth id separator decimal encoding baseline scan scheduler",
@@ -90,7 +90,7 @@ class _Command(click.Command):
         for title in _SECTIONS:
             found = [x for x in params if _section(x) == title]
             records = list(filter(None, [x.get_help_record(ctx) for x in found]))
-            if records and (is_all or title == "Needed"):
+            if records and (is_all or title == "Most used"):
                 with formatter.section(title):
                     rows = [(x, y if is_all else y.partition(". ")[0]) for x, y in records]
                     formatter.write_dl(rows)

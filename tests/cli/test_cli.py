@@ -166,7 +166,8 @@ def test_help_has_sections_and_fits_a_screen():
     assert len(first.splitlines()) <= 25
     assert more == "\n"
     places = [
-        shown.index(x) for x in ("Needed:", "--label COLUMN", "\nFile:", "\nDesign:", "\nOutput:")
+        shown.index(x)
+        for x in ("Most used:", "--label COLUMN", "\nFile:", "\nDesign:", "\nOutput:")
     ]
     assert places == sorted(places)
     for name, command in cli.app.commands.items():

@@ -147,7 +147,7 @@ def test_plan(folder):
     _, text, _ = run(
         "plan", file, folder / "fair.csv", *OPTIONS, "--difference", "0.05", "--power", "0.9"
     )
-    assert "for a difference of 0.05 (power 0.9, level 0.05)" in text
+    assert "for a difference of 0.05 (power 0.9, tests at 0.05)" in text
 
 
 @pytest.mark.parametrize(
