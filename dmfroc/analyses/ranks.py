@@ -58,11 +58,12 @@ class Ranks(Result):
         return f"In which order are {len(self.estimates)} classifiers?"
 
     def verdict_text(self) -> list[str]:
-        """Return the tiers in a sentence."""
+        """Return the tiers in a sentence, and what they are."""
         tiers = "; ".join(", ".join(tier) for tier in self.tiers)
+        claim = "each of a tier is better than all of the next"
         if len(self.tiers) == 1:
-            return [f"By {self.title}, the data do not divide these into tiers: {tiers}."]
-        return [f"By {self.title}, each of a tier is better than all of the next: {tiers}."]
+            claim = "the data do not divide these into tiers"
+        return [f"By {self.title}, {claim}: {tiers}.", *self.foot()]
 
     def foot(self) -> list[str]:
         """Say how to read ranks and tiers."""

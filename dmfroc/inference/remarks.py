@@ -125,8 +125,8 @@ def small_folds_message(predictions: Predictions) -> str | None:
     if predictions.folds is None or fewest >= _FEW_IN_FOLDS:
         return None
     return (
-        "take 95 % intervals as ones of 88 to 96 %: the rarest class has "
-        f"{count(float(fewest))} observations in all folds, whose fits depend on each other"
+        "report that 95 % intervals may cover 88 to 96 %: fits of folds share rows, and the rarest "
+        f"class has {count(float(fewest))} observations in all"
     )
 
 

@@ -296,7 +296,7 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
             f"between {low} and {high} ({percent} interval)."
         )
     best = comparison.best_set()
-    if (tied or len(comparison.estimates) > 2) and set(best) != set(tied):
+    if len(comparison.estimates) > 2 and set(best) != set(tied):
         sentences.append(f"{percent} confidence set for the best classifier: {enumerated(best)}.")
     return sentences
 

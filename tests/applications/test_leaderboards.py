@@ -63,10 +63,8 @@ def test_a_print_says_what_a_tier_is():
     assert ranks.foot() == [told]
     one = replace(ranks, tiers=(tuple("abcdef"),))
     assert one.foot() == [told.replace("below.", "below, which is nowhere here.")]
-    title = ranks.title
-    assert one.verdict_text() == [
-        f"By {title}, the data do not divide these into tiers: a, b, c, d, e, f."
-    ]
+    claim = f"By {ranks.title}, the data do not divide these into tiers: a, b, c, d, e, f."
+    assert one.verdict_text() == [claim, *one.foot()]
 
 
 def test_a_higher_level_gives_wider_ranks_and_fewer_tiers():

@@ -183,6 +183,5 @@ def test_results_that_have_a_chart_show_it():
         *pooled.prediction
     )
     assert ranks.tiers == (("a", "c"), ("b",))
-    assert ranks.verdict_text() == [
-        "By AUC, each of a tier is better than all of the next: a, c; b."
-    ]
+    tiers = "By AUC, each of a tier is better than all of the next: a, c; b."
+    assert ranks.verdict_text() == [tiers, *ranks.foot()]
