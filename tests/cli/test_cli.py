@@ -384,7 +384,7 @@ def comparison(folder, *names, measure="hand_till"):
 def test_compare_prints_the_tables(folder):
     files = [folder / f"{name}.csv" for name in ("good", "fair", "poor")]
     text = succeed("compare", *files, "--label", "tree", "--measure", "hand_till")
-    # All rows, in lines as long as they are, where nobody looks at a terminal
+    # As at a prompt: other programs read --csv and --json
     expected = comparison(folder, "good", "fair", "poor").as_text()
     assert text == f"{expected}\n"
 
