@@ -367,7 +367,8 @@ class Comparison(NamedEstimates):
             title = f"Ratios of {self.title}, A over B; standard errors are those of logarithms"
         if not self.hypothesis.is_two_sided:
             title += f". {self.tested}"
-        differences, better_first = (
+        is_two_sided = self.hypothesis.is_two_sided
+        differences, as_printed = (
             differences_table(
                 of_pairs,
                 title,
@@ -376,7 +377,10 @@ class Comparison(NamedEstimates):
                 rope=self.rope,
                 n_draws=self.n_draws if self.method == "bootstrap" else 0,
             )
-            for of_pairs in (self.differences, [d.better_first() for d in self.differences])
+            for of_pairs in (
+                self.differences,
+                [d.better_first() if is_two_sided else d.as_read() for d in self.differences],
+            )
         )
         probable = list(self.order_probabilities.items())[:_MOST_ORDERS]
         orders = [
@@ -386,14 +390,14 @@ class Comparison(NamedEstimates):
         order = Table("order_probabilities", "Order of the classifiers", orders)
         values = f"{self.title}, {self.method}"
         classifiers = Table("estimates", values, self._classifiers(), is_by_name=True)
-        if is_two_sided := self.hypothesis.is_two_sided:
-            differences = replace(differences, as_printed=better_first)
         if len(self.estimates) >= MANY:
             order = replace(order, n_printed=0)
             differences = replace(differences, n_printed=0 if is_two_sided else _MOST_ORDERS)
+            if not is_two_sided:
+                as_printed = replace(as_printed, n_printed=_MOST_ORDERS)
             beside = replace(classifiers, columns=self._behind_best())
             classifiers = replace(classifiers, as_printed=beside if is_two_sided else None)
-        tables = [classifiers, differences, order]
+        tables = [classifiers, replace(differences, as_printed=as_printed), order]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))
         return tables
@@ -416,9 +420,10 @@ class Comparison(NamedEstimates):
             for low, high in [d.interval]
             if (p_value < error) != (tested < low or high < tested)
         ]
+        plain = " (not adjusted)" * (len(pairs) > 1 and not self.simultaneous)
         lines = [
-            f"P-value and interval disagree for {shortened(apart)}: they are of different methods. "
-            "Cite the p-value for whether the classifiers differ, and the interval for how much."
+            f"P-value{plain} and interval disagree for {shortened(apart)}: they are of different "
+            "methods. Cite the p-value for whether they differ, and the interval for how much."
         ]
         lines = lines if apart else []
         if len(pairs) > 1 and self.hypothesis.is_two_sided:

@@ -86,8 +86,8 @@ def cross_validate(
     >>> print(found.estimates["hand_till"])
     hand_till 0.9113 (95 % jackknife interval 0.8657 to 0.9449)
     Folds: 5
-    warning: take 95 % intervals as ones of 88 to 96 %: the rarest class has 48
-      observations in all folds, whose fits depend on each other
+    warning: report that 95 % intervals may cover 88 to 96 %: fits of folds share
+      rows, and the rarest class has 48 observations in all
     """
     rows, of_y = Rows(X, "X"), y
     check_estimator(estimator)

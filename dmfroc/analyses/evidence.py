@@ -6,7 +6,7 @@ import itertools
 import math
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -52,6 +52,7 @@ from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sampl
 from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.score_doubts import WorseThanChance
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, bind_in_groups
 from dmfroc.multiclass.band import BandKind, CurveBand, band_around
@@ -531,22 +532,27 @@ def choose_methods(
 
 def remarked_estimates(evidence: Evidence, measures: Sequence[Measure]) -> list[Estimate]:
     """Estimate measures, with the warnings of the inputs and all about the values."""
-    methods = evidence.methods(measures)
+    methods, rows = evidence.methods(measures), evidence.predictions
     found = [
-        remarked(e, evidence.predictions, below_chance_message(measure, [e]))
+        remarked(e, rows, below_chance_message(measure, [e], [rows]))
         for measure, e in zip(measures, evidence.estimates(measures, methods), strict=True)
     ]
     # The same method for all, or methods that do not warn themselves
     return [replace(e, caveats=()) for e in found] if methods[0].warns_itself else found
 
 
-def below_chance_message(measure: Measure, estimates: Sequence[Estimate]) -> str | None:
-    """Say that an area is below chance with its interval, that of each classifier."""
+def below_chance_message(
+    measure: Measure, estimates: Iterable[Estimate], rows: Iterable[Predictions]
+) -> str | None:
+    """Say that an area is below chance with its interval, that of each classifier.
+
+    Unless a doubt about the scores says so already.
+    """
     if not (
         measure.greater_is_better
         and measure.chance == _CHANCE_OF_AREAS
         and all(e.interval[1] < measure.chance for e in estimates)
-    ):
+    ) or any(isinstance(x, WorseThanChance) for each in rows for x in each.remarks):
         return None
     return (
         f"{measure.name} is below chance with the whole interval. Perhaps the scores are those of "

@@ -94,9 +94,10 @@ class HorizonCurves(Result):
         points, names = sum(shown.points.values(), ()), shown.titles
         ends = np.concatenate([self.simultaneous[x] for x in shown.points]).tolist()
         bands = [(*x, point.standard_error) for x, point in zip(ends, points, strict=True)]
+        at = [Name(x, f"{x:g}") for x in np.asarray(self.horizons).tolist()]
         columns = [
             Column("name", "of", [names[x] for x in shown.points for _ in self.horizons], "name"),
-            Column("horizon", "horizon", np.tile(self.horizons, len(shown.points)).tolist()),
+            Column("horizon", "horizon", at * len(shown.points), "name"),
             Column("value", "value", points, "estimate", percent, "std. error"),
             Column("simultaneous", f"simultaneous {percent}", bands, "interval"),
         ]

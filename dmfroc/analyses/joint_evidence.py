@@ -175,7 +175,7 @@ def _estimates_in_memory(
     joint = method.joint_estimates(measure, samples, hypothesis)
     messages = [
         None if units is None else _same_scores_message(predictions),
-        below_chance_message(measure, list(joint.estimates.values())),
+        below_chance_message(measure, joint.estimates.values(), predictions.values()),
         _target_message(measure),
     ]
     estimates = {x: remarked(e, predictions[x], *messages) for x, e in joint.estimates.items()}

@@ -58,11 +58,20 @@ class Ranks(Result):
         return f"In which order are {len(self.estimates)} classifiers?"
 
     def verdict_text(self) -> list[str]:
-        """Return the tiers in a sentence."""
+        """Return the tiers in a sentence, and what they are."""
         tiers = "; ".join(", ".join(tier) for tier in self.tiers)
+        claim = "each of a tier is better than all of the next"
         if len(self.tiers) == 1:
-            return [f"The data show no order of {tiers} by {self.title}."]
-        return [f"By {self.title}, each of a tier is better than all of the next: {tiers}."]
+            claim = "the data do not divide these into tiers"
+        return [f"By {self.title}, {claim}: {tiers}.", *self.foot()]
+
+    def foot(self) -> list[str]:
+        """Say how to read ranks and tiers."""
+        nowhere = ", which is nowhere here" * (len(self.tiers) == 1)
+        return [
+            f"Best to worst rank is a {100 * self.level:g} % interval, all at once. A new tier "
+            f"begins where the data show all above to be better than all below{nowhere}."
+        ]
 
     def tables(self) -> list[Table]:
         """Return the ranks, and what changes without each task."""

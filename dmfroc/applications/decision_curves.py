@@ -136,16 +136,17 @@ class DecisionCurve(Result):
     def tables(self) -> list[Table]:
         """Return the values at all thresholds, one row each."""
         value, more = self.benefit, self.difference
+        title = "expected utility" if self.label is None else "net benefit"
         columns = [
             Column("threshold", "threshold", self.thresholds.tolist()),
-            Column("value", "value", value.value.tolist()),
+            Column("value", title, value.value.tolist()),
             Column("standard_error", "", value.standard_error.tolist()),
             Column("low", "low", value.low.tolist()),
             Column("high", "high", value.high.tolist()),
             Column("difference", "lead", more.value.tolist()),
             Column("difference_error", "", more.standard_error.tolist()),
-            Column("difference_low", "low", more.simultaneous_low.tolist()),
-            Column("difference_high", "high", more.simultaneous_high.tolist()),
+            Column("difference_low", "low of lead", more.simultaneous_low.tolist()),
+            Column("difference_high", "high of lead", more.simultaneous_high.tolist()),
             Column("probability_better", "", more.probability_positive.tolist(), "probability"),
             *(Column(name, name, values.tolist()) for name, values in self.baselines.items()),
         ]
@@ -176,10 +177,17 @@ class DecisionCurve(Result):
     def foot(self) -> list[str]:
         """Return where the classifier is better, and how certain that is."""
         ranges = self.better_text()
-        sure = f"(all at once, {100 * self.level:g} %)"
-        if not ranges:
-            return [f"At no threshold is the classifier shown to be better than both {sure}."]
-        return [f"Better than the better baseline at thresholds {ranges} {sure}."]
+        percent = f"{100 * self.level:g} %"
+        limits = (
+            f"Low and high are {percent} limits at each threshold by itself; those of the lead "
+            "over the better baseline hold at all thresholds at once."
+        )
+        claim = (
+            f"Better than the better baseline at thresholds {ranges}"
+            if ranges
+            else "At no threshold is the classifier shown to be better than both"
+        )
+        return [limits, f"{claim} (all at once, {percent})."]
 
 
 @one_blas_thread()

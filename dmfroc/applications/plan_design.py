@@ -84,7 +84,7 @@ class Aim:
         """Say what is to be shown of one classifier or two."""
         if self.half_width is not None:
             return f"a {100 * self.level:g} % interval of half-width {self.half_width:g}"
-        chance = f"power {self.power:g}, level {1 - self.level:.3g}"
+        chance = f"power {self.power:g}, tests at {1 - self.level:.3g}"
         if self.margin is None:
             fixed = " from a fixed value" if n_classifiers == 1 else ""
             return f"a difference of {self.true_difference:g}{fixed} ({chance})"

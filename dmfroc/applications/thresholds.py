@@ -181,6 +181,11 @@ class ThresholdChoice(Result):
         label = printable(self.label)
         return [f"Class {label} is predicted if the score is at {self.side} the threshold."]
 
+    def foot(self) -> list[str]:
+        """Say what an infinite end of the threshold is."""
+        told = "An infinite end is beyond all scores: the data do not limit the threshold there."
+        return [told] * bool(np.isinf(self.threshold.interval).any())
+
     def verdict_text(self) -> list[str]:
         """Say what to predict, and how well that will do."""
         return [

@@ -1,4 +1,7 @@
-"""The group of all commands, and how they end: with one line on stderr unless all went well."""
+"""The group of all commands, and how they end: with one line on stderr unless all went well.
+
+A terminal has it in lines of 80 columns.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,12 @@ from click.core import ParameterSource
 from click.shell_completion import shell_complete
 
 from dmfroc._kit.habits import as_measure, names_alike, remedy_of, table
+from dmfroc._kit.progress import is_watched
 from dmfroc._kit.text import printable
 from dmfroc._kit.threads import end_as_interrupted
 from dmfroc._kit.version import package_version
 from dmfroc.cli.outputs import KINDS, OTHERS, as_typed, opened_output, show, with_options
+from dmfroc.results.text import paragraphs
 
 _COMPLETION = "_DMFROC_COMPLETE"  # what shells set to ask how a line may go on
 _HELP_ALL = "--help-all"
@@ -36,7 +41,7 @@ _ENDING_SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 _SECTIONS = {
-    "Needed": "kind rules file files patterns label answers raters by scores labels measures"
+    "Most used": "kind rules file files patterns label answers raters by scores labels measures"
     " measure folds groups task thresholds half_width difference classifier",
     "File": "models pos_label direction sample_weight frequency_weight y_pred other_columns "
     "drop_label where drop_missing truth id separator decimal encoding baseline scan scheduler",
@@ -85,7 +90,7 @@ class _Command(click.Command):
         for title in _SECTIONS:
             found = [x for x in params if _section(x) == title]
             records = list(filter(None, [x.get_help_record(ctx) for x in found]))
-            if records and (is_all or title == "Needed"):
+            if records and (is_all or title == "Most used"):
                 with formatter.section(title):
                     rows = [(x, y if is_all else y.partition(". ")[0]) for x, y in records]
                     formatter.write_dl(rows)
@@ -218,10 +223,11 @@ def _end(number: int, _: object) -> None:
 
 
 def _complain(message: str, status: int = _BAD_INPUT) -> int:
-    line = printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
+    line = "dmfroc: " + printable(re.sub(r"\s*[\r\n]\s*", " ", message.strip()))
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
-            print(f"dmfroc: {line}", file=sys.stderr)
+            lines = paragraphs([line]) if is_watched() else [line]  # programs read one line
+            print(*lines, file=sys.stderr)
     if sys.stdout is not None:
         _abandon_stdout()
     return status

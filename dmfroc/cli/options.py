@@ -146,8 +146,8 @@ _COLUMNS = [
     _option(
         "--labels",
         "A,B,...",
-        "All classes, in the order of --scores. Of two the positive one is the second. Default: "
-        "sorted.",
+        "All classes, in their order, which is that of --scores. Of two the positive one is the "
+        "second. Default: sorted.",
     ),
     _option(
         "--pos-label",

@@ -132,7 +132,7 @@ def show_result(
     elif table is not None:
         raise ValueError("--table is for --csv, --latex and --markdown: give one of them")
     else:
-        text = result.as_text(warnings=False, all_rows=not sys.stdout.isatty() or bool(stream))
+        text = result.as_text(warnings=False, all_rows=bool(stream))
         text = re.sub(r"see to_pandas\('(.*?)'\)", r"see --csv --table \1", text)
         places = {"picture": chosen("plot"), "report": path if is_page else None}
         texts = [text, "\n".join(warning_lines(notes))]

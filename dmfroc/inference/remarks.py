@@ -125,8 +125,8 @@ def small_folds_message(predictions: Predictions) -> str | None:
     if predictions.folds is None or fewest >= _FEW_IN_FOLDS:
         return None
     return (
-        "take 95 % intervals as ones of 88 to 96 %: the rarest class has "
-        f"{count(float(fewest))} observations in all folds, whose fits depend on each other"
+        "report that 95 % intervals may cover 88 to 96 %: fits of folds share rows, and the rarest "
+        f"class has {count(float(fewest))} observations in all"
     )
 
 
@@ -237,9 +237,9 @@ def unseen_message(facts: Facts) -> str | None:
         return None
     return (
         f"cite the interval of {measure.name}, not its standard error: the interval accounts for "
-        f"errors that the sample does not show, and one would move the value by {dearest:.2g}, "
-        f"{dearest / error:.2g} standard errors. It does so where most classes are told apart "
-        "without an error, and others hardly"
+        "errors that the sample does not show, and one would move the value by more than "
+        f"{_FAR:g} standard errors. It does so where most classes are told apart without an error, "
+        "and others hardly"
     )
 
 

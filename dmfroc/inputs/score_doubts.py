@@ -37,6 +37,10 @@ _SPEAKS_OF_SCORES = (
 )
 
 
+class WorseThanChance(str):
+    """A doubt about scores for which measures of ranks would be below chance."""
+
+
 class Checked(NamedTuple):
     """Labels and scores that passed the checks, and what the user said of them."""
 
@@ -179,7 +183,7 @@ def exchanged_message(of: Checked) -> str | None:
     excess, n = (wrong - right[exchanged]).sum(), (wrong + right[exchanged]).sum()
     if (2 * wrong <= table[exchanged].sum(axis=1)).any() or excess <= _EXCHANGED * np.sqrt(n):
         return None
-    return (
+    return WorseThanChance(
         f"most rows of the classes {listing([labels[place] for place in exchanged])} have their "
         f"largest score in the column of another of them. The columns of {of.source.scores} are "
         f"taken in the order {listing(labels)}: if it is another one, pass labels= with the "
@@ -385,7 +389,7 @@ def left_out_message(of: Checked) -> str | None:
     is_seen = len(of.true) >= _MANY
     if not any(is_seen and _is_of_others(of.scores[:, c], of.true == c) for c in columns):
         return None
-    return (
+    return WorseThanChance(
         f"{of.source.scores} of a class is near its share in all rows, and lower in its own: as of "
         "a model without information that is fitted to all rows but the one that it scores "
         "(leave-one-out). Such scores come from as many fits as there are rows, and areas and "
@@ -427,7 +431,7 @@ def reversed_message(of: Checked) -> str | None:
         if chosen == own and positive.direction is None:
             turned = f"labels={[own, other]}" if positive.label is None else f"pos_label={other!r}"
             remedy += f", or {turned} if larger ones mean class {other!r}"
-    return (
+    return WorseThanChance(
         f"{source.scores} of class {own!r} is larger in class {other!r}, so that thresholds and "
         f"curves do worse than chance: {remedy}. Scores of leave-one-out do so by themselves"
     )

@@ -401,7 +401,7 @@ def _checked(
         row, column = divmod(int(missing.argmax()), scores.shape[1])
         name = column if names is None else repr(names[column])
         raise ValueError(
-            f"{source.scores} must be finite, but {np.count_nonzero(missing)} of {scores.size} "
+            f"{source.scores} must be numbers, but {np.count_nonzero(missing)} of {scores.size} "
             f"values are not; the first is nan at {source.row(row)}, column {name} (class "
             f"{labels[column]!r}): {_remedy(missing, source)}"
         )

@@ -168,9 +168,7 @@ def weighted_kappa(weights: Any = "quadratic", by: Distance = "positions") -> Me
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=costs, by=by),
         in_given_order=costs is not None,
-        caveats=(_uneven_gaps, WithOptions(alphabetical_message, "Weighted kappa"))
-        if by == "positions" and not costs
-        else (),
+        caveats=(_uneven_gaps, alphabetical_message) if by == "positions" and not costs else (),
     )
 
 
@@ -253,8 +251,7 @@ def _agreement(
         family="agreement",
         needs="labels",
         obstacle=WithOptions(_obstacle, costs=None, by=by),
-        caveats=(_uneven_gaps,) * has_gaps
-        + (WithOptions(alphabetical_message, title),) * is_ordered,
+        caveats=(_uneven_gaps,) * has_gaps + (alphabetical_message,) * is_ordered,
     )
 
 

@@ -87,15 +87,15 @@ def absent_classes_message(predictions: Predictions) -> str | None:
     )
 
 
-def alphabetical_message(title: str, predictions: Predictions) -> str | None:
-    """Say that a measure of ordered classes takes text in alphabetical order."""
+def alphabetical_message(predictions: Predictions) -> str | None:
+    """Say that measures of ordered classes take text in alphabetical order."""
     labels = predictions.labels
     is_text = all(isinstance(label, str) for label in labels) and not label_values(labels)
     if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
         return None
     return (
-        f"{title} takes the classes in alphabetical order, {list(labels)}. If they have another "
-        "order, give labels= in that order."
+        f"Measures of ordered classes take these in alphabetical order, {list(labels)}. If they "
+        "have another order, give labels= in that order."
     )
 
 

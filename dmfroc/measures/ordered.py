@@ -13,7 +13,6 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import (
     UNBIASED,
     Measure,
-    WithOptions,
     alphabetical_message,
     warn_of_absent_classes,
 )
@@ -62,9 +61,8 @@ def ranked_probability_score() -> Measure:
     ...     labels=["low", "mid", "high"]), 4)
     0.3783
     """
-    title = "Ranked probability score"
-    caveats = (WithOptions(alphabetical_message, title),)
-    return forecasts(title, _rank_scores, mean_of_rows, caveats=caveats)
+    caveats = (alphabetical_message,)
+    return forecasts("Ranked probability score", _rank_scores, mean_of_rows, caveats=caveats)
 
 
 def _mean_share(table: Sums, xp: Any) -> Any:

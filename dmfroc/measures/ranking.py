@@ -20,8 +20,9 @@ from scipy import special
 from dmfroc._kit.arrays import AnyArray, PerClass, divide, sum_at
 from dmfroc._kit.options import numbers
 from dmfroc.inputs.arguments import as_predictions
+from dmfroc.inputs.messages import IN_MEMORY
 from dmfroc.inputs.predictions import Predictions
-from dmfroc.inputs.score_doubts import ROUNDING
+from dmfroc.inputs.score_doubts import ROUNDING, outside_message
 from dmfroc.measures.bound import SummariesOfCounts
 from dmfroc.measures.measure import (
     UNBIASED,
@@ -143,6 +144,8 @@ def scale_message(predictions: Predictions) -> str | None:
     scores = np.asarray(getattr(some.scores, "values", some.scores), float)  # or of a device
     has_one_sum = np.ptp(scores.sum(axis=1)) <= ROUNDING * np.ptp(scores)
     if has_one_sum or (scores.min() >= 0 and scores.max() <= 1) or len(some.present) < 2:
+        return None
+    if outside_message(scores, IN_MEMORY):  # that some rows are no probabilities is said already
         return None
     both = (replace(some, scores=x) for x in (scores, special.softmax(scores, axis=1)))
     raw, normed = (SummariesOfCounts(pair_counts(x), (mean_pairwise_area,)) for x in both)
@@ -420,7 +423,7 @@ def ordinal_vus() -> Measure:
     0.75
     """
     attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": UNBIASED}
-    attributes["caveats"] = (WithOptions(alphabetical_message, "Ordinal VUS"),)
+    attributes["caveats"] = (alphabetical_message,)
     return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
 
 

@@ -444,12 +444,13 @@ class CurveDisplay(ClassifierDisplay):
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
         lines = self._isometrics(curve)
+        label = f"equal {lines[0].measure.replace('_', ' ').replace('f beta', 'F-beta')}"
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
         for value, isometric in zip(look.isometric_values, lines, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
-            self._guide(
-                ax, line, color=_ISOMETRIC, linewidth=0.8, linestyle=(0, (6, 4)), zorder=1.0
-            )
+            style = {"linewidth": 0.8, "linestyle": (0, (6, 4)), "zorder": 1.0, "label": label}
+            self._guide(ax, line, color=_ISOMETRIC, **style)
+            label = "_guide"
             inside = np.ones(len(line.x), bool)
             for places, (low, high) in zip(line, (look.xlim, look.ylim), strict=True):
                 inside &= places >= (-np.inf if low is None else low)

@@ -19,7 +19,7 @@ from dmfroc.plots._base import CurveDisplay
 _PANELS: tuple[tuple[type[CurveDisplay], str, dict[str, Any]], ...] = (
     (curves.ROCDisplay, "ROC", {}),
     (curves.BOCDisplay, "Informedness by false alarms (BOC)", {}),
-    (curves.LiftDisplay, "Lift and fallout", {"scale": "recall", "plot_fallout": True}),
+    (curves.LiftDisplay, "Lift, fallout (thin)", {"scale": "recall", "plot_fallout": True}),
     (curves.PrecisionRecallDisplay, "Precision-recall", {"plot_baselines": False}),
     (curves.ReciprocalPrecisionRecallDisplay, "Precision-recall, reciprocal", {}),
     (curves.LogPrecisionRecallDisplay, "Precision-recall, logarithmic", {}),
@@ -76,7 +76,7 @@ def overview(
     >>> y = rng.integers(3, size=60)
     >>> figure = overview(y, rng.normal(size=(60, 3)) + 2 * np.eye(3)[y])
     >>> [ax.get_title() for ax in figure.axes][:3]
-    ['ROC', 'Informedness by false alarms (BOC)', 'Lift and fallout']
+    ['ROC', 'Informedness by false alarms (BOC)', 'Lift, fallout (thin)']
     """
     predictions = as_predictions(y_true, y_score, labels=labels, sample_weight=sample_weight)
     from matplotlib import pyplot
@@ -120,6 +120,8 @@ def _draw_key(figure: Figure, predictions: Predictions, n_shown: int) -> None:
     }
     keys = {}
     for handle, text in zip(handles, texts, strict=True):
+        if text.startswith("equal "):  # each chart has isometrics of its own
+            continue
         name = text.split(": ")[0].removeprefix("class ")
         keys[f"{name} ({counts[name]})" if name in counts else text] = handle
     order = sorted(keys, key=lambda text: text in ("chance", "break-even"))

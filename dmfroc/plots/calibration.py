@@ -143,7 +143,7 @@ class CalibrationDisplay(CurveDisplay):
                 linestyle="-" if is_single else self._styles(self.ax_)[label].get("linestyle", "-"),
                 linewidth=1.8 if is_single else 1.3,
                 zorder=2.2,
-                label="LOESS" if is_single else "_loess",
+                label="LOESS" if is_single else "_loess" if self.smooth_ else "lines: LOESS",
             )
         first = next(iter(self.curves.values()))
         if is_single and first.x is first.mean_predicted:

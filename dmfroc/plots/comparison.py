@@ -96,7 +96,7 @@ class ComparisonDisplay(Display):
             # In points: a row has two lines
             size = ax.bbox.height / ax.figure.dpi * 72 / len(names)
             ax.set_yticks(ax.get_yticks(), fitting(ax, names), fontsize=min(0.35 * size, 10))
-            ax.locator_params("x", nbins=4)
+        ax.locator_params("x", nbins=4)  # small differences have long labels
         self.orders_ = None if ax_orders is None else self._draw_orders(ax_orders)
         return self
 
@@ -147,7 +147,7 @@ class ComparisonDisplay(Display):
         ax.set_yticks(places, [_on_lines(legend_text(d.name)) for d in differences])
         above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
-            text = rounded(d.value, d.standard_error, fewer=1)
+            text = rounded(d.value, d.standard_error)
             ax.annotate(text, (d.value, place), fontsize="small", **above)
         ax.set(
             xlabel=f"{self.comparison.scale.capitalize()} in {self.comparison.title}\n"

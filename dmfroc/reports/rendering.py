@@ -73,7 +73,7 @@ def page(
     titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
-    data = {"dmfroc_version": package_version(), "verdict": verdict}
+    data = {"dmfroc_version": package_version(), "sentences": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
         "title": title or question,

@@ -158,13 +158,14 @@ def comparison_verdict(
     wins = {(d.first, d.second) for d in decided}
     sentence, tied = lead(_title(comparison), values, wins, comparison.best_set())
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
-    sentences = [] if len(ordered) == len(decided) == 1 else [sentence]
+    sentences = [] if len(ordered) == 1 else [sentence]
     # Of many, the first sentence has all values
     most = _MOST_UNDECIDED if len(values) <= MOST_NAMED else 1
     if len(tied) == 1:
         sentences += [_sentence(comparison, d) for d in decided if d.first == tied[0]][:most]
-    sentences += _pairs_of(comparison, best_first, beside)
-    sentences += [_undecided(comparison, d) for d in undecided[:most]]
+    pairs = _pairs_of(comparison, best_first, beside)
+    unknown = [_undecided(comparison, d) for d in undecided[:most]]
+    sentences += pairs + unknown if len(ordered) > 1 else unknown + pairs
     if (more := len(undecided) - most) > 0:
         sentences.append(f"The table has {more} more differences that the data do not decide.")
     return sentences + _about_the_best(comparison, tied) + _about_folds_of(comparison)
@@ -242,7 +243,7 @@ def lead(
         whom = of_worse if is_long or rest or len(values) == 2 else "all others"
         claim = f"{of_tied} is {f'better than {whom}' if worse else 'best'}"
     elif len(tied) == 2:
-        claim = f"{of_tied} cannot be told apart"
+        claim = f"The data do not show which of {of_tied} is better"
     else:
         claim = f"The data do not show which of {of_tied} is best"
     if worse and len(tied) > 1:
@@ -270,7 +271,7 @@ def _one_sided_verdict(comparison: Comparison) -> list[str]:
             f"{claim if is_shown else f'The data do not show that {claim}'}: "
             f"{comparison.title} {' against '.join(values)}, {d.scale} "
             f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval}: "
-            f"{interval_text(d)}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
+            f"{interval_text(d.as_read())}; one-sided {p_text(d.adjusted_p_value)}{adjusted})."
         )
     if (more := len(comparison.differences) - _MOST_UNDECIDED) > 0:
         sentences.append(f"The table has {more} more differences.")
@@ -295,7 +296,7 @@ def _about_the_best(comparison: Comparison, tied: Sequence[str] = ()) -> list[st
             f"between {low} and {high} ({percent} interval)."
         )
     best = comparison.best_set()
-    if (tied or len(comparison.estimates) > 2) and set(best) != set(tied):
+    if len(comparison.estimates) > 2 and set(best) != set(tied):
         sentences.append(f"{percent} confidence set for the best classifier: {enumerated(best)}.")
     return sentences
 
@@ -327,8 +328,9 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
     if predictions.absent_labels:
         names = enumerated([str(label) for label in predictions.absent_labels])
         remarks.append(f"Never observed: {names}. Their pairs are left out.")
+    is_of_pairs = predictions.has_scores and predictions.n_classes > 2
     for name, numbers in named.items():
-        pairs = worst_pairs(numbers, predictions.labels, 3 * predictions.has_scores)
+        pairs = worst_pairs(numbers, predictions.labels, 3 * is_of_pairs)
         hard = [f"{i} from {j} ({digits(a)})" for i, j, a in pairs if a < _HARD]
         if hard:
             remarks.append(f"{name}: hardest to tell apart, by A(i|j): {enumerated(hard)}.")
@@ -363,12 +365,16 @@ def _value(estimate: Estimate) -> str:
 
 
 def _sentence(comparison: Comparison, d: Difference) -> str:
-    values = (comparison.estimates[name].value for name in (d.first, d.second))
-    a, b = (digits(value, d.standard_error) for value in values)
     return (
-        f"{d.first} is better than {d.second}: {_title(comparison)} {a} against {b}, {d.scale} "
+        f"{d.first} is better than {d.second}: {_values(comparison, d)}, {d.scale} "
         f"{digits(d.value, d.standard_error)} ({comparison.kind_of_interval} {interval_text(d)})."
     )
+
+
+def _values(comparison: Comparison, d: Difference) -> str:
+    values = (comparison.estimates[name].value for name in (d.first, d.second))
+    a, b = (digits(value, d.standard_error) for value in values)
+    return f"{_title(comparison)} {a} against {b}"
 
 
 def _undecided(comparison: Comparison, d: Difference) -> str:
@@ -378,15 +384,17 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         if comparison.rope > 0
         else ""
     )
-    known = [f"{comparison.kind_of_interval} {interval_text(d)}"]
+    known, size = [f"{comparison.kind_of_interval} {interval_text(d)}"], ""
     if len(comparison.differences) > 1:
         adjusted = f"adjusted {p_text(d.adjusted_p_value)}"
         known = [*known, adjusted] if comparison.simultaneous else [adjusted]
+    else:  # a probability is not adjusted for the number of differences
+        size = f"{_values(comparison, d)}, "
+        better = format_probability(d.probability_better)
+        equivalent = f", probability that {d.first} is better {better}{equivalent}"
     return (
-        f"The data do not show whether {d.first} or {d.second} is better: {d.scale} "
-        f"{digits(d.value, d.standard_error)} ({'; '.join(known)}), probability that {d.first} is "
-        "better "
-        f"{format_probability(d.probability_better)}{equivalent}."
+        f"The data do not show whether {d.first} or {d.second} is better: {size}{d.scale} "
+        f"{digits(d.value, d.standard_error)} ({'; '.join(known)}){equivalent}."
     )
 
 

@@ -67,8 +67,7 @@ class Difference(Valued):
 
     def __repr__(self) -> str:
         """Return the difference in one line."""
-        is_ratio, (low, high) = self.scale == "ratio", self.interval
-        shown = replace(self, interval=(-np.inf if is_ratio and low == 0 else low, high))
+        is_ratio, shown = self.scale == "ratio", self.as_read()
         column = Column("", "A - B", [shown], "estimate", "interval", is_signed=not is_ratio)
         _, [[value, ends]] = printed(Table("", "", [column]))
         kind = "limit" if np.isinf(shown.interval).any() else "interval"
@@ -77,6 +76,12 @@ class Difference(Valued):
             f"{printable(self.name)} = {value.text} ({kind} {ends.text}), "
             f"{equals_p_value(self.p_value)}{adjusted * (self.adjusted_p_value > self.p_value)}"
         )
+
+    def as_read(self) -> Difference:
+        """Return the same with 0, which is no limit of a ratio, as an open end."""
+        low, high = self.interval
+        is_open = self.scale == "ratio" and low == 0
+        return replace(self, interval=(-np.inf, high)) if is_open else self
 
     def turned_around(self) -> Difference:
         """Return the difference or the ratio the other way round."""

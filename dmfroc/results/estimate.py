@@ -27,6 +27,7 @@ _SAME, _SAME_ENDS = 1e-9, 1e-4  # areas and errors that are the same but for rou
 _SAME_TOTAL = 1e-6  # of the two scores of each row, but for rounding
 ClassSizes = Literal["fixed", "random"]
 _OF = "\0"  # for the name of a measure
+_FEWEST_PRINTED = 50  # rows of a longer table of several results
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -241,7 +242,8 @@ def estimates_table(estimates: Iterable[Estimate]) -> Table:
         columns.append(Column("bias_corrected", "bias-corrected", without_bias))
     if any(bounds):
         columns.append(Column("error_bound", "binning error", bounds, "bound"))
-    return Table("estimates", "Measures", columns, is_by_name=True)
+    n = max(len(shown), _FEWEST_PRINTED)  # who names many wants to see all
+    return Table("estimates", "Measures", columns, is_by_name=True, n_printed=n)
 
 
 @dataclass(frozen=True)

@@ -312,7 +312,7 @@ def test_few_observations_of_a_class_in_folds_get_a_warning(n, is_few):
     y = np.arange(n) % 2
     scores = np.random.default_rng(0).normal(size=n) + y
     found = estimate("hand_till", y, scores, folds=np.arange(n) // 2 % 5)
-    assert any("observations in all folds" in x for x in found.warnings) == is_few
+    assert any("fits of folds share rows" in x for x in found.warnings) == is_few
 
 
 def test_the_first_class_that_a_training_set_lacks_is_named():

@@ -73,6 +73,13 @@ def test_one_sided_limit():
     found = ratio_of("recall", test="less")
     assert found.p_value == pytest.approx(ratio_of("recall").p_value / 2)
     assert found.interval[0] == 0
+    tests = {"2": SECOND, "1": FIRST}
+    options = {"measures": "recall", "scale": "ratio", "test": "less"}
+    whole = dmfroc.compare(DISEASED, y_pred=tests, **options)
+    limit = f"{found.interval[1]:.4f}"
+    assert f"at most {limit}   " in str(whole)
+    assert f"limit: at most {limit[:-1]};" in whole.to_html()
+    assert "0.0000" not in str(whole)
 
 
 @pytest.mark.parametrize(

@@ -256,6 +256,10 @@ def test_outputs():
     read = json.loads(found.to_json())
     assert [x["verdict"] for x in read["rules"]] == ["pass", "fail", "inconclusive"]
     assert read["exit_code"] == 1
+    [data] = re.findall(r'id="data">(.*?)</script>', found.to_html(), re.DOTALL)
+    page = json.loads(data)
+    assert page["verdict"] == "fail"
+    assert page["sentences"][0].startswith("Gate: fail (1 of 3 rules pass)")
 
 
 def write_data(folder):

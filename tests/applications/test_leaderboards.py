@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -51,6 +52,19 @@ def test_tiers_are_the_most_groups_whose_members_are_all_in_order():
         for name in tier:
             low, high = ranks.intervals[name]
             assert before < low <= high <= before + len(tier)
+
+
+def test_a_print_says_what_a_tier_is():
+    ranks = FOUND.ranks()
+    told = (
+        "Best to worst rank is a 95 % interval, all at once. A new tier begins where the data show "
+        "all above to be better than all below."
+    )
+    assert ranks.foot() == [told]
+    one = replace(ranks, tiers=(tuple("abcdef"),))
+    assert one.foot() == [told.replace("below.", "below, which is nowhere here.")]
+    claim = f"By {ranks.title}, the data do not divide these into tiers: a, b, c, d, e, f."
+    assert one.verdict_text() == [claim, *one.foot()]
 
 
 def test_a_higher_level_gives_wider_ranks_and_fewer_tiers():
@@ -219,7 +233,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as end:
         main()
     assert end.value.code == 0
-    assert "Accuracy, mean over tasks" in capsys.readouterr().out
+    assert "Accuracy, mean over " in capsys.readouterr().out
 
 
 def test_p_values_of_a_leaderboard_are_by_the_side_of_the_interval_where_the_null_is():

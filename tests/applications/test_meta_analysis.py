@@ -556,9 +556,9 @@ def test_prediction_is_wider_than_credibility(found):
 def test_the_report_shows_summary_and_studies(found, tmp_path):
     found.to_html(tmp_path / "studies.html", title="Troponin")
     parts = page_parts((tmp_path / "studies.html").read_text())
-    assert f"Sensitivity {found.sensitivity.value:.3f} (" in parts["numbers"]["verdict"][0]
+    assert f"Sensitivity {found.sensitivity.value:.3f} (" in parts["numbers"]["sentences"][0]
     low = found.heterogeneity.loc["sensitivity of a new study", "low"]
-    assert f"sensitivity between {low:.3f} and" in parts["numbers"]["verdict"][1]
+    assert f"sensitivity between {low:.3f} and" in parts["numbers"]["sentences"][1]
     assert list(parts["tables.csv"]) == ["Mean study", "Studies", "How studies differ"]
     assert parts["source"].count('class="track"') == 2 * (len(found.studies.names) + 1)
 

@@ -151,9 +151,9 @@ def test_curve_and_text():
     assert (np.diff(table["half_width"]) < 0).all()
     text = str(found)
     assert str(found.n) in text
-    assert "a difference of 0.04 (power 0.8, level 0.05)" in text
+    assert "a difference of 0.04 (power 0.8, tests at 0.05)" in text
     of_one = plan(pilot(), measure="hand_till", difference=0.04)
-    assert of_one.aim == "a difference of 0.04 from a fixed value (power 0.8, level 0.05)"
+    assert of_one.aim == "a difference of 0.04 from a fixed value (power 0.8, tests at 0.05)"
     display = found.plot()
     assert display.point_.get_xdata()[0] == found.n
     assert display.point_.get_ydata()[0] == found.power(found.n)

@@ -140,6 +140,15 @@ def test_a_perfect_sample_is_no_certainty(by):
     assert found.value.value - low > 0.025
 
 
+def test_an_infinite_end_of_the_threshold_is_explained():
+    told = ["An infinite end is beyond all scores: the data do not limit the threshold there."]
+    for n in (40, 400):
+        y = np.arange(n) % 2
+        scores = np.random.default_rng(0).normal(size=n) + y
+        found = choose_threshold(y, scores, by="sensitivity", at_least=0.9, n_draws=100)
+        assert found.foot() == told * (found.threshold.interval[0] == -np.inf) == told * (n == 40)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("by", "sign"), [("specificity", 1), ("sensitivity", -1)])
 def test_limits_of_the_threshold_of_a_rate_are_order_statistics(by, sign):

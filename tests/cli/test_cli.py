@@ -166,7 +166,8 @@ def test_help_has_sections_and_fits_a_screen():
     assert len(first.splitlines()) <= 25
     assert more == "\n"
     places = [
-        shown.index(x) for x in ("Needed:", "--label COLUMN", "\nFile:", "\nDesign:", "\nOutput:")
+        shown.index(x)
+        for x in ("Most used:", "--label COLUMN", "\nFile:", "\nDesign:", "\nOutput:")
     ]
     assert places == sorted(places)
     for name, command in cli.app.commands.items():
@@ -383,8 +384,8 @@ def comparison(folder, *names, measure="hand_till"):
 def test_compare_prints_the_tables(folder):
     files = [folder / f"{name}.csv" for name in ("good", "fair", "poor")]
     text = succeed("compare", *files, "--label", "tree", "--measure", "hand_till")
-    # All rows, in lines as long as they are, where nobody looks at a terminal
-    expected = comparison(folder, "good", "fair", "poor").as_text(all_rows=True)
+    # As at a prompt: other programs read --csv and --json
+    expected = comparison(folder, "good", "fair", "poor").as_text()
     assert text == f"{expected}\n"
 
 
@@ -650,7 +651,7 @@ def test_demo(tmp_path, monkeypatch):
         assert words in text
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     _, of_folds, of_ties = on_one_line(text).split("warning: ")
-    assert "the rarest class has 48 observations in all folds" in of_folds
+    assert "the rarest class has 48 observations in all" in of_folds
     assert "nearest neighbours: 6 rows tie for the largest score" in of_ties
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
@@ -892,6 +893,19 @@ def received(terminal):
     with contextlib.suppress(OSError):  # how Linux reports the end
         while data := os.read(terminal, 4096):
             yield data.decode(errors="replace")
+
+
+@pytest.mark.slow
+def test_an_error_is_one_line_for_programs_and_a_paragraph_on_a_terminal(good):
+    [terminal, stderr], line = pty.openpty(), ("evaluate", good, "--label", "no_such_column")
+    run = in_process_of_its_own(*line, stderr=stderr, env=os.environ | {"NO_COLOR": "1"})
+    os.close(stderr)
+    shown = "".join(received(terminal)).partition("dmfroc: error: ")[2].splitlines()
+    os.close(terminal)
+    assert run.returncode == 2
+    assert " ".join(x.strip() for x in shown) == failure(*line)
+    assert len(shown) > 1
+    assert max(map(len, shown)) <= 80
 
 
 @pytest.mark.slow

@@ -147,10 +147,16 @@ def test_standard_input_is_a_file(file):
     assert json.loads(found.stdout) == expected | {"file": "-"}
 
 
-def test_pipes_have_all_rows_of_a_table(file):
-    lines = run("decision", file, *OF_FILE).stdout.splitlines()
+def test_a_long_table_ends_after_20_rows_and_says_how_to_get_all(file, tmp_path):
+    def n_rows(text):
+        return sum(line.lstrip().startswith(("0.", "1.")) for line in text.splitlines())
+
+    printed = run("decision", file, *OF_FILE).stdout
+    assert n_rows(printed) == 19
+    assert "and 80 more rows: see --csv --table thresholds" in printed
+    run("decision", file, *OF_FILE, "-o", tmp_path / "all.txt")
     curve = dmfroc.applications.decision_curve(Y, P).to_pandas()
-    assert sum(line.lstrip().startswith(("0.", "1.")) for line in lines) >= len(curve) > 50
+    assert n_rows((tmp_path / "all.txt").read_text()) == len(curve) == 99
 
 
 def test_comparisons_by_several_measures(file, tmp_path):

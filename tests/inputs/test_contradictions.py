@@ -242,6 +242,7 @@ def test_the_command_prints_the_warnings_of_the_result(tmp_path):
         more = ["-o", str(tmp_path / "page.html")] if command == "report" else []
         shown = CliRunner().invoke(app, [command, *paths, *columns, *more]).output
         assert shown.count("of class 'oak' is larger in class 'ash'") == 1
+        assert "below chance" not in shown  # one warning of one inversion
         assert ("a: score of class" in shown) == (len(files) == 2)
 
 

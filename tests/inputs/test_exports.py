@@ -90,6 +90,13 @@ def test_other_positive_scores_are_no_mixture_with_percent():
         assert not [x for x in several if percent_message(np.array([x], float).T, IN_MEMORY)]
 
 
+def test_percent_among_probabilities_gets_one_warning():
+    mixed = SHARES * np.where(TRUE == 1, 100, 1)[:, None]
+    with pytest.warns(UserWarning, match="divide 20 of 60 rows of y_score by 100") as told:
+        dmfroc.evaluate(LABELS, mixed)
+    assert not [x for x in told if "softmax" in str(x.message)]
+
+
 def test_a_table_that_was_not_split_says_how_to_read_it(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("label;a;b\na;.1;.9\nb;.2;.8\n")

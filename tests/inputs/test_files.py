@@ -186,7 +186,7 @@ def test_saved_pandas_index_is_no_score(tmp_path):
         (
             ["y,a,b", "a,1,2", "b,,4"],
             ValueError,
-            "score must be finite, but 1 of 4 values are not; the first is nan at data row 2, "
+            "score must be numbers, but 1 of 4 values are not; the first is nan at data row 2, "
             "column 'a' (class 'a')",
         ),
         (["y,a,b", "a,1,2", "b,3,nan"], ValueError, "the first is nan at data row 2, column 'b'"),
@@ -359,7 +359,7 @@ def test_npz_single_score(npz):
         (
             {"y": [0, 1], "y_score": np.diag([1, np.nan])},
             {},
-            "array 'y_score' must be finite, but 1 of 4 values are not; the first is nan at row 1 "
+            "array 'y_score' must be numbers, but 1 of 4 values are not; the first is nan at row 1 "
             "(counting from 0), column 1 (class 1)",
         ),
     ],

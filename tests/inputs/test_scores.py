@@ -82,7 +82,7 @@ def test_scores_must_not_be_missing(dtype):
     scores = SCORES.astype(dtype)
     scores[2, 1] = scores[3, 0] = scores[4, 2] = np.nan
     message = (
-        "y_score must be finite, but 3 of 15 values are not; the first is nan at row 2 "
+        "y_score must be numbers, but 3 of 15 values are not; the first is nan at row 2 "
         "(counting from 0), column 1 (class 'b'): replace them or drop their rows"
     )
     with pytest.raises(ValueError, match=exactly(message)):

@@ -1,6 +1,7 @@
 """Pictures of comparisons and of pairs of classes: what is drawn is what was computed."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -48,6 +49,17 @@ def test_orders_have_their_probabilities(comparison):
     assert widths == list(comparison.order_probabilities.values())[: len(widths)]
     names = [text.get_text() for text in display.ax_orders_.get_yticklabels()]
     assert names[0] == "strong > fair > weak"
+
+
+def test_small_differences_of_twelve_can_be_read():
+    near = {f"m{i}": SCORES["strong"] + i / 300 * SCORES["fair"] for i in range(12)}
+    display = dmfroc.compare(TRUE, near, measures="hand_till").plot()
+    display.figure_.canvas.draw()
+    boxes = [x.get_window_extent() for x in display.ax_.get_xticklabels()]
+    gaps = [right.x0 - left.x1 for left, right in itertools.pairwise(boxes)]
+    assert len(boxes) > 2
+    assert min(gaps) > 10  # pixels
+    assert "0.000" not in [x.get_text() for x in display.ax_.texts]
 
 
 def test_given_axes_are_used(comparison):

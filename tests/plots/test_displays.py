@@ -155,8 +155,18 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     }
     texts = legend_texts(ax)
     assert texts[:4] == list(expected.values())
-    others = {"chance", "break-even", "perfect calibration", "F1 of always positive"}
-    assert {*texts[4:]} <= others
+    others = {
+        "chance",
+        "break-even",
+        "perfect calibration",
+        "F1 of always positive",
+        "lines: LOESS",
+    }
+    isometric = next((x for x in texts if x.startswith("equal ")), None)
+    assert {*texts[4:]} <= {*others, isometric}
+    # The numbers at the isometrics are those of a measure, which the legend names
+    has_isometrics = display.look.isometric_values and display.look.shares_isometrics
+    assert (isometric is None) == (not has_isometrics)
     colors = [handle.get_color() for handle in ax.get_legend().legend_handles[:4]]
     assert colors == [drawn.lines_[label].get_color() for label in expected]
 
@@ -384,7 +394,7 @@ def test_up_to_twenty_classes_look_different(ax):
         (to_hex(x.get_color()), str(x._unscaled_dash_pattern)) for x in display.lines_.values()
     }
     assert len(looks) == 20
-    assert len(legend_texts(ax)) == 22  # and chance and break-even
+    assert len(legend_texts(ax)) == 23  # and isometrics, chance and break-even
 
 
 def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
@@ -396,7 +406,8 @@ def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
     areas = {label: curve.area for label, curve in of_classes.items()}
     worst = sorted(areas, key=areas.get)[:10]
     assert {int(text.split(":")[0]) for text in texts[:10]} == {*worst}
-    assert texts[10:] == ["90 other classes", "chance", "break-even"]
+    isometrics = "equal mean of precision and recall"
+    assert texts[10:] == ["90 other classes", isometrics, "chance", "break-even"]
     assert {to_hex(display.lines_[c].get_color()) for c in areas if c not in worst} == {"#bfbfbf"}
 
 
@@ -409,6 +420,7 @@ def test_classifiers_are_overlaid_in_different_colours(ax):
     assert [text.split(":")[0] for text in legend_texts(ax)] == [
         "one",
         "two",
+        "equal informedness",
         "chance",
         "break-even",
     ]
@@ -688,7 +700,7 @@ def test_overview_has_nine_charts_and_one_legend():
     charts = {
         "ROC": curves.roc_curve,
         "Informedness by false alarms (BOC)": curves.boc_curve,
-        "Lift and fallout": curves.lift_curve,
+        "Lift, fallout (thin)": curves.lift_curve,
         "Precision-recall": curves.precision_recall_curve,
         "Precision-recall, reciprocal": curves.reciprocal_precision_recall_curve,
         "Precision-recall, logarithmic": curves.log_precision_recall_curve,
@@ -702,7 +714,7 @@ def test_overview_has_nine_charts_and_one_legend():
         for curve in function(predictions, multi_class="ovr").values():
             assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
             assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)
-            if ax.get_title() == "Lift and fallout":
+            if ax.get_title() == "Lift, fallout (thin)":
                 fallout = curve.points.false_positive_rate
                 assert any(np.array_equal(fallout, y) for y in drawn)
         assert ax.get_legend() is None

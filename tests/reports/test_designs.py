@@ -55,7 +55,7 @@ def test_several_horizons_have_a_verdict_titles_and_a_chart_of_each_measure():
     mean = curves.means["brier_score"]
     low, high = mean.interval
     expected = f"Brier score is {mean.value:.3f} on average from 2 to 5 (95 % interval {low:.3f}"
-    assert parts["numbers"]["verdict"][1].startswith(f"{expected} to {high:.3f}): ")
+    assert parts["numbers"]["sentences"][1].startswith(f"{expected} to {high:.3f}): ")
     assert page.count('<figure class="forest">') == 2
     assert "brier_score" not in parts["text"]
 
@@ -65,7 +65,7 @@ def test_the_better_one_is_first_at_all_horizons():
     follow_up = dmfroc.FollowUp(time, [2, 3, 5])
     named = {"noisy": noisy, "full": risks}
     losses = dmfroc.compare(event, named, follow_up=follow_up, measures="brier_score").to_html()
-    first, second, third = page_parts(losses)["numbers"]["verdict"]
+    first, second, third = page_parts(losses)["numbers"]["sentences"]
     assert first.startswith(
         "full is better than noisy, on average from 2 to 5: difference \N{MINUS SIGN}0."
     )
@@ -76,7 +76,7 @@ def test_the_better_one_is_first_at_all_horizons():
     parts = page_parts(page)
     [rows] = [x for title, x in parts["tables.csv"].items() if title == "At each horizon"]
     assert list(dict.fromkeys(row[0] for row in rows[1:])) == ["full", "noisy", "full - noisy"]
-    assert parts["numbers"]["verdict"][0].startswith("full is better than noisy, on average")
+    assert parts["numbers"]["sentences"][0].startswith("full is better than noisy, on average")
     [rows] = [x for title, x in parts["tables.csv"].items() if title.startswith("Means over time")]
     [difference] = [row for row in rows if row[0] == "full - noisy"]
     assert float(difference[1]) > 0
@@ -183,6 +183,5 @@ def test_results_that_have_a_chart_show_it():
         *pooled.prediction
     )
     assert ranks.tiers == (("a", "c"), ("b",))
-    assert ranks.verdict_text() == [
-        "By AUC, each of a tier is better than all of the next: a, c; b."
-    ]
+    tiers = "By AUC, each of a tier is better than all of the next: a, c; b."
+    assert ranks.verdict_text() == [tiers, *ranks.foot()]

@@ -122,8 +122,8 @@ def test_a_report_of_a_scan_is_refused(tmp_path):
 
 def test_the_verdict_names_the_better(page, comparison):
     value = comparison.differences[0].value
-    assert embedded(page)["verdict"][0].startswith(f"{NASTY[0]} is better than plain & simple: ")
-    assert f"difference {value:.3f}" in embedded(page)["verdict"][0]
+    assert embedded(page)["sentences"][0].startswith(f"{NASTY[0]} is better than plain & simple: ")
+    assert f"difference {value:.3f}" in embedded(page)["sentences"][0]
 
 
 @pytest.mark.slow
@@ -131,22 +131,25 @@ def test_what_cannot_be_decided_is_said():
     page = comparison_page(
         dmfroc.compare({"a": sample(1.0), "b": sample(1.001)}, test=dmfroc.Equivalence(0.01))
     )
-    first, second, third = embedded(page)["verdict"]
-    assert "cannot be told apart" in first
+    first, second = embedded(page)["sentences"]
     values = [100 * dmfroc.hand_till_score(sample(effect)) for effect in (1.001, 1.0)]
     assert second == (
         "In {:.0f} (b) and {:.0f} (a) of 100 pairs of cases of different classes, the scores tell "
         "which is which; guessing: 50 (Hand-Till M).".format(*values)
     )
-    assert "The data do not show whether" in third
-    assert "differ by no more than 0.01" in third
+    assert first.startswith("The data do not show whether b or a is better: DMF-AUC 0.")
+    assert "probability that b is better" in first
+    assert "differ by no more than 0.01" in first
+    assert "hardest to tell apart" in page
+    two = dmfroc.compare({x: sample(e, [0, 1]) for x, e in {"a": 0.1, "b": 0.101}.items()})
+    assert "hardest to tell apart" not in comparison_page(two)  # there is one pair
 
 
 @pytest.mark.slow
 def test_the_better_has_the_smaller_error():
     a, b = sample(2.5), sample(0.5)
     comparison = dmfroc.compare({"a": a, "b": b}, measures="entropy_real_given_predicted")
-    [verdict] = embedded(comparison_page(comparison))["verdict"]
+    [verdict] = embedded(comparison_page(comparison))["sentences"]
     assert " (less is better) " in verdict
     if comparison.differences[0].probability_better > 0.5:
         assert verdict.startswith("a is better than b")
@@ -312,13 +315,14 @@ def test_the_decision_comes_first():
     named = {"a": sample(1.001), "b": sample(1.0), "c": sample(0.1)}
     verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
     assert verdict[0].startswith(
-        "a and b cannot be told apart; both are better than c: Hand-Till M"
+        "The data do not show which of a and b is better; both are better than c: Hand-Till M"
     )
     named = {"a": sample(0.1), "b": sample(3.0), "c": sample(0.11)}
     verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
     assert verdict[0].startswith("b is better than all others: Hand-Till M")
     named = {"a": sample(0.502), "b": sample(0.501), "c": sample(0.5)}
     verdict = comparison_verdict(dmfroc.compare(named, measures="hand_till"))
+    assert "probability that" not in " ".join(verdict)  # which is not adjusted for three
     assert verdict[0].startswith("The data do not show which of a, b and c is best: Hand-Till M")
 
 
@@ -328,7 +332,11 @@ def test_the_decision_comes_first():
         ([("a", "c")], ["a"], "a is best; b and c are excluded as the best"),
         ([], ["a"], "a is best; b and c are excluded as the best"),
         ([("a", "b"), ("a", "c")], ["a"], "a is better than all others"),
-        ([], ["a", "b"], "a and b cannot be told apart; c is excluded as the best"),
+        (
+            [],
+            ["a", "b"],
+            "The data do not show which of a and b is better; c is excluded as the best",
+        ),
         ([], [], "The data do not show which of a, b and c is best"),
     ],
 )
@@ -467,13 +475,18 @@ def test_warnings_are_given_once():
 def test_a_warning_about_the_data_stands_above_and_names_all_its_measures():
     predictions = sample(3.0, ["a", "b", "c"])
     y = np.array(predictions.labels)[predictions.true]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        page = dmfroc.evaluate(y, predictions.scores[:, [1, 2, 0]]).to_html()
-    above = page_parts(page.split('<section id="numbers"')[0])["text"]
-    assert "pass labels= with the classes in it" in above
-    assert "Each of DMF-AUC, Hand-Till M is below chance" in above
-    assert page_parts(page)["text"].count("below chance") == 1
+    below = "Each of DMF-AUC, Hand-Till M is below chance"
+    for scores, told, also in (
+        (predictions.scores[:, [1, 2, 0]], "pass labels= with the classes in it", below),
+        (-predictions.scores, below, "pass labels= with the classes in it"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            page = dmfroc.evaluate(y, scores).to_html()
+        above = page_parts(page.split('<section id="numbers"')[0])["text"]
+        assert told in above
+        assert page_parts(page)["text"].count(told) == 1
+        assert also not in page_parts(page)["text"]  # one warning of one inversion
 
 
 def test_decisions_alone_are_explained_by_cases_that_are_known():

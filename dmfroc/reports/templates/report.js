@@ -97,7 +97,7 @@
       const of = data.thresholds[ofClass?.selectedIndex ?? 0], at = slider.value;
       const rate = (ends) => { const [x, low, high] = ends.map((values) => percent(values[at])); return `${x} of 100 (${low} to ${high})`; };
       const benefit = of.net_benefit ? `; net benefit ${of.net_benefit[at].toFixed(3).replace("-", "\u2212")}` : "";
-      const text = `At ${of.threshold?.[at] ?? ((+at + 1) / 100).toFixed(2)}: finds ${rate(of.found_per_1000)}, false alarms ${rate(of.false_alarms_per_1000)}${benefit}`;
+      const text = `At ${of.threshold ? +of.threshold[at].toPrecision(4) : ((+at + 1) / 100).toFixed(2)}: finds ${rate(of.found_per_1000)}, false alarms ${rate(of.false_alarms_per_1000)}${benefit}`;
       slider.setAttribute("aria-valuetext", text);
       document.querySelector(".slider output").textContent = text;
       const found = of.share * of.found_per_1000[0][at] / 10, alarms = (1 - of.share) * of.false_alarms_per_1000[0][at] / 10;
