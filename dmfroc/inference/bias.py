@@ -44,7 +44,7 @@ class Bias(NamedTuple):
     of_few_rows : bool
         Whether other class shares than those observed let few rows decide.
     has_halves : bool
-        Whether halves of each class can be evaluated in little time.
+        Whether halves of each class were, or can be, evaluated in little time.
     """
 
     of_value: float
@@ -87,9 +87,10 @@ def bias_of(
             bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
             corrected = function.correction
     is_notable = chooses or abs(bias) + abs(corrected) >= NOTABLE_BIAS * error
+    is_seen = is_small and math.isfinite(bias)
     if not (is_notable and np.isfinite(bias)):
         bias = corrected = 0.0
-    return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_small)
+    return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_seen)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:
@@ -131,18 +132,18 @@ def _bias_of_halves(
     error: float,
     by_chance: bool = False,
 ) -> float:
-    """Return the bias that halves of the sample show.
+    """Return the bias that halves of the sample show; nan if there are none.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
     """
-    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), 0.0
+    unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), math.nan
     all_halves = _halves(*function.sample, influences, by_chance=by_chance)
     for halves in all_halves:
         values = np.append(values, [[function.value(half, unseen) for half in halves]], axis=0)
         # A half may lack a prediction without which the measure is not defined
         if not np.isfinite(values).all():
-            return 0.0
+            return math.nan
         bias = float(values.mean()) - value
         if len(values) > 1:
             chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))

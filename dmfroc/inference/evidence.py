@@ -224,7 +224,7 @@ def in_sample(
             function = _function_of(asked[place], sample, x.value)
         of_unseen = np.zeros(len(rows.true))
         if function is not None:
-            of_unseen = _of_unseen(measure, function, derivatives, n)
+            of_unseen = _of_unseen(measure, function, derivatives[n:])
         if units.shares is not None:
             influences = influences._replace(influences=units.centred(influences.influences))
         if units.weights is not None:
@@ -248,15 +248,13 @@ def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUni
     return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
 
 
-def _of_unseen(
-    measure: Measure, function: MeasureOfUnits, derivatives: PerUnit, n: int
-) -> PerUnseen:
-    """Return what each unseen unit would add.
+def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnseen) -> PerUnseen:
+    """Return what each unseen unit would add, from its derivative if there is one.
 
     That is beside a little of all others if a ratio is 0 / 0, or if nothing adds anything: at a
     distance of 0 there is no derivative. Nor is there at a share of 0 of an entropy.
     """
-    units, n_unseen, found = function.sample.units, len(function.rows.true), derivatives[n:]
+    units, n_unseen = function.sample.units, len(function.rows.true)
     ones, none = np.ones(function.n_units), np.zeros(n_unseen)
     if not function.has_slopes:
         value = function.value(ones, none)

@@ -176,7 +176,7 @@ def bias_message(facts: Facts) -> str | None:
         )
     if bias or not known.of_many_classes:
         return None
-    if n_sets >= _FEW_UNITS and facts.has_all_scores and known.has_halves:
+    if facts.has_all_scores and known.has_halves:
         return None
     return (
         f"{few} the value may be biased by as much as its standard error, and the interval cover "

@@ -354,6 +354,14 @@ def test_entropies_beside_their_maximum_are_biased_by_chance_in_the_class_sizes(
     assert sum(held) >= 19
 
 
+@pytest.mark.parametrize(("n_classes", "is_told"), [(3, False), (MANY, True)])
+def test_small_classes_are_told_where_halves_lack_one(n_classes, is_told):
+    """Halves by chance have each of three classes of four; they never have each of thirty."""
+    classes, scores = normal_scores(0, 4 * n_classes, n_classes, 1.5)
+    found = estimate("cohen_kappa", classes, scores)
+    assert ("may be biased by as much" in " ".join(found.warnings)) == is_told
+
+
 def test_a_bias_of_several_standard_errors_is_told():
     """Mutual information of 30 classes with five rows each, which halves hardly show."""
     y = np.arange(150) % 30
