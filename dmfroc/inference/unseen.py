@@ -22,6 +22,7 @@ _PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of another class's weight, by i
 _FEW_CLASSES = 6  # up to which a class is taken for any other, else the heaviest and lightest
 _MOST_CLASSES = 100  # with unseen rows
 _ROUNDING = 1.1e-3  # of a sum of probabilities, see `dmfroc.measures.statistics.forecasts`
+_SHARE_OF_GROSS = 0.01  # of the cost of a gross error, below which others cost nothing
 _NO_COST = 1e-14  # of an influence
 
 PerUnseen = Float[np.ndarray, " p"]
@@ -76,7 +77,7 @@ class Unseen(NamedTuple):
         """Return how a mass is shared among the classes: as the squares of what an error costs.
 
         The errors of a class are of the kind that is dearest on average. They are gross ones if
-        others cost nothing, as beside a threshold that these do not reach.
+        others cost next to nothing, as beside a threshold that these do not reach.
         """
         if not len(costs):
             return costs
@@ -85,7 +86,10 @@ class Unseen(NamedTuple):
         means[means <= _NO_COST] = 0
         group, is_gross = np.zeros((2, len(sizes)), int)
         group[self.kind], is_gross[self.kind] = self.group, self.is_gross
-        order = np.lexsort((means, (is_gross == 0) & (means > 0), group))
+        of_gross = np.zeros(group.max() + 1)
+        np.maximum.at(of_gross, group, means * is_gross)
+        is_typical = (is_gross == 0) & (means > _SHARE_OF_GROSS * of_gross[group])
+        order = np.lexsort((means, is_typical, group))
         dearest = order[np.append(group[order][1:] != group[order][:-1], True)]
         squares = np.zeros(len(sizes))
         squares[dearest] = means[dearest] ** 2
