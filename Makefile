@@ -34,12 +34,15 @@ doctest: $(VENV)/.installed-test
 seen: $(VENV)/.installed-test
 	$(BIN)/python -m pytest $(PYTEST_ARGS) -m seen tests/test_what_is_seen.py
 
-# 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; 500 damaged state files,
-# 200 sources that change, 100 kills of scans; interrupts of all long calls.
+# 20,000 generated calls, FUZZ_ARGS="--cases 1000 --seed 7" for others; every wrong option, all
+# pairs of arguments with rows, all pairs of options; 500 damaged state files, 200 sources that
+# change, 100 kills of scans; interrupts of all long calls. `make test` has a sample of each.
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_ARGS)
 	$(BIN)/python tests/fuzz/files.py
 	$(BIN)/python tests/fuzz/abuse.py
+	$(BIN)/python tests/fuzz/rows.py
+	$(BIN)/python tests/option_analyses.py | diff docs/option_pairs.csv -
 	$(BIN)/python tests/fuzz/persistent_state.py
 	$(BIN)/python tests/fuzz/interrupt_calls.py
 

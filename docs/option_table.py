@@ -2,7 +2,7 @@
 
 ``{option_pairs} estimate`` shows which pairs of options of a function are right and which are
 refused, and ``{option_inputs} estimate`` the same of each option and each kind of input.
-``python tests/option_analyses.py > docs/option_pairs.csv`` finds all pairs anew; a test compares.
+``python tests/option_analyses.py > docs/option_pairs.csv`` finds all pairs, `make fuzz` compares.
 """
 
 from __future__ import annotations

@@ -151,10 +151,10 @@ one of the best two, by name, and how many models it has; {N_SAMPLES // 20:,} sa
 
 
 def main() -> None:
-    global N_SAMPLES, N_SAMPLES_OF_F1
+    global N_SAMPLES, N_SAMPLES_OF_F1, SIZES
     options = arguments(__doc__)
     if options.quick:
-        N_SAMPLES, N_SAMPLES_OF_F1 = 20, 5
+        N_SAMPLES, N_SAMPLES_OF_F1, SIZES = 20, 5, SIZES[:2]
     text = page(np.random.default_rng(1))
     if options.quick:
         print(text)

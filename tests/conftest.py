@@ -22,8 +22,9 @@ settings.load_profile("dmfroc")
 
 
 LONGEST = (
-    *("bayes/test_roc.py", "bayes/test_sampling.py", "kit/test_compiled.py"),
-    *("measures/test_measure.py", "applications/test_meta_analysis.py", "tests/test_scripts.py"),
+    *("applications/test_meta_analysis.py", "tests/test_scripts.py", "fuzz/test_fuzz.py"),
+    *("bayes/test_roc.py", "functional/test_functional.py", "tests/test_option_pairs.py"),
+    *("kit/test_compiled.py", "measures/test_measure.py", "bayes/test_sampling.py"),
 )
 
 

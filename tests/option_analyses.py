@@ -592,13 +592,24 @@ def analyses():
     return found
 
 
+def all_pairs(one_in=1):
+    """Return analyses with two of their options: each with itself, and every n-th other pair."""
+    every = ((analysis, *pair) for analysis in analyses() for pair in analysis.pairs())
+    return [x for place, x in enumerate(every) if x[1] == x[2] or place % one_in == 0]
+
+
+def is_meant(words, analysis, first, second):
+    """Whether words name the function or its input, and one of the options if they name options."""
+    of_options = words & {*analysis.values}
+    named = words & {analysis.function, analysis.kind}
+    return not words or (named and (not of_options or of_options & {first, second}))
+
+
 def main(words):
     warnings.simplefilter("ignore")
-    rows = [row for analysis in analyses()
-            if not words or {analysis.function, analysis.kind} & {*words}
-            for row in analysis.rows({*words})]  # fmt: skip
+    rows = [x[0].row(*x[1:]) for x in all_pairs() if is_meant(words, *x)]
     csv.writer(sys.stdout, lineterminator="\n").writerows([COLUMNS, *rows])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main({*sys.argv[1:]})

@@ -691,21 +691,22 @@ class Analysis(NamedTuple):
                         raise Wrong(f"{option} changes nothing")
         return "right", ""
 
-    def rows(self, only=frozenset()):
-        """Yield the rows of the table; those that are neither right nor refused are wrong."""
-        pairs = itertools.combinations_with_replacement(self.values, 2)
+    def pairs(self):
+        """Yield the pairs of options that are compared."""
         if self.reference is not None:
-            pairs = ((x, x) for x in self.values)
-        for first, second in pairs:
-            if key_of(first) == key_of(second) and first != second:
-                continue
-            if only & {*self.values} and not only & {first, second}:
-                continue
-            try:
-                verdict, message = self.verdict(first, second)
-            except Exception as error:
-                verdict, message = "wrong", f"{type(error).__name__}: {error}"
-            yield self.function, self.kind, first, second, verdict, message
+            yield from ((x, x) for x in self.values)
+            return
+        for first, second in itertools.combinations_with_replacement(self.values, 2):
+            if key_of(first) != key_of(second) or first == second:
+                yield first, second
+
+    def row(self, first, second):
+        """Return a row of the table; one that is neither right nor refused is wrong."""
+        try:
+            verdict, message = self.verdict(first, second)
+        except Exception as error:
+            verdict, message = "wrong", f"{type(error).__name__}: {error}"
+        return [self.function, self.kind, first, second, verdict, message]
 
 
 def agree(found, expected, what):

@@ -65,6 +65,7 @@ def variants(row, value):
             yield changed if isinstance(value, str) else changed.split("\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.paper} {row.item}" for row in ROWS])
 def test_each_row_has_a_number_that_is_not_stale_and_a_check_that_can_fail(row):
     assert row.verdict in VERDICTS

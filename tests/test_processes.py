@@ -154,6 +154,7 @@ CALLABLES = [
 ]
 
 
+@pytest.mark.slow
 def test_all_that_is_public_is_found_again_in_a_spawned_process_too(spawned):
     assert len(CALLABLES) > 250
     assert {*measures.FACTORIES.values()} <= {*CALLABLES}

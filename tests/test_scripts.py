@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
         (["experiments/power.py"], "| all pairs | 0.2 |"),
         (["experiments/weights.py"], "| K | 0.1 | 0.25 | 0.5 | 1 | 2 | 4 | 10 |"),
         (["experiments/sbc.py"], "| ordinal | spread |"),
-        (["experiments/items.py"], "| 20 | 100.0 | 6.0 |"),
+        (["experiments/items.py"], "| 20 | 100.0 | 3.0 |"),
         (["experiments/published_tables.py"], "| hand_till, AUC .8 | n = 4,252 | n = 4,252 |"),
         (["experiments/uses.py"], "| plain | ordinary | 20 |"),
         (["-m", "benchmarks"], "dmfroc Hand-Till M with SE"),

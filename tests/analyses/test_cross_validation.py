@@ -85,6 +85,7 @@ def test_corrected_comparison_is_a_t_test_of_the_folds():
     assert found.probability_better == pytest.approx(1 - found.p_value / 2, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_nested_cross_validation():
     found = nested_cross_validation(GaussianNB(), X, Y, measure="hand_till", cv=4, n_repeats=5)
     plain = cross_validate(GaussianNB(), X, Y, cv=4, n_repeats=5, measures=["hand_till"])

@@ -134,6 +134,7 @@ def test_competing_events(data, request):
     assert found.predictions.n_observations == (w > 0).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_without_censoring_nothing_changes():
     is_event = KIND > 0

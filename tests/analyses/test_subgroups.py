@@ -122,6 +122,7 @@ def test_omnibus_statistic_is_wald_s_in_large_groups():
     assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
 
 
+@pytest.mark.slow
 def test_omnibus_test_of_equal_groups_near_perfection_seldom_rejects():
     """A group without a gross error has a tiny variance: 37 % of such tests were significant."""
     by = np.repeat(["a", "b", "c"], [60, 60, 40])
@@ -315,6 +316,7 @@ def crossed_groups(seed=0, n=40):
     return rows, rng.normal(size=len(rows)) + shift * rows.y
 
 
+@pytest.mark.slow
 def test_shrunken_groups_are_closer_to_the_truth():
     rows, score = crossed_groups()
     true = {"p": stats.norm.cdf(0.5 / 2**0.5), "q": stats.norm.cdf(1.2 / 2**0.5)}

@@ -277,6 +277,7 @@ def write_data(folder):
         table.sample(frac=1, random_state=1).to_csv(folder / f"{name}_answers.csv", index=False)
 
 
+@pytest.mark.slow
 def test_the_workflows_of_the_page_run_as_printed(tmp_path, monkeypatch):
     text = PAGE.read_text(encoding="utf-8")
     for name, content in re.findall(r"`(\w+\.toml)`:\n\n```toml\n(.*?)```", text, re.DOTALL):

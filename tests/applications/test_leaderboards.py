@@ -114,6 +114,7 @@ def test_streams_are_ordered_by_bonferroni():
     )
 
 
+@pytest.mark.slow
 def test_equal_models_are_in_no_order_in_95_percent():
     rng, n_wrong = np.random.default_rng(0), 0
     for _ in range(200):

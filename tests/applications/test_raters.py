@@ -109,6 +109,7 @@ def test_krippendorffs_two_observers():
     assert get_measure("kalpha")(first, y_pred=second) == pytest.approx(found.value)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.lists(st.integers(0, 2), min_size=3, max_size=3), min_size=4, max_size=12),
     st.sampled_from(["gwet_ac1", "gwet_ac2", "krippendorff_alpha", "fleiss_kappa"]),

@@ -30,6 +30,7 @@ def sample_of(y_true, y_score=None, **options):
     return draw(np.random.default_rng(2)), everybody
 
 
+@pytest.mark.slow
 def test_the_share_that_holds_is_the_exact_coverage_of_a_proportion():
     n, right = 40, 35
     y = np.arange(n) % 2
@@ -66,6 +67,7 @@ def test_smoothed_rows_are_probabilities_of_their_class_and_ties_stay():
     assert abs(dmfroc.estimate("hand_till", a).value - first) < 0.01
 
 
+@pytest.mark.slow
 def test_a_perfect_sample_may_have_errors_in_its_population():
     found = rehearse(partial(estimate, "auc"), Y > 0, 1.0 * (Y > 0) + SCORES[:, 0], n_samples=50)
     assert found.result.value == 1 > found.rehearsed[0].true_value > found.result.interval[0]
@@ -145,6 +147,7 @@ def test_verdicts_of_rules_and_differences():
     assert found.rehearsed[-1].wrong.value == 0
 
 
+@pytest.mark.slow
 def test_intervals_that_do_not_hold_are_told_in_text_page_and_command(tmp_path):
     design = {"measures": "dmf_auc", "method": dmfroc.papers.PaperBootstrap(100), "n_samples": 30}
     with pytest.warns(UserWarning, match="DMF-AUC: in data like these the 95 % interval holds in"):

@@ -180,6 +180,7 @@ def test_what_is_known_of_labels_is_known_of_their_mean():
     assert mean.interval[0] < plain.value
 
 
+@pytest.mark.slow
 def test_means_over_labels_of_few_positives_are_covered():
     """One stratum of rows hides that they are few."""
     rng, true, covers = np.random.default_rng(3), stats.norm.cdf(1.5 / 2**0.5), []

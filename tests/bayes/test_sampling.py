@@ -78,13 +78,13 @@ def sd_of_area(problem, counts, approximation):
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["rank_one", "hierarchical"])
 def test_effects_that_vary_by_themselves_have_the_covariance_of_all_together(structure):
-    sample = Predictions.from_arrays(*normal_scores(5, 300, 10))
+    sample = Predictions.from_arrays(*normal_scores(5, 300, 7))
     model = model_of(structure, "ordinal", Priors())
     found = []
-    for most in (90, 0):
+    for most in (42, 0):
         with mock.patch.object(sampling, "_MOST_TOGETHER", most), in_double_precision():
             counts = pairwise_counts(CurveOptions(n_thresholds=9)(sample), sample)
-            counts = counts._replace(tempering=1 / 9)
+            counts = counts._replace(tempering=1 / 6)
             problem = Sampler(model, counts)
             approximation = approximate(problem, counts)
             moved = np.asarray(approximation.at(np.eye(problem.size)) - approximation.location)

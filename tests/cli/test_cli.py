@@ -636,6 +636,7 @@ def test_a_failure_leaves_an_old_picture_alone(tmp_path):
 # Demo
 
 
+@pytest.mark.slow
 def test_demo(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = succeed("demo")

@@ -37,6 +37,7 @@ def run(*arguments, code=0):
 
 
 OF_FILE = ("--label", "y", "--scores", "p")
+AT_TWO = ("--threshold", "0.2,0.5")
 
 
 @pytest.mark.parametrize("arguments", [(), ("-h",), ("--help",)])
@@ -122,8 +123,10 @@ def test_calibration_thresholds_and_decisions(file, tmp_path, command, options, 
 
 def test_groups_of_a_decision_curve(file):
     FRAME.assign(patient=np.arange(120) // 4).to_csv(file, index=False)
-    found = run("decision", file, *OF_FILE, "--groups", "patient", "--json").stdout
-    expected = dmfroc.applications.decision_curve(Y, P, groups=np.arange(120) // 4)
+    found = run("decision", file, *OF_FILE, *AT_TWO, "--groups", "patient", "--json").stdout
+    expected = dmfroc.applications.decision_curve(
+        Y, P, thresholds=[0.2, 0.5], groups=np.arange(120) // 4
+    )
     assert json.loads(found)["thresholds"] == json.loads(expected.to_json())["thresholds"]
 
 
@@ -131,11 +134,13 @@ def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     frame = pd.DataFrame(RNG.dirichlet(np.ones(3), 120), columns=list("abc"))
     y = np.array(list("abc"))[np.arange(120) % 3]
     frame.assign(y=y).to_csv(file, index=False)
-    found = pd.read_csv(io.StringIO(run("decision", file, "--label", "y", "--csv").stdout))
-    expected = dmfroc.applications.decision_curve(y, frame[["a", "b", "c"]])
+    found = pd.read_csv(io.StringIO(run("decision", file, "--label", "y", *AT_TWO, "--csv").stdout))
+    expected = dmfroc.applications.decision_curve(y, frame[["a", "b", "c"]], thresholds=[0.2, 0.5])
     assert list(found["label"].unique()) == ["a", "b", "c"]
     np.testing.assert_allclose(found.iloc[:, -12:], expected.to_pandas().iloc[:, -12:], rtol=1e-9)
-    told = run("decision", file, "--label", "y", "--plot", tmp_path / "x.png", code=2).stderr
+    told = run(
+        "decision", file, "--label", "y", *AT_TWO, "--plot", tmp_path / "x.png", code=2
+    ).stderr
     assert "has 3 classes, and a picture is about one of two: leave --plot out" in told
 
 

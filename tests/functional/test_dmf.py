@@ -29,6 +29,7 @@ def test_it_is_the_factorization(rank, link):
     assert float(found.deviance) == pytest.approx(expected.deviance, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rank", "link"), [(1, "probit"), (2, "logit")])
 def test_derivatives_through_the_optimum_are_differences(rank, link):
     def effect(rates, weights, shrinkage):
@@ -71,6 +72,7 @@ def test_shrinkage_makes_columns_alike():
     assert spreads[0] > spreads[1] > 50 * spreads[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rank", "link"), [(1, "probit"), (2, "logit")])
 def test_curves_of_any_rank_and_link_are_those_of_the_package(rank, link):
     y = np.arange(90) % 3

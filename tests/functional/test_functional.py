@@ -204,6 +204,7 @@ DATA = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("traced", ["weights", "pair_weights", "shrinkage", "threshold_weights"])
 def test_every_argument_may_be_traced_beside_every_kind_of_data(data, traced):
@@ -576,6 +577,7 @@ def test_many_scores_are_counted_in_parts(monkeypatch, name):
         np.testing.assert_allclose(jax.grad(weighted)(jnp.ones(N - 1)), slope, atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [functional.hand_till, functional.dmf_auc])
 def test_checkpoints_and_shards_with_32_bits(function):
     def value(weights):

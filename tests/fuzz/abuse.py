@@ -97,6 +97,8 @@ OF_FUNCTION = {
         "true_probability": [0.2, 0.7],
         "density": [0.5, 0.5],
     },
+    "decision_curve": {"thresholds": [0.2, 0.5]},
+    "plots.DecisionDisplay": {"thresholds": [0.2, 0.5]},
     "dmf": {"rates": RNG.uniform(0.1, 0.9, (4, 5))},
     "functional.center": {"rates": RNG.uniform(0.1, 0.9, (4, 2, 5))},
     "functional.dmf": {"rates": RNG.uniform(0.1, 0.9, (4, 5))},
@@ -275,7 +277,7 @@ def drawing(found, *, slowly):
     names = [*RESULTS, *SLOW_RESULTS] if slowly else RESULTS
     results = [found[name](**base(name, found[name])) for name in names]
     results += [dmfroc.applications.choose_threshold(B, P, n_draws=100)]
-    results += [dmfroc.applications.decision_curve(B, P)]
+    results += [dmfroc.applications.decision_curve(B, P, thresholds=[0.2, 0.5])]
     results += [dmfroc.applications.confidence_sequence(ACCUMULATOR, "hand_till")]
     shown += [*results, *(result.plot() for result in results)]
     plt.close("all")

@@ -33,10 +33,11 @@ def test_wrong_options_are_errors_that_name_them():
 
 @pytest.mark.slow
 def test_all_arguments_with_rows_are_matched_by_index_and_repeated():
-    done = subprocess.run([sys.executable, ROWS], capture_output=True, text=True, timeout=600)
+    command = [sys.executable, ROWS, "--few"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     n, _ = done.stdout.split(maxsplit=1)
-    assert int(n) > 500
+    assert int(n) > 250
 
 
 @pytest.mark.slow

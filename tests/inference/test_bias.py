@@ -270,6 +270,7 @@ def test_halves_show_the_bias_of_class_shares_that_are_chance(of_each):
     assert np.mean(reached) > 0.85
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["brier_reliability", "expected_calibration_error"])
 def test_intervals_of_errors_in_bins_reach_the_bias_that_a_formula_has(name):
     """Probabilities near 0 and 1 leave one row in a bin, whose bias halves do not show."""

@@ -221,6 +221,7 @@ def test_the_warnings_of_a_call_are_in_its_result_once(name):
     assert len(set(bare)) == len(bare)
 
 
+@pytest.mark.slow
 def test_a_report_has_the_warnings_of_its_result_alone():
     for name in ("evaluate", "evaluate of two", "log loss", "compare", "compare a baseline"):
         with warnings.catch_warnings():

@@ -249,6 +249,7 @@ LOSSES = ["accuracy", "brier_score", "log_loss", "cohen_kappa", "ranked_probabil
 OF_ALL_CLASSES = ["hand_till", "informedness", "average_precision"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_folds_subgroups_and_samples_may_lack_a_class_that_the_measure_does_not_need():
     rng = np.random.default_rng(2)

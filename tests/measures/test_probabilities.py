@@ -177,6 +177,7 @@ def test_the_squared_calibration_error_has_no_bias(n, share):
     assert mean == pytest.approx(n / (n + 2) * (share - 0.7) ** 2, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slope", "n_bins"), [(1.0, 20), (0.2, 20)])
 def test_the_standard_error_of_the_squared_calibration_error_is_its_deviation(slope, n_bins):
     """Also of calibrated forecasts, where the squares of the influences add up to twice as much."""

@@ -248,14 +248,14 @@ def test_band_holds_at_both_corners_although_the_curve_is_not_concave(deviation)
     near = np.geomspace(1e-5, 0.5, 100)
     fpr = np.concatenate([near, 1 - near[::-1]])
     truth = ndtr((ndtri(fpr) + 1.2) / deviation)
-    for _ in range(30):
+    for _ in range(15):
         classes = np.arange(100) % 2
         scores = np.where(classes, 1.2 + deviation * generator.normal(size=100), 0)
         scores = np.where(classes, scores, generator.normal(size=100))
         band = curve_band(predictions_of(classes, scores), kind="simultaneous")
         low, high = (np.interp(fpr, band.fpr, ends) for ends in (band.low, band.high))
         held += bool(((low <= truth) & (truth <= high)).all())
-    assert held >= 28  # 0 and 23 with chords to the corners
+    assert held >= 14  # of 30 samples, 0 and 23 with chords to the corners
 
 
 def test_constant_scores_are_no_certain_knowledge():

@@ -44,6 +44,7 @@ def test_outcome_is_consistent_with_its_effects(rank, link):
     assert fit.gradient_norm <= 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", list(INVERSE))
 @pytest.mark.parametrize("rank", [1, 2])
 def test_deviance_never_increases(rank, link):

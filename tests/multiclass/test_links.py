@@ -36,6 +36,7 @@ def test_without_shrinkage_the_curve_is_that_of_the_general_factorization(link):
     assert curve.deviance == pytest.approx(general.deviance, rel=1e-6)
 
 
+@pytest.mark.slow
 @OTHERS
 def test_areas_differ_little_and_perfect_classifiers_stay_perfect(link):
     usual = multiclass_roc(CLASSES, SCORES).auc

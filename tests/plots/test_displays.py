@@ -753,6 +753,7 @@ def test_a_new_figure_where_no_axes_are_given():
 CLASSIFIER_DISPLAYS = ["ROC", "DET", "Calibration", "Reliability", "Decision", "RiskCoverage"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIER_DISPLAYS)
 def test_displays_take_the_same_options_and_refuse_others_in_words(ax, name):
     kind = getattr(

@@ -420,6 +420,7 @@ def test_from_cv_results_is_the_mean_over_folds():
         plots.ROCDisplay.from_cv_results({"test_score": [1]}, FEATURES, CLASSES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "display",
     [plots.ReliabilityDisplay, applications.DecisionDisplay, applications.RiskCoverageDisplay],

@@ -426,6 +426,7 @@ def test_forest_plots_are_seen_and_their_caps_are_of_one_height(browser, long_na
     assert all(right - left > 150 for left, _, right, _ in boxes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", ["long_names", "planned"])
 def test_no_table_is_clipped_beside_an_empty_margin(browser, report, request):
     browser.get(request.getfixturevalue(report))
@@ -502,6 +503,7 @@ def test_titles_of_axes_do_not_cover_ticks(browser, planned, width):
     assert overlapping(browser.execute_script(BOXES, ".roc text.tick")) == []
 
 
+@pytest.mark.slow
 def test_paper_is_not_wasted(browser, long_names, small):
     """Headings stay with what follows them; a page of ten classes was twelve pages long."""
     assert pages_on_paper(browser, long_names) <= 12

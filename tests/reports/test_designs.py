@@ -164,6 +164,7 @@ def test_a_judge_and_given_shares_are_named_first():
     assert "Rows count by how much more frequent such rows are in the" in first_lines(page)[1]
 
 
+@pytest.mark.slow
 def test_results_that_have_a_chart_show_it():
     y, p = two_classes()
     sites = {str(i): dmfroc.evaluate(y[i::6], p[i::6], measures=["brier_score"]) for i in range(6)}

@@ -364,6 +364,7 @@ def test_two_rules_that_differ_are_named():
     assert footnote.startswith("Two rules differ for c: ")
 
 
+@pytest.mark.slow
 def test_many_classifiers_are_all_accounted_for_and_stand_best_first():
     effects = [0.1, 3.0, 0.6, 1.0, 2.98, 1.2]
     named = {f"model {i}": sample(effect) for i, effect in enumerate(effects)}

@@ -72,7 +72,8 @@ def test_the_slider_adds_at_most_40_kilobytes(monkeypatch, n_classes):
     rng = np.random.default_rng(0)
     y = np.arange(12 * n_classes) % n_classes
     scores = np.exp(rng.normal(size=(len(y), n_classes)) + 2 * np.eye(n_classes)[y])
-    evaluation = dmfroc.evaluate(y, scores / scores.sum(axis=1, keepdims=True))
+    shares = scores / scores.sum(axis=1, keepdims=True)
+    evaluation = dmfroc.evaluate(y, shares, measures=["accuracy"])
     size = len(evaluation.to_html())
     monkeypatch.setattr(page, "MOST_CLASSES", 0)
     own_script_and_style = 4_000
