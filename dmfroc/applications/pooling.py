@@ -286,12 +286,12 @@ def pool(
             f"at least two sites with a value and a standard error are needed, but there are "
             f"{len(kept)} of {len(named)}"
         )
+    warn(remarks)
     if len(kept) < _FEW_SITES:
         remarks.append(
             f"{len(kept)} sites hardly show how much sites differ: the interval of a new site is "
             "wide, and may cover less than it states"
         )
-    warn(remarks)
     first = next(iter(kept.values())).estimate
     bounds = next(iter(kept.values())).bounds
     on = _Line(first, scale_of(bounds), level, method, tau_scale)
