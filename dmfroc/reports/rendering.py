@@ -70,13 +70,12 @@ def page(
     """
     notes = list(dict.fromkeys(result.warnings))
     shown = dict.fromkeys([*notes, *beside])
-    tables = result.tables()
+    tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
+    provenance = [*provenance, *(("P-values", f"{t.note}{better}") for t in tables if t.note)]
     cells = (cell for t in tables for column in t.columns for cell in column.cells)
     titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
-    better = _P_BETTER * hasattr(result, "order_probabilities")
-    provenance = [*provenance, *(("P-values", f"{t.note}{better}") for t in tables if t.note)]
     data = {"dmfroc_version": package_version(), "verdict": verdict}
     data |= result.as_json() if numbers is None else numbers
     context = {
