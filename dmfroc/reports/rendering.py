@@ -71,7 +71,7 @@ def page(
     notes = list(dict.fromkeys(result.warnings))
     shown = dict.fromkeys([*notes, *beside])
     tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
-    provenance = [*provenance, *(("P-values", f"{t.note}{better}") for t in tables if t.note)]
+    provenance = [*provenance, *(("Tests", f"{t.note}{better}") for t in tables if t.note)]
     cells = (cell for t in tables for column in t.columns for cell in column.cells)
     titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
