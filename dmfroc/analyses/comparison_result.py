@@ -20,7 +20,7 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.difference import ContrastScale, Difference, differences_table, tests_of
+from dmfroc.results.difference import ContrastScale, Difference, differences_table, note_of_tests
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
@@ -359,7 +359,7 @@ class Comparison(NamedEstimates):
             Column("difference", title, [None, *(d.value for d in behind)]),
             Column("adjusted_p_value", adjusted, p_values, "p_value"),
         ]
-        return replace(classifiers, columns=columns, note=tests_of(behind))
+        return replace(classifiers, columns=columns, note=note_of_tests(behind))
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and their most probable orders."""

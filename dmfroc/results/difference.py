@@ -179,10 +179,10 @@ def differences_table(
             Column("probability_better", "P(A better)", better, "probability"),
             Column("probability_equivalent", equivalent, equal, "probability"),
         ]
-    return Table("differences", title, columns, note=tests_of(differences))
+    return Table("differences", title, columns, note=note_of_tests(differences))
 
 
-def tests_of(differences: Sequence[Difference]) -> str:
+def note_of_tests(differences: Sequence[Difference]) -> str:
     """Say in a line which tests p-values are of, the most frequent one first."""
     texts = list[str]()
     for test, _ in Counter(d.test for d in differences).most_common():

@@ -119,9 +119,7 @@ def test_scores_and_labels_in_one_order_always_belong_together(parsed, failure):
     assert values(parsed(f"{line} --scores p1,p0 --labels Yes,No")) == by_pattern
     swapped = parsed(f"{line} --scores p0,p1 --labels Yes,No")
     assert values(swapped) == pytest.approx({"hand_till": 1 - 0.924006}, abs=5e-7)
-    assert any(
-        "AUC is below chance with the whole interval" in x for x in swapped["warnings"]
-    )
+    assert any("AUC is below chance with the whole interval" in x for x in swapped["warnings"])
     message = failure(
         "evaluate h2o.csv --label truth --scores Iris-setosa,fold,Iris-virginica "
         "--labels Iris-virginica,Iris-versicolor,Iris-setosa"
