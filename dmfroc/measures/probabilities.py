@@ -450,8 +450,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.25
     """
-    is_top = of == "top_label"
-    title, bins = ("Top-label ECE", top_label_bins) if is_top else ("ECE", class_bins)
+    title, bins = ("Top-label ECE", top_label_bins) if of == "top_label" else ("ECE", class_bins)
     without_bias = _in_bins(
         title,
         WithOptions(bins_with_variances, bins=bins),
