@@ -24,7 +24,7 @@ BEHIND = {
     "api": (
         *("api/evaluation", "api/measures", "api/multiclass_roc", "api/curves", "api/plots"),
         *("api/applications", "api/data", "api/functional", "api/papers"),
-        *("measures/ranking", "measures/probabilities", "measures/calibration"),
+        *("measures/ranking", "measures/probabilities"),
         *("measures/decisions", "measures/contingency", "measures/curves", "glossary"),
     ),
     "method": ("limits",),
@@ -40,11 +40,13 @@ WORDS = {
     "choosing": "which measure, which metric, imbalanced, class imbalance, small sample, "
     "50 patients",
     "gallery": "plot, figure, picture, roc curve, matplotlib",
-    "faq": "excel, xlsx, missing values, nan, positive class, pos_label, direction",
-    "cross_validation": "folds, k-fold, leave-one-out, nested cross-validation, out-of-fold",
+    "faq": "warnings, excel, xlsx, missing values, nan, positive class, pos_label, direction",
+    "cross_validation": "folds, k-fold, repeated cross-validation, repeated k-fold, "
+    "repeatedstratifiedkfold, leave-one-out, nested cross-validation, out-of-fold",
     "subgroups": "fairness, bias, sex, age groups, interaction",
     "sites": "external validation, hospitals, multicentre, heterogeneity, federated",
-    "training_runs": "seeds, random seed, readers, multi-reader, mrmc",
+    "training_runs": "seeds, random seed, readers, several readers, reader study, "
+    "multi-reader, mrmc",
     "few_labels": "llm judge, unlabelled, annotation, active learning, prediction-powered",
     "verification_bias": "partial verification, gold standard, reference standard",
     "other_population": "prevalence, base rate, covariate shift, label shift, transportability",
@@ -60,8 +62,9 @@ WORDS = {
     "sample_size": "sample size, power, power analysis, how many patients",
     "how_to_report": "non-inferiority, noninferiority, equivalence, cite, citation, bibtex, paper",
     "checklists": "tripod, stard, checklist",
-    "how_to": "latex, csv, parquet, json, cluster, clustered data, repeated measurements, "
-    "several rows per patient, survey weights, sample weights",
+    "how_to": "one class, one class against the rest, latex, csv, parquet, json, cluster, "
+    "clustered data, repeated measurements, several rows per patient, survey weights, "
+    "sample weights",
     "add_a_measure": "custom metric, custom measure, own metric",
     "integrations": "scikit-learn, sklearn, pytorch, lightning, keras, mlflow, optuna, "
     "hugging face, polars, scorer",
@@ -77,7 +80,8 @@ WORDS = {
     "sign flips, mcnemar, clopper-pearson, wilson interval, delong interval",
     "measures/ranking": "auc, macro auc, one-vs-rest, one-vs-one, c-statistic, c-index, auroc",
     "measures/probabilities": "brier score, log loss, cross-entropy, proper scoring rule",
-    "measures/calibration": "calibration, ece, reliability diagram, hosmer-lemeshow",
+    "measures/calibration": "calibration, ece, expected calibration error, reliability diagram, "
+    "hosmer-lemeshow",
     "measures/decisions": "net benefit, decision curve, cost, utility, abstention, reject option",
     "measures/contingency": "confusion matrix, accuracy, f1, f1 score, precision, recall, mcc, "
     "matthews correlation, kappa, cohen kappa, balanced accuracy, macro average",

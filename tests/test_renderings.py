@@ -186,6 +186,8 @@ def test_json_of_a_comparison(comparison):
             "adjusted_p_value": d.adjusted_p_value,
             "probability_better": d.probability_better,
             "probability_equivalent": d.probability_equivalent,
+            "test": d.test,
+            "degrees_of_freedom": d.degrees_of_freedom,
         }
         for d in comparison.differences
     ]
@@ -225,6 +227,7 @@ def test_json_of_subgroups(subgroups):
         {"first": d.first, "second": d.second}
         | estimate_json(d)
         | {"p_value": d.p_value, "adjusted_p_value": d.adjusted_p_value}
+        | {"test": d.test, "degrees_of_freedom": d.degrees_of_freedom}
         for d in subgroups.differences
     ]
     omnibus = dataclasses.asdict(subgroups.omnibus)

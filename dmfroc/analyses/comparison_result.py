@@ -20,7 +20,7 @@ from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.multiclass.rates import CurveOptions
-from dmfroc.results.difference import ContrastScale, Difference, differences_table
+from dmfroc.results.difference import ContrastScale, Difference, differences_table, note_of_tests
 from dmfroc.results.estimate import Estimate, NamedEstimates, judge_table
 from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
@@ -347,18 +347,19 @@ class Comparison(NamedEstimates):
             classifiers.append(Column("error_bound", "binning error", bounds, "bound"))
         return classifiers
 
-    def _behind_best(self) -> list[Column]:
+    def _behind_best(self, classifiers: Table) -> Table:
         """Return the same, the best one first, and how far it is ahead of each of the others."""
         ranked = self.best_first()
         behind = ranked.differences[: len(self.estimates) - 1]
         title = f"best {'/' if self.scale == 'ratio' else '-'} it"
         adjusted = f"adjusted p ({'max-T' if self.simultaneous else 'Holm'})"
         p_values = [None, *(d.adjusted_p_value for d in behind)]
-        return [
+        columns = [
             *ranked._classifiers(),
             Column("difference", title, [None, *(d.value for d in behind)]),
             Column("adjusted_p_value", adjusted, p_values, "p_value"),
         ]
+        return replace(classifiers, columns=columns, note=note_of_tests(behind))
 
     def tables(self) -> list[Table]:
         """Return the classifiers, their differences, and their most probable orders."""
@@ -395,8 +396,8 @@ class Comparison(NamedEstimates):
             differences = replace(differences, n_printed=0 if is_two_sided else _MOST_ORDERS)
             if not is_two_sided:
                 as_printed = replace(as_printed, n_printed=_MOST_ORDERS)
-            beside = replace(classifiers, columns=self._behind_best())
-            classifiers = replace(classifiers, as_printed=beside if is_two_sided else None)
+            beside = self._behind_best(classifiers) if is_two_sided else None
+            classifiers = replace(classifiers, as_printed=beside)
         tables = [classifiers, replace(differences, as_printed=as_printed), order]
         if self.has_judge:
             tables.append(judge_table((name, e.judge) for name, e in self.estimates.items()))

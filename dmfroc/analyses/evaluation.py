@@ -146,7 +146,7 @@ class Evaluation(NamedEstimates):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a careful reader has to know, each warning once for all measures that it names."""
-        return of_measures((e.measure, e.warnings) for e in self.shown)
+        return of_measures((e.warned_as, e.warnings) for e in self.shown)
 
     @property
     def shown(self) -> list[Estimate]:
@@ -302,7 +302,7 @@ def evaluation_of(
     found = Evaluation(
         shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen)
     )
-    warn(of_measures((e.measure, e.caveats) for e in found.shown))
+    warn(of_measures((e.warned_as, e.caveats) for e in found.shown))
     return found
 
 

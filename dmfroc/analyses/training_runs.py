@@ -362,9 +362,9 @@ def compare_runs(
     random_error = max(within, by_cases) + n_runs * max(shared, 0.0)
     random_freedom = freedom * (random_error / within) ** 2 if within > 0 else np.inf
     warnings = attributed({name: list(of_runs) for name, of_runs in remarks.items()})
+    warn(warnings)
     if freedom == 1:
         warnings += (_TWO_RUNS,)
-    warn(warnings)
     means = {name: float(of_runs.mean()) for name, of_runs in values.items()}
     tested = partial(_test, means, squares["classifiers"], n_runs, level, hypothesis)
     return RunsComparison(

@@ -245,7 +245,6 @@ def pool(
 
     Examples
     --------
-    >>> import warnings
     >>> import numpy as np
     >>> from dmfroc import evaluate
     >>> rng = np.random.default_rng(0)
@@ -258,8 +257,7 @@ def pool(
     >>> 0.7 < pooled.mean.value < 0.85, pooled.prediction[1] > pooled.mean.interval[1]
     (True, True)
     >>> published = {"A": (0.81, 0.02), "B": (0.78, 0.04), "C": (0.68, 0.04)}
-    >>> with warnings.catch_warnings(action="ignore"):  # three sites are few
-    ...     print(f"{pool(published, measure='hand_till').mean:.2f}")
+    >>> print(f"{pool(published, measure='hand_till').mean:.2f}")
     0.76
     """
     choice("method", method, get_args(PoolingMethod))
@@ -286,12 +284,12 @@ def pool(
             f"at least two sites with a value and a standard error are needed, but there are "
             f"{len(kept)} of {len(named)}"
         )
+    warn(remarks)
     if len(kept) < _FEW_SITES:
         remarks.append(
             f"{len(kept)} sites hardly show how much sites differ: the interval of a new site is "
             "wide, and may cover less than it states"
         )
-    warn(remarks)
     first = next(iter(kept.values())).estimate
     bounds = next(iter(kept.values())).bounds
     on = _Line(first, scale_of(bounds), level, method, tau_scale)

@@ -377,7 +377,8 @@ def multilabel(
         left_out=left_out,
         **comparison_fields(joint, hypothesis, simultaneous=simultaneous, level=level, seed=seed),
     )
-    warn(comparison.warnings)
+    of_precision = {x for e in estimates.values() for x in e.warnings if x not in e.caveats}
+    warn(x for x in comparison.warnings if x not in of_precision)
     return comparison
 
 

@@ -48,6 +48,7 @@ from dmfroc.cli.outputs import (
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
+from dmfroc.measures.registry import SYNONYMS
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.text import format_table, warning_lines
 
@@ -516,12 +517,13 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
 def measures(patterns: Sequence[str]) -> None:
-    """List the measures, or those whose names have a word.
+    """List the measures, or those whose names or other names have a word.
 
     Prints their ranges and their values under chance; --json has more.
     """
     table = dmfroc.measures.measure_table().reset_index()
     texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
+    texts += " " + table["measure"].map(SYNONYMS).fillna("")
     for pattern in patterns:
         table = table[texts.str.contains(pattern.lower(), regex=False)]
         texts = texts[table.index]
@@ -530,6 +532,7 @@ def measures(patterns: Sequence[str]) -> None:
         return
     if table.empty:
         raise ValueError(f"no measure has {listing(patterns)} in its name, title or family")
+    table["title"] = table["title"].replace("Hand-Till M", "Hand-Till M, AUC of two classes")
     columns = ["measure", "title", "low", "high", "chance"]
     rows = [
         [f"{x:.3g}" if isinstance(x, float) else str(x) for x in row]

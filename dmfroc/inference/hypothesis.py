@@ -14,7 +14,7 @@ from dmfroc._kit.options import choice, positive
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, IntervalAt, Limits
 from dmfroc.inference.sign_flips import SignFlips, p_value_of_flips
-from dmfroc.results.difference import Difference
+from dmfroc.results.difference import Difference, TestOf
 
 Alternative = Literal["two-sided", "greater", "less"]
 
@@ -88,6 +88,10 @@ class Contrast(NamedTuple):
         on the other side than the value: at most 1/2.
     p_value, two_sided_p_value : float, optional
         Of the hypothesis and of no difference, if they are not those of the tails.
+    test : TestOf
+        Where the p-value of the hypothesis comes from.
+    degrees_of_freedom : float, optional
+        Those of a t test.
     """
 
     value: float
@@ -96,6 +100,12 @@ class Contrast(NamedTuple):
     tail: Callable[[float], float]
     p_value: float | None = None
     two_sided_p_value: float | None = None
+    test: TestOf = "tail of the limits"
+    degrees_of_freedom: float | None = None
+
+    def of_test(self, test: TestOf, p_value: float) -> Contrast:
+        """Return the same with the p-value of another test, which has no degrees of freedom."""
+        return self._replace(p_value=p_value, test=test, degrees_of_freedom=None)
 
 
 def contrast_of_intervals(
@@ -148,13 +158,14 @@ def contrast_of_limits(
     if freedom >= MANY_FREEDOM and error > 0:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:
-        contrast = contrast._replace(p_value=hypothesis.p_value_of_tail(value, of_limits.tail))
+        p_value = hypothesis.p_value_of_tail(value, of_limits.tail)
+        contrast = contrast.of_test("tail of the limits", p_value)
     if flips is not None:
         tail = contrast.tail
         if hypothesis.margin == 0:
             of_tail = hypothesis.p_value_of_tail(value, tail)
-            p_value = p_value_of_flips(flips, hypothesis.sign, of_tail)
-            contrast = contrast._replace(p_value=p_value)
+            flipped = p_value_of_flips(flips, hypothesis.sign, of_tail)
+            contrast = contrast.of_test("sign flips", flipped)
         beyond = p_value_of_flips(flips, 0, 2 * tail(0.0)) / 2
         contrast = contrast._replace(tail=lambda x: tail(x) if x != 0 else beyond)
     return contrast
@@ -172,7 +183,7 @@ def contrast_of_t(value: float, error: float, degrees_of_freedom: float) -> Cont
             return float(value == threshold) / 2
         return float(stdtr(degrees_of_freedom, -abs(value - threshold) / error))
 
-    return Contrast(value, error, interval_at, tail)
+    return Contrast(value, error, interval_at, tail, None, None, "t test", degrees_of_freedom)
 
 
 _NEAREST, _FARTHEST = 1e-6, 22.0  # normal quantiles of error probabilities
@@ -268,7 +279,7 @@ class Hypothesis:
 
     def difference(self, names: tuple[str, str], contrast: Contrast, level: float) -> Difference:
         """Return a difference with its interval at a level, its tests and its probabilities."""
-        value, error, interval_at, tail, p_value, two_sided = contrast
+        value, error, interval_at, tail, p_value, two_sided, test, freedom = contrast
 
         def probability_above(threshold: float) -> float:
             return 1 - tail(threshold) if value > threshold else tail(threshold)
@@ -290,6 +301,8 @@ class Hypothesis:
             adjusted_p_value=p_value,
             probability_better=1 - of_no_difference if is_better else of_no_difference,
             probability_equivalent=equivalent,
+            test=test,
+            degrees_of_freedom=freedom,
         )
 
     def differences(

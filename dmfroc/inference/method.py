@@ -28,6 +28,7 @@ from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
+from dmfroc.results.difference import TestOf
 from dmfroc.results.estimate import Estimate
 
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
@@ -227,12 +228,14 @@ def compare_draws(
         p_value = two_sided = min(1.0, 2 * (min(beyond, 1 - beyond) * n_draws + 1) / (n_draws + 1))
         error, of_pair = float(differences.std(ddof=1)), partial(interval_at, *pair)
         inverted = contrast_of_intervals(value, error, of_pair, least=2 / (n_draws + 1)).tail
+        test: TestOf = "share of draws"
         if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
             p_value = two_sided = 2 * inverted(0.0)
+            test = "tail of the limits"
         if not hypothesis.is_two_sided:
-            p_value = hypothesis.p_value_of_tail(value, inverted)
+            p_value, test = hypothesis.p_value_of_tail(value, inverted), "tail of the limits"
         at = partial(far_interval_at, *pair)
-        contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided)
+        contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided, test)
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(
         estimates,

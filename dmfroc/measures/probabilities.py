@@ -415,8 +415,9 @@ def expected_calibration_error(
     n_bins : int
         Number of bins of equal width.
     of : {"top_label", "classes"}
-        Whether the probability of the predicted class is judged, or that of every class, as the
-        mean over the classes.
+        Whether the probability of the predicted class is judged, of two classes that of the more
+        likely one; or that of every class, as the mean over the classes. Reports and
+        `calibration_curve` have that of one class; of two classes it is ``"classes"``.
     debiased : bool
         Whether to take away from the gap of each bin what chance adds to it where forecasts are
         calibrated. A gap of x standard errors s then counts as s (x (2 Phi(x) - 1) - 2 phi(x)),
@@ -449,8 +450,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.25
     """
-    bins = top_label_bins if of == "top_label" else class_bins
-    title = "Expected calibration error"
+    title, bins = ("Top-label ECE", top_label_bins) if of == "top_label" else ("ECE", class_bins)
     without_bias = _in_bins(
         title,
         WithOptions(bins_with_variances, bins=bins),

@@ -68,6 +68,7 @@ _QUESTIONS = {  # families of measures; all others are of decisions
     "What do decisions gain?": ("decisions", "costs"),
     "Are the decisions right?": (),
 }
+_LIMITS = " (limits of the sample and one more, unseen observation)"
 _DIGITS = 6
 _MOST_ROWS = 200  # of the table of classes; else it has the first few classifiers
 _MANY_CLASSES = 30  # of whose pairwise areas three digits must do
@@ -399,7 +400,7 @@ def _provenance(
         classes = f"{joined([f'{n:,} of {label}' for n, label in counts])} (positive)"
     rows = [
         ("Observations", f"{predictions.n_observations:,}, {classes}"),
-        ("Intervals", f"{100 * estimates[0].level:g} %, {methods}"),
+        ("Intervals", f"{100 * estimates[0].level:g} %, {methods}{_LIMITS * ('jack' in methods)}"),
     ]
     if draws:
         rows.append(("Draws", ", ".join(f"{n:,}" for n in sorted(draws))))

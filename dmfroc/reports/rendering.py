@@ -28,6 +28,7 @@ from dmfroc.results.text import design_lines, facts
 from dmfroc.results.writers import strict
 
 _TEMPLATES = files("dmfroc.reports") / "templates"
+_P_BETTER = "; P(A better): 1 - p/2 of the two-sided p-value, of draws their share"
 
 
 def versions() -> list[tuple[str, str]]:
@@ -69,7 +70,9 @@ def page(
     """
     notes = list(dict.fromkeys(result.warnings))
     shown = dict.fromkeys([*notes, *beside])
-    cells = (cell for t in result.tables() for column in t.columns for cell in column.cells)
+    tables, better = result.tables(), _P_BETTER * hasattr(result, "order_probabilities")
+    provenance = [*provenance, *(("Tests", f"{t.note}{better}") for t in tables if t.note)]
+    cells = (cell for t in tables for column in t.columns for cell in column.cells)
     titles = {e.measure: e.title for e in cells if isinstance(e, Estimate)}
     # What concerns some classifiers begins with their names, which stand as they are
     names = tuple(x for x in getattr(result, "estimates", ()) if x not in MEASURES)
@@ -98,10 +101,11 @@ def page(
 @renders("Result.notebook")
 def result_as_html(result: Result) -> str:
     """Return the tables of a result with its warnings, for a notebook."""
+    shown = [x.to_print for x in result.tables() if x.n_printed]
     context = {
-        "tables": [page_table(x.to_print) for x in result.tables() if x.n_printed],
+        "tables": [page_table(x) for x in shown],
         "head": [*result.head(), *design_lines(result.design)],
-        "foot": result.foot(),
+        "foot": [*filter(None, (x.note for x in shown)), *result.foot()],
         "warnings": result.warnings,
     }
     return _render("notebook.html.j2", context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -10,11 +11,13 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from dmfroc._kit.text import printable
+from dmfroc.inputs.messages import shortened
 from dmfroc.results.result import Valued
 from dmfroc.results.table import Column, Table, printed
-from dmfroc.results.text import equals_p_value, format_p_value
+from dmfroc.results.text import equals_p_value, format_freedom, format_p_value
 
 ContrastScale = Literal["difference", "ratio"]
+TestOf = Literal["t test", "sign flips", "tail of the limits", "share of draws"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,6 +49,11 @@ class Difference(Valued):
         Probability that the two differ by no more than the region of practical equivalence.
     scale : {"difference", "ratio"}
         Whether the second value is subtracted, or divided by.
+    test : {"t test", "sign flips", "tail of the limits", "share of draws"}
+        Where `p_value` comes from. The tail of the limits is the error probability of the interval
+        that ends at the tested value.
+    degrees_of_freedom : float or None
+        Those of a t test.
     """
 
     first: str
@@ -59,6 +67,8 @@ class Difference(Valued):
     probability_better: float
     probability_equivalent: float
     scale: ContrastScale = "difference"
+    test: TestOf = "tail of the limits"
+    degrees_of_freedom: float | None = None
 
     @property
     def name(self) -> str:
@@ -164,6 +174,8 @@ def differences_table(
         of_two,
         Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws, n_least=2),
         Column("adjusted_p_value", adjusted, [d.adjusted_p_value for d in differences], "p_value"),
+        Column("test", "", [d.test for d in differences], "name"),
+        Column("degrees_of_freedom", "", [d.degrees_of_freedom for d in differences], "freedom"),
     ]
     if with_probabilities:
         better = [d.probability_better for d in differences]
@@ -172,7 +184,20 @@ def differences_table(
             Column("probability_better", "P(A better)", better, "probability"),
             Column("probability_equivalent", equivalent, equal, "probability"),
         ]
-    return Table("differences", title, columns)
+    return Table("differences", title, columns, note=note_of_tests(differences))
+
+
+def note_of_tests(differences: Sequence[Difference]) -> str:
+    """Say in a line which tests p-values are of, the most frequent one first."""
+    texts = list[str]()
+    for test, _ in Counter(d.test for d in differences).most_common():
+        own = [d for d in differences if d.test == test]
+        of = f"{shortened([d.name for d in own], 3)} by " if texts else ""
+        freedoms = [np.round(f) for d in own if (f := d.degrees_of_freedom) is not None]
+        ends = {format_freedom(end(freedoms)): None for end in (min, max) if freedoms}
+        freedom = f", {' to '.join(ends)} degrees of freedom" if ends else ""
+        texts.append(f"{of}{test}{freedom}")
+    return f"p-value by {'; '.join(texts)}" if texts else ""
 
 
 def differences_by(
@@ -196,4 +221,4 @@ def differences_by(
         with_probabilities=with_probabilities,
     )
     names = Column(what, what, [name for name, _ in named], "name")
-    return [Table(key, title, [names, *table.columns])]
+    return [replace(table, key=key, columns=[names, *table.columns])]

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -97,6 +98,11 @@ class Estimate(Valued, Result):
     def __format__(self, digits: str) -> str:
         """Return the value with these digits, as in ``f"{estimate:.3f}"``; without, the line."""
         return format(self.value, digits) if digits else str(self)
+
+    @property
+    def warned_as(self) -> str:
+        """The name in warnings: of two classes AUC, as in tables."""
+        return self.title if self.title == "AUC" else self.measure
 
     def to_datatree(self) -> DataTree:
         """Return the draws as an ArviZ tree with the dimensions chain and draw.
@@ -206,19 +212,21 @@ def remarked(e: Estimate, predictions: Predictions, *of_value: str | None) -> Es
     own = e.caveats if math.isfinite(e.value) else e.warnings
     caveats = tuple(dict.fromkeys(filter(None, [*own, *of_value])))
     warnings = tuple(dict.fromkeys([*predictions.remarks, *e.warnings, *caveats]))
-    facts: Any = {"title": title_for(e.title, predictions), "design": predictions.design}
-    return replace(e, caveats=caveats, warnings=warnings, **facts)
+    found = replace(e, title=title_for(e.title, predictions), design=predictions.design)
+    named = partial(re.compile(rf"\b{re.escape(e.measure)}\b").sub, lambda _: found.warned_as)
+    return replace(found, caveats=tuple(map(named, caveats)), warnings=tuple(map(named, warnings)))
 
 
 def of_measures(warnings: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
     """Return each warning once, for all measures that it names; each measure has its warnings."""
-    named: dict[str, list[str]] = {}
+    named: dict[str, dict[str, None]] = {}
     for measure, of_measure in warnings:
         for warning in of_measure:
             own = re.sub(rf"\b{re.escape(measure)}\b", _OF, warning)
-            named.setdefault(own, []).append(measure)
+            named.setdefault(own, {})[measure] = None
     texts = (
-        own.replace(_OF, f"{'each of ' * (len(x) > 1)}{shortened(x)}") for own, x in named.items()
+        own.replace(_OF, f"{'each of ' * (len(x) > 1)}{shortened([*x])}")
+        for own, x in named.items()
     )
     return tuple(dict.fromkeys(texts))
 

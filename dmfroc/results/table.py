@@ -98,6 +98,8 @@ class Table:
         order of their importance, or `spread` over a curve.
     as_printed : Table, optional
         What people read instead.
+    note : str
+        A line beneath it in print.
     """
 
     key: str
@@ -107,6 +109,7 @@ class Table:
     n_printed: int = 50
     order: Sequence[int] = ()
     as_printed: Table | None = None
+    note: str = ""
 
     @property
     def to_print(self) -> Table:

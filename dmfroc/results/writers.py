@@ -16,7 +16,7 @@ from dmfroc._kit.files import checked_path, written
 from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import width
 from dmfroc.results.table import Column, Name, Table, printed
-from dmfroc.results.text import LINE, format_table
+from dmfroc.results.text import LINE, format_table, paragraphs
 
 _LATEX = str.maketrans(
     {letter: f"\\{letter}" for letter in "&%$#_{}"}
@@ -52,7 +52,7 @@ def as_text(table: Table, *, all_rows: bool = False) -> str:
     hidden |= {f"column{'s' * (n > len(columns) + 1)}": n - len(columns)}
     if more := [f"{number} more {what}" for what, number in hidden.items() if number]:
         text += f"\nand {' and '.join(more)}: see to_pandas({table.key!r})"
-    return text
+    return "\n".join([text, *paragraphs([shown.note] if shown.note else [])])
 
 
 def _formatted(table: Table, columns: list[Column], most: float) -> str:

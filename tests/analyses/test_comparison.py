@@ -214,7 +214,8 @@ def test_many_classifiers_show_what_decides_who_is_best():
     for d in sorted_one.differences:
         assert d.value == pytest.approx(apart[frozenset((d.first, d.second))], abs=1e-15)
     lines = str(result).splitlines()
-    assert lines[14:17] == [
+    assert lines[14:18] == [
+        "p-value by t test, 166 to 198 degrees of freedom",
         "",
         "66 differences: see to_pandas('differences')",
         "10 order probabilities: see to_pandas('order_probabilities')",
@@ -239,7 +240,7 @@ def test_six_classifiers_have_fifteen_differences():
     assert pairs == list(itertools.combinations("abcdef", 2))
     assert len(result.probability_better) == 30
     table = result.to_pandas()
-    assert table.shape == (15, 10)
+    assert table.shape == (15, 12)
     assert table["difference"][0] == result.differences[0].value
     text = str(result)
     for name in scores:
@@ -877,3 +878,49 @@ def test_probabilities_of_a_comparison_are_those_of_its_p_values(seed):
         orders = found.order_probabilities.items()
         of_orders = sum(p for x, p in orders if x.index(d.first) < x.index(d.second))
         assert d.probability_better == pytest.approx(of_orders, abs=0.03)
+
+
+def test_each_p_value_names_its_test():
+    """The t test by its degrees of freedom; what stands in print, in frames and in JSON."""
+    y, rng = np.arange(300) % 2, np.random.default_rng(0)
+    scores = {name: y + rng.normal(size=300) for name in "ab"}
+    scores["c"] = scores["a"] + (np.arange(300) < 3)  # three rows alone make a difference
+    found = compare(y, scores, measures="auc")
+    tests = {(d.first, d.second): d.test for d in found.differences}
+    assert tests == {("a", "b"): "t test", ("a", "c"): "sign flips", ("b", "c"): "t test"}
+    freedoms = []
+    for d in found.differences:
+        if d.test == "t test":
+            t = abs(d.value) / d.standard_error
+            assert d.p_value == pytest.approx(2 * stats.t.sf(t, d.degrees_of_freedom), rel=1e-9)
+            freedoms.append(f"{d.degrees_of_freedom:.0f}")
+        else:
+            assert d.degrees_of_freedom is None
+    [flipped] = [d.better_first().name for d in found.differences if d.test == "sign flips"]
+    ends = " to ".join(sorted(set(freedoms), key=float))
+    line = f"p-value by t test, {ends} degrees of freedom; {flipped} by sign flips"
+    assert line in on_one_line(str(found))
+    assert line in on_one_line(found._repr_html_())
+    assert list(found.to_pandas()["test"]) == list(tests.values())
+    assert [d["test"] for d in found.as_json()["differences"]] == list(tests.values())
+    how = found.to_html().partition("How this was computed")[2]
+    assert "by sign flips; P(A better): 1 - p/2 of the two-sided p-value" in how
+    two = {name: scores[name] for name in "ab"}
+    for options, test in (
+        ({"method": "bootstrap"}, "share of draws"),
+        ({"test": dmfroc.NonInferiority(0.1)}, "tail of the limits"),
+    ):
+        [d] = compare(y, two, measures="auc", **options).differences
+        assert d.test == test
+
+
+def test_warnings_of_two_classes_have_the_title_of_the_table():
+    y = np.arange(100) % 2
+    perfect = y + np.random.default_rng(0).random(100) / 2
+    for result in (
+        estimate("hand_till", y, perfect),
+        dmfroc.evaluate(y, perfect, measures=["dmf_auc", "hand_till"]),
+        compare(y, {"a": perfect, "b": perfect + 1}, measures="hand_till"),
+    ):
+        [warning] = result.warnings
+        assert warning.startswith("AUC is perfect in this sample")

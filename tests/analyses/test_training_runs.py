@@ -1,5 +1,7 @@
 """Several runs: the published analysis of readers, exact cases, and agreement with `compare`."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -122,8 +124,9 @@ def test_readers_who_share_no_cases_share_no_error():
     }
     found = compare_runs(y, some, measures="hand_till").covariances
     half = {x: [of[0][first], of[2][first]] for x, of in scores.items()}
-    with pytest.warns(UserWarning, match="two runs of two learners"):
-        expected = compare_runs(y[first], half, measures="hand_till").covariances
+    of_two = compare_runs(y[first], half, measures="hand_till")
+    assert "two runs of two learners" in of_two.warnings[-1]
+    expected = of_two.covariances
     assert found.same_classifier == pytest.approx(expected.same_classifier / 3)
     assert found.different == pytest.approx(expected.different / 3)
 
@@ -316,9 +319,8 @@ def test_random_class_sizes_count_in_the_error(measure):
 @pytest.mark.parametrize("seed", range(3))
 def test_two_runs_that_happen_to_vary_little_have_the_error_of_the_cases(seed):
     y, scores = runs(seed, n_runs=2, sd=0)
-    with pytest.warns(UserWarning, match="two runs of two learners .* three runs or more"):
-        found = compare_runs(y, scores, measures="hand_till")
-    assert "three runs or more" in found.warnings[-1]
+    found = compare_runs(y, scores, measures="hand_till")  # of its precision, no Python warning
+    assert re.search("two runs of two learners .* three runs or more", found.warnings[-1])
     random, fixed = (t.differences[0] for t in (found.random_runs, found.fixed_runs))
     assert random.standard_error >= fixed.standard_error * (1 - 1e-12)
 

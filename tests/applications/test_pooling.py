@@ -125,8 +125,8 @@ def test_receipt_holds_the_covariance_and_no_row(tmp_path):
     comparison = compared(rows)
     dmfroc.applications.write_receipt(comparison, path)
     other = compared(SITE == 1)
-    with pytest.warns(UserWarning, match="2 sites hardly show"):
-        pooled = dmfroc.applications.pool({"x": other, "y": path}, measure="hand_till")
+    pooled = dmfroc.applications.pool({"x": other, "y": path}, measure="hand_till")
+    assert "2 sites hardly show" in pooled.warnings[-1]
     for name, found in (("x", other), ("y", comparison)):
         [difference] = found.differences
         assert pooled[name].value == pytest.approx(difference.value)
@@ -276,8 +276,8 @@ def test_what_is_refused(tmp_path):
         dmfroc.applications.pool({"a": path, "b": sites["s1"]}, measure="hand_till")
     with pytest.raises(ValueError, match="sites need a name each"):
         dmfroc.applications.pool([path, path], measure="hand_till")
-    with pytest.warns(UserWarning, match="3 sites hardly show"):
-        dmfroc.applications.pool(list(sites.values())[:3], measure="hand_till")
+    few = dmfroc.applications.pool(list(sites.values())[:3], measure="hand_till")
+    assert "3 sites hardly show" in few.warnings[-1]  # of its precision, no Python warning
     constant = dmfroc.evaluate([0, 1] * 40, [0.25] * 80, measures=["hand_till"])
     with pytest.warns(UserWarning, match="left out: c, whose value has no standard error"):
         pooled = dmfroc.applications.pool(sites | {"c": constant}, measure="hand_till")
@@ -423,10 +423,10 @@ def test_bayesian_errors_are_those_of_the_posterior():
     values, errors = np.array([0.0, 1.5, 1.8, 1.2]), np.array([0.1, 0.5, 0.5, 0.5])
     share = 1 / (1 + np.exp(-values))
     sites = zip("abcd", zip(share, errors * share * (1 - share), strict=True), strict=True)
-    with pytest.warns(UserWarning, match="4 sites"):
-        found = dmfroc.applications.pool(
-            dict(sites), measure="hand_till", method="bayes", tau_scale=0.8
-        )
+    found = dmfroc.applications.pool(
+        dict(sites), measure="hand_till", method="bayes", tau_scale=0.8
+    )
+    assert "4 sites" in found.warnings[-1]
     mean, tau = np.meshgrid(np.linspace(-4, 5, 1801), np.linspace(0.0005, 4, 1000))
     logs = -((tau / 0.8) ** 2) / 2
     for value, error in zip(values, errors, strict=True):

@@ -1,5 +1,7 @@
 """Rows with several labels: scikit-learn's values, covariance between labels, missing entries."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -341,3 +343,13 @@ def test_recall_weighted_by_support_is_that_of_all_entries():
 def test_weights_of_rows_are_checked(weights):
     with pytest.raises(ValueError, match="sample_weight must be 300 finite numbers above 0"):
         dmfroc.applications.multilabel(TRUE, SCORES, sample_weight=weights)
+
+
+def test_what_limits_the_precision_alone_is_no_python_warning():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=(60, 2))
+    with warnings.catch_warnings(action="error"):
+        found = dmfroc.applications.multilabel(
+            y, y + rng.normal(size=(60, 2)), groups=np.arange(60) // 10
+        )
+    assert found.warnings[0].startswith("collect more groups of observations: 6 are few")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import matplotlib.image
 import numpy as np
@@ -254,6 +255,12 @@ def test_cite_prints_bibtex_of_this_version():
     assert keys[:3] == ["dmfroc", "wang2024multiclass", "hand2001simple"]
     assert len(set(keys)) == len(keys) == text.count("author ")
     assert text.count("{") == text.count("}")
+    # The sources of limits are those of the page that derives them
+    page = (Path(__file__).parents[2] / "docs" / "uncertainty.md").read_text("utf-8")
+    for author, year in (("Skovgaard", 1987), ("Owen", 2001)):
+        assert f"{author.lower()}{year}" in text
+        assert re.search(rf"{author}.* \({year}\)", page)
+    assert "Feuer" not in text
 
 
 def test_a_baseline_beside_one_file_and_several(folder):

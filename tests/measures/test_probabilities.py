@@ -105,6 +105,19 @@ def test_the_calibration_error_is_that_of_the_calibration_curves(weights):
     assert found == pytest.approx(top.expected_error, rel=1e-12)
 
 
+def test_the_calibration_errors_of_two_classes_have_a_name_each():
+    """Classwise it is that of the positive class, as in reports; not so of the top label."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=400)
+    p = 1 / (1 + np.exp(-(rng.normal(size=400) + y + 0.5)))
+    ece = measures.expected_calibration_error
+    top, classwise = ece(), ece(of="classes")
+    positive = calibration_curve(y, p).expected_error
+    assert classwise(y, p) == pytest.approx(positive, rel=1e-12)
+    assert top(y, p) < 0.8 * positive
+    assert (top.title, classwise.title) == ("Top-label ECE", "ECE (classes)")
+
+
 def test_biases_of_calibrated_forecasts_are_as_the_docstrings_say():
     generator, n, n_bins = np.random.default_rng(5), 400, 5
     centres = np.array([0.1, 0.3, 0.5, 0.7, 0.9])

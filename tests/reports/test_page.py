@@ -180,13 +180,14 @@ def test_charts_of_probabilities_list_the_classifiers_that_they_draw():
 
 
 def test_a_calibration_error_of_one_class_says_so():
-    """Beside the measure of that name, which is of the predicted class."""
+    """Beside the measure, which is of the predicted class and has another name."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     risk = 1 / (1 + np.exp(0.7 - rng.normal(size=200) - 1.5 * y))
     page = dmfroc.evaluate(y, risk, measures="expected_calibration_error").to_html()
-    [text] = set(re.findall(r"ECE 0\.\d{3}[^<;\"]*", page))
+    [text] = set(re.findall(r"(?<!Top-label )ECE 0\.\d{3}[^<;\"]*", page))
     assert text.endswith(", of class 1")
+    assert "Top-label ECE" in page
 
 
 def test_a_report_shows_what_the_comparison_holds():
