@@ -68,7 +68,7 @@ def test_good_sample():
 
 
 def test_one_nan_score():
-    message = r"y_score must be finite.* nan at row 4 \(counting from 0\), column 1"
+    message = r"y_score must be numbers.* nan at row 4 \(counting from 0\), column 1"
     assert_refused(CLASSES, altered(4, 1, np.nan), message)
 
 

@@ -19,9 +19,10 @@ from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.results.result import AttributeTables, Result, ResultsByName
 
 HOMES = (dmfroc, dmfroc.curves, dmfroc.applications, dmfroc.papers, dmfroc.results, dmfroc.measures)
-NO_RESULTS = {  # samples, measures, estimators, and parts of results
+NO_RESULTS = {  # samples, measures, estimators, parts of results, and pictures
     *("Accumulator", "Predictions", "Scan", "Measure", "MeasureScorer", "Table", "Cells"),
     *("Hypothesis", "RunsTest", "Difference", "CensoringWeights"),
+    *("DecisionDisplay", "RiskCoverageDisplay"),
 }
 OF_SAMPLES = ("Accumulator", "Predictions", "Scan", "Measure")  # whose methods nobody prints
 

@@ -48,7 +48,6 @@ from dmfroc.cli.outputs import (
     write_receipt,
 )
 from dmfroc.inputs.messages import listing
-from dmfroc.measures.registry import SYNONYMS
 from dmfroc.results.result import Result, attributed
 from dmfroc.results.text import format_table, warning_lines
 
@@ -517,10 +516,12 @@ def plot(kind: str, file: Path, output: Path | None, **options: Any) -> None:
 
 @app.command(params=[op.PATTERNS, *op.FORMATS[:1]])
 def measures(patterns: Sequence[str]) -> None:
-    """List the measures, or those whose names or other names have a word.
+    """List the measures, or those that words name.
 
     Prints their ranges and their values under chance; --json has more.
     """
+    from dmfroc.measures.registry import SYNONYMS  # help does without NumPy
+
     table = dmfroc.measures.measure_table().reset_index()
     texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
     texts += " " + table["measure"].map(SYNONYMS).fillna("")

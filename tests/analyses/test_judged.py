@@ -551,7 +551,7 @@ def test_comparisons_in_an_estimated_population():
     ("options", "message"),
     [
         ({"population": np.full((50, 2), 0.5), "method": "bootstrap"}, "alone: leave"),
-        ({"population": np.full((3, 2), np.nan)}, "population must be finite"),
+        ({"population": np.full((3, 2), np.nan)}, "population must be numbers"),
         ({"population": dmfroc.Importance(np.ones((5, 2)), np.ones((9, 2)))}, "shapes are"),
         ({"population": dmfroc.Importance(np.ones((800, 2)), np.ones((9, 2)))}, "redundant"),
         ({"population": dmfroc.Importance(P[:, None], P[:, None] + 5)}, "without error"),

@@ -420,6 +420,8 @@ def test_compare_as_json(folder):
                 "adjusted_p_value": d.adjusted_p_value,
                 "probability_better": d.probability_better,
                 "probability_equivalent": d.probability_equivalent,
+                "test": d.test,
+                "degrees_of_freedom": d.degrees_of_freedom,
             }
             for d in expected.differences
         ],

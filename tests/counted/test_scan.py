@@ -457,7 +457,7 @@ def test_user_defined_measure_is_refused():
 def test_bad_batches_are_named():
     broken = SCORES.copy()
     broken[700, 1] = np.nan
-    with pytest.raises(ValueError, match=r"batch 1 \(counting from 0\): y_score must be finite"):
+    with pytest.raises(ValueError, match=r"batch 1 \(counting from 0\): y_score must be numbers"):
         dmfroc.estimate("hand_till", dmfroc.scan(batches(2, Y, broken)))
     mixed = [(Y[:600], SCORES[:600]), (Y[600:], SCORES[600:].astype(float))]
     with pytest.raises(ValueError, match="give all of them one type"):

@@ -260,7 +260,7 @@ def test_rows_of_files_are_counted_from_their_beginning(tmp_path, monkeypatch, r
 def test_errors_of_the_first_batch_name_it():
     bad = S.copy()
     bad[0] = np.nan
-    with pytest.raises(ValueError, match=r"^batch 0 \(counting from 0\): y_score must be finite"):
+    with pytest.raises(ValueError, match=r"^batch 0 \(counting from 0\): y_score must be numbers"):
         estimate([(Y, bad), (Y, S)])
 
 

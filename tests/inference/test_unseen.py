@@ -1,6 +1,5 @@
 """Rows that stand for what a sample does not show: which they are, and that they weigh nothing."""
 
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -279,8 +278,7 @@ def test_a_limit_that_rests_on_one_unseen_error_is_explained():
     assert mean.value - mean.interval[0] < 3 * mean.standard_error
     [told] = hard.warnings
     assert mean.warnings == ()
-    moved, errors = map(float, re.search(r"by ([\d.]+), ([\d.]+) standard errors", told).groups())
-    assert errors == pytest.approx(moved / hard.standard_error, rel=0.05)
+    assert "one would move the value by more than 2 standard errors" in told
     with_error = estimate("dmf_auc", np.append(y, 2), np.vstack([shares, shares[0]]))
-    assert hard.value - with_error.value == pytest.approx(moved, rel=0.5)
+    assert hard.value - with_error.value > 2 * hard.standard_error
     assert hard.interval[0] < with_error.value

@@ -280,7 +280,7 @@ def test_masked_items_are_missing(convert):
         dmfroc.Predictions.from_labels([0, 1, 1], labels)
     with pytest.raises(ValueError, match="sample_weight is nan at row 2"):
         dmfroc.hand_till_score([0, 1, 1], scores, sample_weight=convert([1, 2, np.ma.masked]))
-    with pytest.raises(ValueError, match="y_score must be finite"):
+    with pytest.raises(ValueError, match="y_score must be numbers"):
         dmfroc.hand_till_score([0, 1, 1], convert([0.1, 0.2, np.ma.masked]))
 
 
