@@ -9,7 +9,7 @@ from dmfroc.counted.sources import SourcePart
 class SlowPart(SourcePart):
     """One batch; who reads it writes down its process."""
 
-    name = "slow"
+    name, identity = "slow", ("slow",)
 
     def __init__(self, log, batch):
         self.log, self.batch = log, batch

@@ -297,7 +297,7 @@ def compare_runs(
     hypothesis.check(level, measure.largest_difference)
     rows, values, of_rows, left = Rows(y_true), {}, [], []
     rows.order(groups, "groups")
-    of_cases, case = (y_true, sample_weight, groups), np.arange(len(y_true))
+    of_cases, case = (y_true, sample_weight, groups), np.arange(np.size(y_true))
     if groups is not None:
         case = np.unique(np.asarray(groups), return_inverse=True)[1]
     read = {name: [_is_read(scores) for scores in runs] for name, runs in y_score.items()}

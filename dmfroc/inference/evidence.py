@@ -248,7 +248,7 @@ def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUni
     return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
 
 
-def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnseen) -> PerUnseen:
+def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnit) -> PerUnseen:
     """Return what each unseen unit would add, from its derivative if there is one.
 
     That is beside a little of all others if a ratio is 0 / 0, or if nothing adds anything: at a

@@ -222,17 +222,18 @@ class Limits:
             seen = seen._replace(influences=slopes.of_units).binned()
         else:
             seen = self._bins_of_sample
-        atoms, has_mass = seen, np.flatnonzero(unseen)
+        atoms, has_mass, of_unseen = seen, np.flatnonzero(unseen), slopes.of_unseen
         if self.unseen is not None:
-            of_unseen = slopes.of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
-            atoms = seen.beside(Atoms(*of_unseen)).merged()
+            of_unseen = self.unseen.as_without_folds(of_unseen)
+            massive = of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
+            atoms = seen.beside(Atoms(*massive)).merged()
         centred = seen.centred()
         square, variance = seen.masses @ centred**2, atoms.masses @ atoms.centred() ** 2
         freedom, widened = residual_freedom(seen, centred, variance), 1.0
         if variance > 0 and math.isfinite(freedom):  # else the variance follows from the mean
             widened = math.sqrt(1 + (self.lost - 1) * square / variance)
         beside = unseen if is_beside else np.zeros(len(unseen))
-        return _Base(slopes, unseen, beside, atoms, freedom, widened)
+        return _Base(slopes, unseen, beside, of_unseen, atoms, freedom, widened)
 
     @cached_property
     def _atoms_of_sample(self) -> Atoms:
@@ -248,7 +249,7 @@ class Limits:
         seen = self._atoms_of_sample._replace(influences=base.slopes.of_units)
         weights, of_unseen = found.weights(seen), np.zeros(len(base.unseen))
         if self.unseen is not None:
-            unseen = Atoms(base.slopes.of_unseen, base.unseen, self.unseen.stratum)
+            unseen = Atoms(base.of_unseen, base.unseen, self.unseen.stratum)
             of_unseen = found.weights(unseen)
         if len(found.levels) > 1:  # sizes of strata are as given
             totals = np.bincount(self.stratum, self.masses)
@@ -271,6 +272,8 @@ class _Base(NamedTuple):
         The value and its derivatives.
     unseen, mass_beside : numpy.ndarray of shape (p,)
         The masses of the unseen units, and those beside which the derivatives are.
+    of_unseen : numpy.ndarray of shape (p,)
+        Their influences, as the tilt takes them.
     atoms : Atoms
         The influences of the units, in bins if they are many, and of the unseen ones.
     freedom, widened : float
@@ -280,6 +283,7 @@ class _Base(NamedTuple):
     slopes: Slopes
     unseen: PerUnseen
     mass_beside: PerUnseen
+    of_unseen: PerUnseen
     atoms: Atoms
     freedom: float
     widened: float

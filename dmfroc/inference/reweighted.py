@@ -220,7 +220,8 @@ def spread(
 def at_places(numbers: PerUnseen, places: Int[np.ndarray, " p"], n: int) -> Float[np.ndarray, " n"]:
     """Add up numbers at their places among n; those at -1 have none."""
     counts = places >= 0
-    return np.bincount(places[counts], numbers[counts], n)
+    # Of no numbers it would be an array of integers
+    return np.bincount(places[counts], numbers[counts], n).astype(float, copy=False)
 
 
 def own_of(numbers: PerUnseen, places: Int[np.ndarray, " q"]) -> Float[np.ndarray, " q"]:

@@ -282,3 +282,20 @@ def test_a_limit_that_rests_on_one_unseen_error_is_explained():
     with_error = estimate("dmf_auc", np.append(y, 2), np.vstack([shares, shares[0]]))
     assert hard.value - with_error.value > 2 * hard.standard_error
     assert hard.interval[0] < with_error.value
+
+
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_intervals_of_folds_are_about_as_long_in_standard_errors_as_without(n_folds):
+    """The unseen observation is of few kinds then too; else they were a fifth too short."""
+    lengths = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        y = np.arange(180) % 3
+        common = rng.normal(size=(180, 3)) + 2 * np.eye(3)[y]
+        named = {name: common + 0.5 * rng.normal(size=(180, 3)) for name in "ab"}
+        for folds in (None, np.arange(180) // 3 % n_folds):
+            [found] = compare(y, named, measures="hand_till", folds=folds).differences
+            low, high = found.interval
+            lengths.append((high - low) / found.standard_error)
+    whole, of_folds = np.reshape(lengths, (-1, 2)).T
+    np.testing.assert_allclose(of_folds.mean() / whole.mean(), 1, atol=0.06)
