@@ -84,7 +84,7 @@ def cross_validate(
     >>> X, y = load_wine(return_X_y=True)
     >>> found = cross_validate(GaussianNB(), X[:, :2], y, measures=["hand_till"])
     >>> print(found.estimates["hand_till"])
-    hand_till 0.9113 (95 % jackknife interval 0.8657 to 0.9449)
+    hand_till 0.9113 (95 % jackknife interval 0.8656 to 0.9449)
     Folds: 5
     warning: report that 95 % intervals may cover 88 to 96 %: fits of folds share
       rows, and the rarest class has 48 observations in all
