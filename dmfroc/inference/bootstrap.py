@@ -9,6 +9,7 @@ import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -178,13 +179,19 @@ class Resampling(IntervalMethod):
                 moments[a, b] = facts[a].moments.beside(facts[b].moments)
 
         def interval_of(
-            first: str, second: str | None, draws: PerDraw, level: float
+            limits: Mapping[tuple[str, str | None], Limits],
+            first: str,
+            second: str | None,
+            draws: PerDraw,
+            level: float,
         ) -> tuple[float, float]:
             pair = first, second
             return self._interval_of(limits[pair], moments[pair], draws, 1 - level)
 
+        about_values = {pair: replace(x, bias=0.0) if x.bias else x for pair, x in limits.items()}
+        reported, tested = (partial(interval_of, x) for x in (limits, about_values))
         return compare_draws(
-            measure, estimates, draws, interval_of, hypothesis, self.level, moments
+            measure, estimates, draws, reported, hypothesis, self.level, moments, tested
         )
 
     def _interval_of(

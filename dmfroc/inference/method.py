@@ -197,17 +197,22 @@ def compare_draws(
     hypothesis: Hypothesis,
     level: float,
     moments: Mapping[tuple[str, str | None], Moments] | None = None,
+    tested_by: IntervalOfDraws | None = None,
 ) -> JointEstimates:
     """Compare classifiers by equally many joint draws of each.
 
     Draws know no errors that the sample lacks: if their ``moments`` show that few observations make
-    a difference, its p-value is that of the intervals.
+    a difference, its p-value is that of the intervals, by default of those that are reported.
     """
     n_draws = len(next(iter(draws.values())))
 
-    def interval_at(first: str, second: str | None, error: float) -> Interval:
+    def interval_by(
+        interval_of: IntervalOfDraws, first: str, second: str | None, error: float
+    ) -> Interval:
         drawn = draws[first] if second is None else draws[first] - draws[second]
         return Interval(*interval_of(first, second, drawn, 1 - error))
+
+    interval_at = partial(interval_by, interval_of)
 
     def far_interval_at(first: str, second: str | None, error: float) -> Interval:
         if error < 1 - level and error / 2 * n_draws < _FEWEST_IN_TAIL:
@@ -230,7 +235,9 @@ def compare_draws(
         inverted = contrast_of_intervals(value, error, of_pair, least=2 / (n_draws + 1)).tail
         test: TestOf = "share of draws"
         if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
-            p_value = two_sided = 2 * inverted(0.0)
+            tested = partial(interval_by, tested_by or interval_of, *pair)
+            tested_tail = contrast_of_intervals(value, error, tested, least=2 / (n_draws + 1)).tail
+            p_value = two_sided = 2 * tested_tail(0.0)
             test = "tail of the limits"
         if not hypothesis.is_two_sided:
             p_value, test = hypothesis.p_value_of_tail(value, inverted), "tail of the limits"

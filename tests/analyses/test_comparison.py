@@ -924,3 +924,21 @@ def test_warnings_of_two_classes_have_the_title_of_the_table():
     ):
         [warning] = result.warnings
         assert warning.startswith("AUC is perfect in this sample")
+
+
+def test_a_bias_extends_the_interval_of_a_difference_and_moves_no_p_value():
+    """Else a difference inside of the bias would have p = 1, whatever its standard error."""
+    rng = np.random.default_rng(10)
+    y = np.arange(90) % 3
+    scores = rng.normal(size=(90, 3)) + 2 * np.eye(3)[y]
+    named = {"a": scores, "b": scores + 0.6 * rng.normal(size=(90, 3))}
+    folds = np.arange(90) // 3 % 3
+    by_limits, by_draws = (
+        compare(y, named, measures="dmf_auc", folds=folds, method=x).differences[0]
+        for x in ("jackknife", "bootstrap")
+    )
+    assert by_limits.test == by_draws.test == "tail of the limits"
+    assert by_draws.p_value == pytest.approx(by_limits.p_value, rel=1e-3)
+    low, high = by_limits.interval
+    assert by_limits.value - low > 1.15 * (high - by_limits.value)
+    assert by_limits.p_value < 0.3
