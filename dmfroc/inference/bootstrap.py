@@ -188,7 +188,7 @@ class Resampling(IntervalMethod):
             pair = first, second
             return self._interval_of(limits[pair], moments[pair], draws, 1 - level)
 
-        about_values = {pair: replace(x, bias=0.0) if x.bias else x for pair, x in limits.items()}
+        about_values = {pair: x.about_value for pair, x in limits.items()}
         reported, tested = (partial(interval_of, x) for x in (limits, about_values))
         return compare_draws(
             measure, estimates, draws, reported, hypothesis, self.level, moments, tested

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, get_args
 
@@ -152,16 +152,11 @@ def contrast_of_limits(
     """
     value, (error, freedom) = limits.value, moments.spread
     error = error if error > NO_VARIATION else 0.0  # but for rounding
-    of_limits = contrast_of_intervals(
-        value, error, limits.interval_at, freedom, end_at=limits.end_at
+    of_limits, of_value = (
+        contrast_of_intervals(value, error, x.interval_at, freedom, end_at=x.end_at)
+        for x in (limits, limits.about_value)
     )
-    contrast = of_limits
-    if limits.bias != 0:  # no difference is tested about the value, as by t
-        plain = replace(limits, bias=0.0)
-        tail = contrast_of_intervals(
-            value, error, plain.interval_at, freedom, end_at=plain.end_at
-        ).tail
-        contrast = of_limits._replace(tail=tail)
+    contrast = of_value._replace(interval_at=limits.interval_at)
     if freedom >= MANY_FREEDOM and error > 0:
         contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:

@@ -101,6 +101,11 @@ class Limits:
     bias: float = 0.0
     is_small: bool = True
 
+    @cached_property
+    def about_value(self) -> Limits:
+        """Those without the bias: no difference is tested about the value, as by t."""
+        return replace(self, bias=0.0) if self.bias else self
+
     def interval_at(self, error: float) -> Interval:
         """Return the interval with this error probability, 0.05 for 95 %."""
         return Interval(self.end_at(-1, error), self.end_at(1, error))

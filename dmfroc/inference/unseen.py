@@ -79,11 +79,12 @@ class Unseen(NamedTuple):
         Its units are taken together in their order: the law of very small masses, each with a
         large influence, has no accurate saddlepoint.
         """
-        kind = np.unique((self.kind, self.stratum), axis=1, return_inverse=True)[1].ravel()
-        order, sizes = np.lexsort((influences, kind)), np.bincount(kind)
+        n, kind = len(_PLACES), self.kind * (self.stratum.max(initial=0) + 1) + self.stratum
+        sizes = np.bincount(kind)
+        if sizes.max(initial=0) <= n:
+            return influences
+        order, group = np.lexsort((influences, kind)), np.empty(len(kind), int)
         rank = np.arange(len(kind)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        group = np.empty(len(kind), int)
-        n = len(_PLACES)
         group[order] = n * kind[order] + rank * n // np.maximum(sizes[kind[order]], n)
         return (np.bincount(group, influences) / np.maximum(np.bincount(group), 1))[group]
 
