@@ -26,6 +26,7 @@ from dmfroc.results.result import attributed, renderer, sample_attributes
 from dmfroc.results.table import Column, Name, Table, rounded
 
 _MOST_ORDERS = 10  # in tables
+_MOST_APART = 20  # names of those for which rules differ
 MANY = 6  # classifiers, from which on only the differences from the best are shown
 
 
@@ -423,8 +424,9 @@ class Comparison(NamedEstimates):
         ]
         plain = " (not adjusted)" * (len(pairs) > 1 and not self.simultaneous)
         lines = [
-            f"P-value{plain} and interval disagree for {shortened(apart)}: they are of different "
-            "methods. Cite the p-value for whether they differ, and the interval for how much."
+            f"P-value{plain} and interval disagree for {shortened(apart, _MOST_APART)}: they are "
+            "of different methods. Cite the p-value for whether they differ, and the interval for "
+            "how much."
         ]
         lines = lines if apart else []
         if len(pairs) > 1 and self.hypothesis.is_two_sided:
@@ -433,9 +435,9 @@ class Comparison(NamedEstimates):
             may_be_best = self.best_set()
             if differ := [x for x in others if (x in may_be_best) == ({best, x} in decided)]:
                 lines.append(
-                    f"Two rules differ for {shortened(differ)}: a classifier is excluded as the "
-                    "best by one one-sided test against all others; a difference is decided by a "
-                    "two-sided test, adjusted for all pairs."
+                    f"Two rules differ for {shortened(differ, _MOST_APART)}: a classifier is "
+                    "excluded as the best by one one-sided test against all others; a difference "
+                    "is decided by a two-sided test, adjusted for all pairs."
                 )
         return lines
 

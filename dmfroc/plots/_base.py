@@ -444,7 +444,9 @@ class CurveDisplay(ClassifierDisplay):
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
         lines = self._isometrics(curve)
-        label = f"equal {lines[0].measure.replace('_', ' ').replace('f beta', 'F-beta')}"
+        measure = lines[0].measure.replace("_", " ").replace("f beta", "F-beta")
+        least, most = min(look.isometric_values), max(look.isometric_values)
+        label = f"equal {measure} ({least:g} to {most:g})"
         box = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
         for value, isometric in zip(look.isometric_values, lines, strict=True):
             line = self.guide_data(Line(isometric.x, isometric.y))
@@ -503,7 +505,8 @@ class CurveDisplay(ClassifierDisplay):
         for label, curve in self.curves.items():
             hull, color = convex_hull(curve), self.lines_[label].get_color()
             style: dict[str, Any] = {"linestyle": (0, (2, 1)), "linewidth": 1, "zorder": 2.4}
-            style |= {"marker": "o", "markersize": 3, "label": "convex hull" if is_single else "_"}
+            text = "convex hull (calibrated scores)" if is_single else "_"
+            style |= {"marker": "o", "markersize": 3, "label": text}
             (self.hulls_[label],) = ax.plot(hull.x, hull.y, color=color, **style)
             # The longer segments of a single hull bear the calibrated score of their cases
             for x, y, score in zip(pairwise(hull.x), pairwise(hull.y), hull.scores, strict=True):

@@ -265,6 +265,7 @@ _MOST_NAMED = 20  # classes in a legend
 _NAMED_OF_MANY = 10
 _MOST_INSIDE = 9  # legend entries within the axes
 _MOST_BESIDE = 0.45  # of the width of a user's axes, for the legend beside them
+BETWEEN_NAMES = re.compile(r" (?=[>\N{MINUS SIGN}/] )")  # where what names several may break
 _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 
@@ -357,14 +358,23 @@ def draw_legend(ax: Axes, location: str) -> None:
         ax.set_anchor("N")
 
 
+def on_lines(text: str, width: int) -> str:
+    """Break what names several classifiers, if it is too long, before each but the first."""
+    return text if len(text) <= width else BETWEEN_NAMES.sub("\n", text)
+
+
 def fitting(ax: Axes, names: Sequence[str]) -> list[str]:
-    """Return names beside a chart, on two lines where a user's figure would leave it no room."""
+    """Return names beside a chart, on two lines where a user's figure would leave it no room.
+
+    What names two has its second line for the second one.
+    """
     if ax.figure.get_gid() == OWN_FIGURE_ID:
         return list(names)
     width = max(int(_MOST_BESIDE * ax.bbox.width / ax.figure.dpi * 72 / 5.3), 8)
     found = []
     for name in names:
-        first, *rest = name.splitlines() if "\n" in name else textwrap.wrap(name, width) or [name]
+        parts = on_lines(name, width).splitlines() or [name]
+        first, *rest = parts if len(parts) > 1 else textwrap.wrap(name, width) or [name]
         found.append("\n".join(shortened(x, width) for x in (first, " ".join(rest)) if x))
     return found
 

@@ -14,10 +14,11 @@ from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import ChartStyle, draw_legend
+from dmfroc.plots._style import CURVE_ID, ChartStyle, draw_legend
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03
+_MOST_WITH_INTERVALS = 2  # curves; more intervals would hide each other
 
 
 class CalibrationDisplay(CurveDisplay):
@@ -25,10 +26,10 @@ class CalibrationDisplay(CurveDisplay):
 
     Groups of cases as points with Wilson intervals, a LOESS curve, and a rug with the
     predictions of positives at the top and of negatives at the bottom. Of more than two classes
-    only the curves are drawn. `from_predictions` and `from_estimator` have the options ``n_bins``
-    and ``axes`` of `dmfroc.curves.calibration_curve`, ``span`` and ``degree`` of
-    `loess_calibration_curve`, and ``plot_loess``, whether to compute and draw the LOESS
-    curve (True).
+    only the curves are drawn, as of the third and further classifiers on the same axes.
+    `from_predictions` and `from_estimator` have the options ``n_bins`` and ``axes`` of
+    `dmfroc.curves.calibration_curve`, ``span`` and ``degree`` of `loess_calibration_curve`, and
+    ``plot_loess``, whether to compute and draw the LOESS curve (True).
 
     Parameters
     ----------
@@ -130,11 +131,13 @@ class CalibrationDisplay(CurveDisplay):
         level = check_level(level)
         ax = self._draws_on(ax, plot_legend=plot_legend)
         is_single = len(self.curves) == 1
+        n_before = sum(line.get_gid() == CURVE_ID for line in ax.lines)
         groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
         if self.smooth:  # which joins the points
             groups["linestyle"] = "none"
         super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
         self.smooth_, self.intervals_, self.rug_ = {}, None, []
+        loess = "LOESS" if is_single else "lines: LOESS"
         for label, curve in self.smooth.items():
             (self.smooth_[label],) = self.ax_.plot(
                 np.clip(curve.x, 0, 1),
@@ -143,10 +146,10 @@ class CalibrationDisplay(CurveDisplay):
                 linestyle="-" if is_single else self._styles(self.ax_)[label].get("linestyle", "-"),
                 linewidth=1.8 if is_single else 1.3,
                 zorder=2.2,
-                label="LOESS" if is_single else "_loess" if self.smooth_ else "lines: LOESS",
+                label="_loess" if n_before or self.smooth_ else loess,
             )
         first = next(iter(self.curves.values()))
-        if is_single and first.x is first.mean_predicted:
+        if is_single and first.x is first.mean_predicted and n_before < _MOST_WITH_INTERVALS:
             self.intervals_ = self.ax_.vlines(
                 first.x,
                 *first.intervals(level),
@@ -154,7 +157,7 @@ class CalibrationDisplay(CurveDisplay):
                 linewidth=1,
                 alpha=0.6,
                 zorder=2.1,
-                label=f"{100 * level:g} % Wilson interval",
+                label="_" if n_before else f"{100 * level:g} % Wilson interval",
             )
             self._draw_rug(first)
         if plot_legend:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from dmfroc._kit.later import Axes, BarContainer, Line2D, LineCollection
 from dmfroc._kit.text import legend_text
 from dmfroc.analyses.comparison_result import MANY, Comparison
-from dmfroc.plots._style import COLORS, Display, fitting
+from dmfroc.plots._style import COLORS, Display, fitting, on_lines
 from dmfroc.plots.forest import drawn_ends
 from dmfroc.results.difference import Difference
 from dmfroc.results.table import rounded
@@ -92,7 +91,7 @@ class ComparisonDisplay(Display):
         self.ax_orders_ = ax_orders
         self.differences_ = self._draw_differences(ax, chosen)
         if not is_own:  # a user's axes do not grow with the names
-            names = [_on_lines(x.get_text(), 0) for x in ax.get_yticklabels()]
+            names = [on_lines(x.get_text(), 0) for x in ax.get_yticklabels()]
             # In points: a row has two lines
             size = ax.bbox.height / ax.figure.dpi * 72 / len(names)
             ax.set_yticks(ax.get_yticks(), fitting(ax, names), fontsize=min(0.35 * size, 10))
@@ -109,7 +108,7 @@ class ComparisonDisplay(Display):
             orders = self._orders()
             texts += orders
             rows.append(len(orders) * (2 if "\n" in orders[0] else 1) + 1)
-        longest = max(len(line) for text in texts for line in _on_lines(text).splitlines())
+        longest = max(len(line) for text in texts for line in on_lines(text, _WIDEST).splitlines())
         # In inches: names take what they need beside a chart of four
         options: dict[str, Any] = {"figsize": (4 + 0.075 * longest, 1.4 + 0.36 * sum(rows))}
         options |= {"height_ratios": rows, "layout": "constrained", "squeeze": False}
@@ -130,7 +129,7 @@ class ComparisonDisplay(Display):
     def _orders(self) -> list[str]:
         """Return the most probable orders as text."""
         orders = itertools.islice(self.comparison.order_probabilities, _MOST_ORDERS)
-        return [_on_lines(legend_text(" > ".join(order))) for order in orders]
+        return [on_lines(legend_text(" > ".join(order)), _WIDEST) for order in orders]
 
     def _draw_differences(self, ax: Axes, chosen: dict[str, Any]) -> Line2D:
         differences = self._shown
@@ -144,7 +143,7 @@ class ComparisonDisplay(Display):
         ax.axvline(self.comparison.tested_value, zorder=1, **style)
         if (rope := self.comparison.rope) > 0:
             ax.axvspan(-rope, rope, color="0.5", alpha=0.15, linewidth=0, zorder=0.5)
-        ax.set_yticks(places, [_on_lines(legend_text(d.name)) for d in differences])
+        ax.set_yticks(places, [on_lines(legend_text(d.name), _WIDEST) for d in differences])
         above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
         for place, d in zip(places, differences, strict=True):
             text = rounded(d.value, d.standard_error)
@@ -172,8 +171,3 @@ class ComparisonDisplay(Display):
         )
         ax.spines[["top", "right"]].set_visible(False)
         return bars
-
-
-def _on_lines(text: str, width: int = _WIDEST) -> str:
-    """Break what names several classifiers, if it is long, before each but the first."""
-    return text if len(text) <= width else re.sub(r" (?=[>\N{MINUS SIGN}/] )", "\n", text)

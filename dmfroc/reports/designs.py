@@ -284,8 +284,8 @@ def subgroups_verdict(groups: SubgroupComparison) -> list[str]:
         ]
     else:
         sentences = [
-            f"The data do not show that {groups.title} differs between the {n} groups "
-            f"({p_text(p_value)}): it is {ends}."
+            f"The data do not show that {groups.title} differs between the {n} groups: it is "
+            f"{ends} ({p_text(p_value)})."
         ]
     decided = [d for d in groups.differences if d.adjusted_p_value < 1 - groups.level]
     decided.sort(key=lambda d: d.adjusted_p_value)

@@ -15,6 +15,7 @@ from dmfroc.analyses.leads import drawn_curve
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.measures.statistics.forecasts import no_probabilities
 from dmfroc.multiclass.curve import MeanROC
+from dmfroc.plots._style import BETWEEN_NAMES
 from dmfroc.plots.forest import ForestRow
 from dmfroc.reports.numbers import Numbers
 from dmfroc.reports.shapes import (
@@ -45,6 +46,7 @@ _N_WORST = 3
 _MOST_TICKS = 12
 _SHORT, _FIT, _FEW = 4, 12, 5  # characters that always fit, and that do with few classes
 _MOST_BARS = 60
+_MOST_WITH_BARS = 2  # classifiers with intervals in a chart of calibration
 _POINTS_OF_FOLDS = 4_000  # of their curves together
 _MOST_FOLD_CURVES = 100
 _DIAGONAL = f"M0,{SMALL_SIZE:g}L{SMALL_SIZE:g},0"
@@ -167,7 +169,7 @@ def calibration(
     """Return the calibration curve of each class; none where scores are no probabilities."""
     charts = []
     for label in shown:
-        lines = []
+        lines: list[ChartLine] = []
         curves = {name: numbers.classes[label].calibration for name, numbers in named.items()}
         points = [(x.mean_predicted, x.fraction_positive) for x in curves.values() if x is not None]
         zoom = side_of(np.concatenate(points, axis=None)) if points else 1.0
@@ -183,6 +185,9 @@ def calibration(
             text = f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}, of class {label}"
             places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
+            if lines and len(points) > _MOST_WITH_BARS:  # more would hide each other
+                line = path(curve.mean_predicted / zoom, curve.fraction_positive / zoom, SMALL_SIZE)
+                bars = ""
             lines.append(ChartLine(position, name, line, bars, text))
         if lines:
             charts.append(Small(label, lines, high=(zoom, zoom)))
@@ -314,6 +319,7 @@ def forest(
     bars = [
         {
             "name": row.name,
+            "parts": BETWEEN_NAMES.split(row.name),
             "text": f"{digits(row.value)} ({ends_text(row.interval)})",
             "interval": "M{:g},5H{:g}".format(*map(place, row.interval))
             + "".join(f"M{place(end):g},2V8" for end in row.interval if math.isfinite(end)),

@@ -34,7 +34,7 @@ from dmfroc.reports.verdict import (
     comparison_verdict,
     digits,
     evaluation_verdict,
-    footnotes,
+    footnote,
     hardest,
     interval_text,
     joined,
@@ -202,7 +202,7 @@ def _page(
         numbers = {}
         if len(predictions.counted.present) > 1:
             numbers = {name: numbers_of(x, curve_options, level) for name, x in samples.items()}
-    provenance = _provenance(first, list(result.estimates.values()), seed)
+    provenance = _provenance(samples, list(result.estimates.values()), seed)
     if files := dict.fromkeys(x.predictions.file for x in samples.values() if x.predictions.file):
         provenance.insert(0, ("Files", ", ".join(files)))
     # Of two classes the areas are one
@@ -270,9 +270,12 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         )
         pictures.append(figures.forest(rows, caption))
         ranks = comparison.ranks()
-        caption = f"Ranks, {percent} intervals, all at once; tiers filled and hollow by turns."
+        tiers = "tiers filled and hollow by turns" if len(ranks.tiers) > 1 else "in one tier"
+        caption = f"Ranks, {percent} intervals, all at once; {tiers}."
         pictures.append(figures.forest(rank_rows(ranks), caption))
-        of_judge = [*ranks.tables(), *of_judge]
+        [of_ranks] = ranks.tables()  # values stand above
+        columns = [x for x in of_ranks.columns if x.key != "value"]
+        of_judge = [replace(of_ranks, columns=columns), *of_judge]
     hypothesis, drawn = comparison.hypothesis, comparison.differences
     # Of two classifiers the order is P(A better)
     folded = [page_table(orders, is_folded=len(rows) > MOST_NAMED)] if len(rows) > 2 else []
@@ -290,9 +293,10 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         else f"a limit beyond the line at {at} shows what was tested."
     )
     pictures.append(figures.forest(difference_rows(drawn), caption, reference=tested))
-    of_pairs = replace(page_table(differences), notes=[("", x) for x in footnotes(comparison)])
+    notes = [("", x) for x in [footnote(comparison)] if x]
+    of_pairs = replace(page_table(differences), notes=notes)
     tables = [page_table(with_others, has_lines=True), of_pairs]
-    parts = [*tables, *pictures, *folded, *map(page_table, of_judge)]
+    parts = [*tables, *pictures, *map(page_table, of_judge), *folded]
     return [part for part in parts if part is not None]
 
 
@@ -387,19 +391,18 @@ def _rounded(values: np.ndarray, digits: int = _DIGITS) -> list[float | int]:
 
 
 def _provenance(
-    sample: Sample, estimates: Sequence[Estimate], seed: int | None
+    samples: Mapping[str, Sample], estimates: Sequence[Estimate], seed: int | None
 ) -> list[tuple[str, str]]:
     """Say how the numbers were found."""
-    predictions = sample.predictions
+    sizes = {name: _size(x.predictions) for name, x in samples.items()}
+    size, *others = dict.fromkeys(sizes.values())
+    if others:  # unpaired
+        size = "; ".join(f"{name} {x}" for name, x in sizes.items())
     methods = ", ".join(dict.fromkeys(e.method for e in estimates))
     seeds = {int(s) for s in (seed, *(e.seed for e in estimates)) if s is not None}
     draws = {e.n_draws for e in estimates if e.n_draws is not None}
-    classes = f"of {predictions.n_classes} classes"
-    if len(predictions.labels) == 2:
-        counts = zip(predictions.class_counts.tolist(), predictions.labels, strict=True)
-        classes = f"{joined([f'{n:,} of {label}' for n, label in counts])} (positive)"
     rows = [
-        ("Observations", f"{predictions.n_observations:,}, {classes}"),
+        ("Observations", size),
         ("Intervals", f"{100 * estimates[0].level:g} %, {methods}{_LIMITS * ('jack' in methods)}"),
     ]
     if draws:
@@ -407,3 +410,15 @@ def _provenance(
     if seeds:
         rows.append(("Seed", ", ".join(map(str, sorted(seeds)))))
     return rows
+
+
+def _size(predictions: Predictions) -> str:
+    """Return the numbers of observations of all and of each class; of many classes the range."""
+    sizes = zip(predictions.class_counts.tolist(), predictions.labels, strict=True)
+    counts = [(n, f"{n:,} of {label}") for n, label in sizes]
+    named, whole = [x for _, x in counts], f"{predictions.n_observations:,}"
+    if len(named) == 2:
+        return f"{whole}, {joined(named)} (positive)"
+    if len(named) > MOST_CLASSES:
+        return f"{whole}, of {len(named)} classes: from {min(counts)[1]} to {max(counts)[1]}"
+    return f"{whole}, of {len(named)} classes: {joined(named)}"

@@ -156,7 +156,8 @@ def comparison_verdict(
     best_first = sorted(comparison.estimates, key=firsts.count, reverse=True)
     values = {name: _value(comparison.estimates[name]) for name in best_first}
     wins = {(d.first, d.second) for d in decided}
-    sentence, tied = lead(_title(comparison), values, wins, comparison.best_set())
+    best_set = comparison.best_set() if len(values) > 2 else ()
+    sentence, tied = lead(_title(comparison), values, wins, best_set)
     undecided = [d for d in ordered if d not in decided and {d.first, d.second} <= set(tied)]
     sentences = [] if len(ordered) == 1 else [sentence]
     # Of many, the first sentence has all values
@@ -199,17 +200,23 @@ def p_text(p_value: float) -> str:
     return "p < 0.001" if p_value < 0.001 else equals_p_value(p_value)
 
 
-def footnotes(comparison: Comparison) -> list[str]:
-    """Say how differences are adjusted, and where two rules differ."""
-    n, notes = len(comparison.differences), []
+def footnote(comparison: Comparison) -> str:
+    """Say how differences are adjusted, by which rule the verdict goes, and how others differ."""
+    n, notes = len(comparison.differences), comparison.where_rules_differ()
     if n > 1:
-        notes.append(
+        adjusted = (
             f"Intervals and p-values are adjusted for all {n} comparisons: with probability "
             f"{comparison.level:g} all intervals of differences hold at once."
             if comparison.simultaneous
             else f"P-values are Holm-adjusted for {n} comparisons; intervals are not adjusted."
         )
-    return notes + comparison.where_rules_differ()
+        notes = [adjusted, *notes]
+        if comparison.hypothesis.is_two_sided:
+            notes.append(
+                'The verdict goes by "may be best", one one-sided test against all others. Tiers '
+                "are stricter: each member of one is shown to be better than each of the next."
+            )
+    return " ".join(notes)
 
 
 def lead(
@@ -220,13 +227,12 @@ def lead(
 ) -> tuple[str, list[str]]:
     """Say who is best, who cannot be told apart from the best, and who is worse than all of these.
 
-    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Of more
-    than two, who is not in ``best_set`` is not tied. Return the sentence, and those who are tied.
+    ``values`` begin with the best; ``wins`` are the decided pairs, the better one first. Tied are
+    those in ``best_set`` if there is one. Return the sentence, and those who are tied.
     """
     best, *others = values
-    tied = [best, *(name for name in others if (best, name) not in wins)]
-    if best_set and len(values) > 2:
-        tied = [name for name in tied if name == best or name in best_set]
+    is_tied = {x: x in best_set if best_set else (best, x) not in wins for x in others}
+    tied = [best, *(x for x in others if is_tied[x])]
     worse = [x for x in others if all((name, x) in wins for name in tied)]
     rest = [x for x in others if x not in (*tied, *worse)]
     if rest and best_set:  # one rule for all
@@ -384,17 +390,17 @@ def _undecided(comparison: Comparison, d: Difference) -> str:
         if comparison.rope > 0
         else ""
     )
-    known, size = [f"{comparison.kind_of_interval} {interval_text(d)}"], ""
-    if len(comparison.differences) > 1:
-        adjusted = f"adjusted {p_text(d.adjusted_p_value)}"
-        known = [*known, adjusted] if comparison.simultaneous else [adjusted]
-    else:  # a probability is not adjusted for the number of differences
+    size = known = ""
+    is_alone = len(comparison.differences) == 1
+    if is_alone or comparison.simultaneous:  # else the interval is not adjusted, but the claim is
+        known = f" ({comparison.kind_of_interval} {interval_text(d)})"
+    if is_alone:  # a probability is not adjusted for the number of differences
         size = f"{_values(comparison, d)}, "
         better = format_probability(d.probability_better)
         equivalent = f", probability that {d.first} is better {better}{equivalent}"
     return (
         f"The data do not show whether {d.first} or {d.second} is better: {size}{d.scale} "
-        f"{digits(d.value, d.standard_error)} ({'; '.join(known)}){equivalent}."
+        f"{digits(d.value, d.standard_error)}{known}{equivalent}."
     )
 
 

@@ -29,7 +29,7 @@ _LATEX = str.maketrans(
         "|": r"\textbar{}",
     }
 )
-_MINUS = re.compile(r"(?<![\w.])-(?=[\d ]|inf)")  # of numbers and differences, not of words
+_SIGN = re.compile(r"(?<![\w.])[+-](?=[\d ]|inf)")  # of numbers and differences, not of words
 _MARKDOWN = re.compile(r"[\\|<*`\[]")
 
 
@@ -82,7 +82,7 @@ def as_latex(table: Table) -> str:
     heads, rows = printed(table)
     lines = [[head.title for head in heads], *([cell.text for cell in row] for row in rows)]
     head, *body = (
-        " & ".join(_MINUS.sub("$-$", text.translate(_LATEX)) for text in line) + r" \\"
+        " & ".join(_SIGN.sub(r"$\g<0>$", text.translate(_LATEX)) for text in line) + r" \\"
         for line in lines
     )
     kinds = "".join("r" if head.is_number else "l" for head in heads)

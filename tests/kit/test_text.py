@@ -102,18 +102,19 @@ def test_whole_numbers_are_counts_and_an_exact_zero_has_no_sign():
             Column("x", "x", [4.33e-14, 0.25]),
             Column("share", "share", [0.0, 1.0]),
             Column("d", "A - B", [1e-17, -0.5], is_signed=True),
+            Column("e", "+ x", [0.5, 1.5], is_signed=True),
         ],
     )
     _, cells = printed(table)
     assert [[cell.text for cell in row[1:]] for row in cells] == [
-        ["77", "0.0000", "0.0000", "0.0000"],
-        ["1,825", "0.2500", "1.0000", "-0.5000"],
+        ["77", "0.0000", "0.0000", "0.0000", "+0.5000"],
+        ["1,825", "0.2500", "1.0000", "-0.5000", "+1.5000"],
     ]
     assert as_markdown(table).splitlines()[2].startswith(r"| \<b>\|\\ | 77 |")
     latex = as_latex(table).splitlines()
-    assert latex[2] == r"name & n & x & share & A $-$ B \\"
+    assert latex[2] == r"name & n & x & share & A $-$ B & $+$ x \\"
     assert latex[4].startswith(r"\textless{}b\textgreater{}\textbar{}\textbackslash{} & 77 &")
-    assert latex[5] == r"a $-$ b & 1,825 & 0.2500 & 1.0000 & $-$0.5000 \\"
+    assert latex[5] == r"a $-$ b & 1,825 & 0.2500 & 1.0000 & $-$0.5000 & $+$1.5000 \\"
     assert as_latex(replace(table, columns=[Column("x", "x", ["Hand-Till M"], "name")])).count(
         "Hand-Till M"
     )

@@ -19,6 +19,8 @@ import dmfroc
 from dmfroc import applications, curves, plots
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._style import COLORS
+from dmfroc.plots.forest import ForestRow, IntervalDisplay
+from dmfroc.reports.figures import forest
 
 RNG = np.random.default_rng(4)
 TRUE = RNG.integers(0, 2, 120)
@@ -167,6 +169,9 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
     # The numbers at the isometrics are those of a measure, which the legend names
     has_isometrics = display.look.isometric_values and display.look.shares_isometrics
     assert (isometric is None) == (not has_isometrics)
+    if isometric is not None:  # and says which numbers these are
+        written = [float(x.get_text()) for x in ax.texts]
+        assert isometric.endswith(f" ({min(written):g} to {max(written):g})")
     colors = [handle.get_color() for handle in ax.get_legend().legend_handles[:4]]
     assert colors == [drawn.lines_[label].get_color() for label in expected]
 
@@ -406,7 +411,7 @@ def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
     areas = {label: curve.area for label, curve in of_classes.items()}
     worst = sorted(areas, key=areas.get)[:10]
     assert {int(text.split(":")[0]) for text in texts[:10]} == {*worst}
-    isometrics = "equal mean of precision and recall"
+    isometrics = "equal mean of precision and recall (0.2 to 0.8)"
     assert texts[10:] == ["90 other classes", isometrics, "chance", "break-even"]
     assert {to_hex(display.lines_[c].get_color()) for c in areas if c not in worst} == {"#bfbfbf"}
 
@@ -420,7 +425,7 @@ def test_classifiers_are_overlaid_in_different_colours(ax):
     assert [text.split(":")[0] for text in legend_texts(ax)] == [
         "one",
         "two",
-        "equal informedness",
+        "equal informedness (0.2 to 0.8)",
         "chance",
         "break-even",
     ]
@@ -565,9 +570,9 @@ def test_hulls(ax):
             assert np.array_equal(drawn.hulls_[label].get_xdata(), hull.x)
             assert np.array_equal(drawn.hulls_[label].get_ydata(), hull.y)
         assert display.from_predictions(NAMES, MANY, ax=ax).hulls_ == {}
-    assert "convex hull" not in legend_texts(ax)
+    assert "convex hull (calibrated scores)" not in legend_texts(ax)
     plots.ROCDisplay.from_predictions(TRUE, PROBABILITY, plot_hull=True, ax=ax)
-    assert "convex hull" in legend_texts(ax)
+    assert "convex hull (calibrated scores)" in legend_texts(ax)
 
 
 def test_the_grid_of_the_other_chart():
@@ -897,3 +902,27 @@ def test_scores_on_a_hull_are_written_inside_the_chart(display):
     texts = [x.get_window_extent() for x in shown.ax_.texts if "." in x.get_text()]
     assert len(texts) > 3
     assert all(border.x0 <= x.x0 and x.x1 <= border.x1 for x in texts)
+
+
+def test_names_of_two_break_between_them():
+    rows = [
+        ForestRow(f"douglas fir {x} lodgepole pine", 1.0, (0.9, 1.1)) for x in "/\N{MINUS SIGN}"
+    ]
+    ax = Figure(figsize=(4, 4)).subplots()
+    IntervalDisplay(rows, xlabel="Accuracy").plot(ax)
+    assert [x.get_text() for x in ax.get_yticklabels()] == [
+        "douglas fir\n/ lodgepole pine",
+        "douglas fir\n\N{MINUS SIGN} lodgepole pine",
+    ]
+    parts = [bar["parts"] for bar in forest(rows, "")["bars"]]
+    assert parts[0] == ["douglas fir", "/ lodgepole pine"]
+
+
+def test_a_calibration_chart_of_many_classifiers_has_intervals_of_two():
+    ax = Figure().subplots()
+    draw = partial(plots.CalibrationDisplay.from_predictions, ax=ax)
+    shown = [draw(TRUE, PROBABILITY ** (1 + i / 4), name=f"m{i}") for i in range(4)]
+    assert [x.intervals_ is not None for x in shown] == [True, True, False, False]
+    assert [len(x.rug_) for x in shown] == [2, 2, 0, 0]
+    names = ["m0", "LOESS", "95 % Wilson interval", "m1", "m2", "m3", "perfect calibration"]
+    assert sorted(legend_texts(ax)) == sorted(names)

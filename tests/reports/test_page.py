@@ -1,6 +1,7 @@
 """What a report says, and that nothing in it can be taken for markup."""
 
 import dataclasses
+import html
 import json
 import re
 import warnings
@@ -14,8 +15,8 @@ from dmfroc.applications import decision_curve
 from dmfroc.inference.units import sample_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots.forest import ForestRow
-from dmfroc.reports.designs import result_verdict, subgroups_page
-from dmfroc.reports.figures import forest, heat_maps
+from dmfroc.reports.designs import result_verdict, subgroups_page, subgroups_verdict
+from dmfroc.reports.figures import calibration, forest, heat_maps
 from dmfroc.reports.numbers import numbers_of
 from dmfroc.reports.page import comparison_page, evaluation_page
 from dmfroc.reports.shapes import shade
@@ -24,7 +25,7 @@ from dmfroc.reports.verdict import (
     comparison_verdict,
     digits,
     evaluation_verdict,
-    footnotes,
+    footnote,
     hardest,
     lead,
     p_text,
@@ -361,8 +362,10 @@ def test_two_rules_that_differ_are_named():
     assert open_one.adjusted_p_value > 0.05
     assert first.startswith("d is best; c, b and a are excluded as the best: Hand-Till M")
     assert not any("rules" in x for x in others)
-    [_, footnote] = footnotes(comparison)
-    assert footnote.startswith("Two rules differ for c: ")
+    [note] = re.findall(r'<p class="notes">(Intervals and .*?)</p>', comparison_page(comparison))
+    assert html.unescape(note) == footnote(comparison)
+    assert ". Two rules differ for c: " in note
+    assert 'The verdict goes by "may be best"' in footnote(comparison)
 
 
 @pytest.mark.slow
@@ -406,6 +409,59 @@ def test_rows_of_matrices_keep_short_names():
     sections = re.findall(r'<section id="(?:pairs|confusion)" class="([^"]*)"', page)
     assert len(sections) == 2
     assert not any("several" in names for names in sections)  # which hides the names
+
+
+@pytest.mark.slow
+def test_the_footnote_of_twelve_names_all_for_which_rules_differ():
+    rng = np.random.default_rng(11)
+    y = rng.integers(0, 2, 300)
+    a = rng.normal(size=300) + 1.2 * y
+    worse = a + 0.5 * rng.normal(size=300)
+    named = {"best": a}
+    named |= {f"m{i}": worse + 0.1 * rng.normal(size=300) for i in range(11)}
+    comparison = dmfroc.compare(y, named, measures="hand_till")
+    best, *others = comparison.best_first().estimates
+    decided = {
+        d.second for d in comparison.best_first().differences[:11] if d.adjusted_p_value < 0.05
+    }
+    differ = [x for x in others if (x in comparison.best_set()) == (x in decided)]
+    assert len(differ) > 6
+    assert f"Two rules differ for {', '.join(differ)}: " in footnote(comparison)
+    assert comparison_verdict(comparison)[0].startswith(f"By AUC: {best} ")
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 41), (3, 100), (15, 200)])
+def test_the_sizes_of_the_classes_stand_above_all(k, n):
+    labels = [f"class {i}" for i in range(k)]
+    predictions = sample(2.0, labels, n=n)
+    above = page_parts(evaluation_page(dmfroc.evaluate(predictions)).split("<main>")[0])["text"]
+    counts = predictions.class_counts.tolist()
+    assert f"Observations: {n}, " in above
+    if k > 10:
+        sizes = rf"of 15 classes: from {min(counts)} of class \d+ to {max(counts)} of class \d+\."
+        assert re.search(sizes, above)
+    else:
+        assert all(f"{x} of class {i}" in above for i, x in enumerate(counts))
+
+
+def test_sizes_of_several_samples_are_named():
+    own = {x: sample(2.0, ["a", "b", "c"], n=n) for x, n in {"old": 60, "new": 90}.items()}
+    page = dmfroc.compare(own, paired=False, measures="hand_till").to_html()
+    above = page_parts(page.split("<main>")[0])["text"]
+    assert "new 90, of 3 classes: 30 of a, 30 of b and 30 of c" in above
+    assert "old 60, of 3 classes: 20 of a, 20 of b and 20 of c" in above
+
+
+def test_p_values_stand_behind_what_a_verdict_says():
+    rng = np.random.default_rng(0)
+    y, groups = rng.integers(0, 2, 300), rng.integers(0, 3, 300)
+    found = dmfroc.compare_subgroups(y, rng.normal(size=300) + y, groups, measures="hand_till")
+    first = subgroups_verdict(found)[0]
+    assert re.search(r"worst in [^;]* \(95 % interval [^)]*\) \(p = 0\.\d+\)\.$", first)
+    named = {x: rng.normal(size=300) + 1.2 * y for x in "abc"}
+    sentences = " ".join(comparison_verdict(dmfroc.compare(y, named, measures="hand_till")))
+    assert "The data do not show whether" in sentences
+    assert "p = " not in sentences
 
 
 def test_names_of_classifiers_are_never_changed():
@@ -589,3 +645,14 @@ def test_warnings_of_measures_beside_the_compared_one_are_told():
     compared = dmfroc.compare(y, {"plain": scores, "tied": tied}, measures="hand_till")
     assert "tie for the largest" not in " ".join(compared.warnings)
     assert "tied: 5 rows tie for the largest score" in compared.to_html()
+
+
+def test_of_three_classifiers_one_has_intervals_of_calibration():
+    labels = ["a", "b", "c"]
+    for n in (2, 3):
+        effects = [3.0, 1.0, 2.0][:n]
+        numbers = {
+            f"m{x}": numbers_of(sample_of(sample(x, labels)), CurveOptions(), 0.95) for x in effects
+        }
+        for chart in calibration(numbers, labels, 0.95):
+            assert [bool(x.band) for x in chart.lines] == [True, n == 2, False][:n]
