@@ -169,7 +169,6 @@ def test_all_options_in_the_order_of_the_labels_are_walked():
     assert {x for x in found if not re.search(OF_NO_CHOICE, x)} <= set(IN_ORDER)
 
 
-@pytest.mark.filterwarnings("ignore:y_score is taken for")
 def test_one_share_is_that_of_the_positive_class():
     for at in (0, 1):
         options, choice = {"pos_label": at}, {"by": "accuracy", "n_draws": 100}
