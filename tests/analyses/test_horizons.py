@@ -154,7 +154,7 @@ def test_without_censoring_nothing_changes():
 
 @pytest.mark.parametrize("measure", [*SMOOTH, *OF_TWO])
 @pytest.mark.parametrize("censoring", ["kaplan-meier", "strata"])
-@pytest.mark.filterwarnings("ignore:a class has the weight", "ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:a class has the weight", "ignore:.*y_pred is not the class")
 def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
     """A row's weight also counts in the chance to stay uncensored."""
     kind, risks = (KIND, RISKS) if measure in SMOOTH else (KIND > 0, RISKS.sum(axis=1))
