@@ -650,12 +650,12 @@ def test_warnings_of_measures_beside_the_compared_one_are_told():
     )
 
 
-def test_of_three_classifiers_one_has_intervals_of_calibration():
+def test_of_four_classifiers_one_has_intervals_of_calibration():
     labels = ["a", "b", "c"]
-    for n in (2, 3):
-        effects = [3.0, 1.0, 2.0][:n]
+    for n in (3, 4):
+        effects = [3.0, 1.0, 2.0, 0.5][:n]
         numbers = {
             f"m{x}": numbers_of(sample_of(sample(x, labels)), CurveOptions(), 0.95) for x in effects
         }
         for chart in calibration(numbers, labels, 0.95):
-            assert [bool(x.band) for x in chart.lines] == [True, n == 2, False][:n]
+            assert [bool(x.band) for x in chart.lines] == [True, *[n == 3] * (n - 1)]
