@@ -430,10 +430,10 @@ def reversed_message(of: Checked) -> str | None:
         chosen = labels[1 if positive.label is None else place_of_class(positive.label, labels)]
         direction, size = ("<=", "smaller") if chosen == own else (">=", "larger")
         where = ", if need be to Predictions.from_arrays," if source is IN_MEMORY else ""
-        remedy = f"pass direction={direction!r}{where} if {size} ones mean class {chosen!r}"
+        remedy = f"pass direction={direction!r}{where} if {size} scores mean class {chosen!r}"
         if chosen == own and positive.direction is None:
             turned = f"labels={[own, other]}" if positive.label is None else f"pos_label={other!r}"
-            remedy += f", or {turned} if larger ones mean class {other!r}"
+            remedy += f", or {turned} if larger scores mean class {other!r}"
     return WorseThanChance(
         f"{remedy}: {source.scores} of class {own!r} is larger in class {other!r}, so that "
         "thresholds and curves do worse than chance, as those of leave-one-out do by themselves"

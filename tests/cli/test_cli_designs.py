@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from pages import page_parts
 
 import dmfroc
+from dmfroc._kit.text import on_one_line
 from dmfroc.cli import commands as cli
 
 SCORES = ["p_a", "p_b", "p_c"]
@@ -148,7 +149,8 @@ def test_plan(folder):
     _, text, _ = run(
         "plan", file, folder / "fair.csv", *OPTIONS, "--difference", "0.05", "--power", "0.9"
     )
-    assert "for a difference of 0.05 (power 0.9, tests at 0.05)" in text
+    assert "for a difference of 0.05 (power 0.9, tests at 0.05)" in on_one_line(text)
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(

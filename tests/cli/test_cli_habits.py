@@ -266,7 +266,9 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             )
     told = run("evaluate", str(file), "--label", "y", "--labels", "True,False").stdout
     told = on_one_line(told)
-    assert "pass --direction '<=' if smaller ones mean class False, or --labels False,True" in told
+    assert (
+        "pass --direction '<=' if smaller scores mean class False, or --labels False,True" in told
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def test_few_observations_are_told():
     classes = np.repeat([0, 1, 2], [40, 40, 4])
     scores = np.random.default_rng(0).normal(size=(84, 3)) + np.eye(3)[classes]
     found = estimate("hand_till", classes, scores, method=dmfroc.Bootstrap(100))
-    assert any(w.startswith("the rarest class has 4 independent") for w in found.warnings)
+    [told] = [w for w in found.warnings if "the rarest class has 4 independent" in w]
+    assert told.startswith("use method='jackknife', whose intervals account for few observations: ")
     told = estimate("hand_till", *cyclic_scores(), method=dmfroc.Bootstrap(100)).warnings
     assert not [x for x in told if "softmax" not in x]
 

@@ -529,7 +529,7 @@ def test_blank_answers(failure, cases_directory):
 
 def test_small_values_that_mean_the_positive_class(command, parsed):
     line = "evaluate egfr.csv --label ckd --scores egfr"
-    assert "pass --direction '<=' if smaller ones mean class 1" in command(line).stdout
+    assert "pass --direction '<=' if smaller scores mean class 1" in command(line).stdout
     names = "hand_till,average_precision,sensitivity_at"
     values, _ = parsed(f"{line} --direction <= --measures {names}")
     assert values["hand_till"] == pytest.approx(0.770299, abs=5e-7)

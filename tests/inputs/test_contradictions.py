@@ -402,7 +402,9 @@ def test_small_scores_of_the_class_that_is_named_have_one_remedy(cases_directory
     words = [str(file) if x == "FILE" else x for x in line.split()]
     words += ["--label", "ckd", "--scores", "egfr", "--labels", "1,0", "--pos-label", "1"]
     told = " ".join(CliRunner().invoke(app, words).output.split())  # its lines are wrapped
-    assert "pass --direction '<=' if smaller ones mean class 1, or --pos-label 0 if larger" in told
+    assert (
+        "pass --direction '<=' if smaller scores mean class 1, or --pos-label 0 if larger" in told
+    )
     found = CliRunner().invoke(app, [*words, "--direction", "<=", "--json"]).output
     assert json.loads(found)["warnings"] == [
         x for x in json.loads(found)["warnings"] if "direction" not in x
