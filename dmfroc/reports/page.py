@@ -415,7 +415,9 @@ def _provenance(
 def _size(predictions: Predictions) -> str:
     """Return the numbers of observations of all and of each class; of many classes the range."""
     sizes = zip(predictions.class_counts.tolist(), predictions.labels, strict=True)
-    counts = [(n, f"{n:,} of {label}") for n, label in sizes]
+    counts = [
+        (n, f"{n:,} of {'' if str(label)[:1].isalpha() else 'class '}{label}") for n, label in sizes
+    ]
     named, whole = [x for _, x in counts], f"{predictions.n_observations:,}"
     if len(named) == 2:
         return f"{whole}, {joined(named)} (positive)"

@@ -81,7 +81,7 @@ def page(
     context = {
         "title": title or question,
         "about": [
-            *(f"{x}: {text}." for x, text in provenance if x == "Observations"),
+            *(f"{x}: {text}." for x, text in provenance if x in ("Observations", "Data")),
             *known_first(result.design),
         ],
         "verdict": verdict,

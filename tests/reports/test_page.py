@@ -444,6 +444,15 @@ def test_the_sizes_of_the_classes_stand_above_all(k, n):
         assert all(f"{x} of class {i}" in above for i, x in enumerate(counts))
 
 
+def test_sizes_of_numbered_classes_and_of_items_stand_above():
+    two = evaluation_page(dmfroc.evaluate(sample(2.0, [0, 1], n=50)))
+    above = page_parts(two.split("<main>")[0])["text"]
+    assert "Observations: 50, 25 of class 0 and 25 of class 1 (positive)." in above
+    right = {"a": [1] * 30 + [0] * 10, "b": [0, 1] * 20}
+    above = page_parts(dmfroc.applications.items(right).to_html().split("<main>")[0])["text"]
+    assert "40 items" in above
+
+
 def test_sizes_of_several_samples_are_named():
     own = {x: sample(2.0, ["a", "b", "c"], n=n) for x, n in {"old": 60, "new": 90}.items()}
     page = dmfroc.compare(own, paired=False, measures="hand_till").to_html()
