@@ -229,7 +229,7 @@ class Limits:
             seen = self._bins_of_sample
         atoms, has_mass, of_unseen = seen, np.flatnonzero(unseen), slopes.of_unseen
         if self.unseen is not None:
-            of_unseen = self.unseen.as_without_folds(of_unseen)
+            of_unseen = self.unseen.at_few_places(of_unseen, unseen)
             massive = of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
             atoms = seen.beside(Atoms(*massive)).merged()
         centred = seen.centred()

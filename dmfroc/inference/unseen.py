@@ -13,12 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import IntPerRow
+from dmfroc._kit.arrays import IntPerRow, divide
 from dmfroc.inputs.arrays import followed_by
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of another class's weight, by its scores
+_MOST_PLACES = 3 * len(_PLACES)  # of unseen units, on either side
 _FEW_CLASSES = 6  # up to which a class is taken for any other, else the heaviest and lightest
 _MOST_CLASSES = 100  # with unseen rows
 _ROUNDING = 1.1e-3  # of a sum of probabilities, see `dmfroc.measures.statistics.forecasts`
@@ -73,20 +74,19 @@ class Unseen(NamedTuple):
         )
         return Unseen(*(np.append(a, b) for a, b in zip(self, shifted, strict=True)))
 
-    def as_without_folds(self, influences: PerUnseen) -> PerUnseen:
-        """Return influences that differ within a kind at as many places as without folds.
+    def at_few_places(self, influences: PerUnseen, masses: PerUnseen) -> PerUnseen:
+        """Return influences that differ on either side at as few places as those of three classes.
 
-        Its units are taken together in their order: the law of very small masses, each with a
-        large influence, has no accurate saddlepoint.
+        They are taken together in their order: the law of very small masses, each with a large
+        influence, has no accurate saddlepoint.
         """
-        n, kind = len(_PLACES), self.kind * (self.stratum.max(initial=0) + 1) + self.stratum
-        sizes = np.bincount(kind)
-        if sizes.max(initial=0) <= n:
-            return influences
-        order, group = np.lexsort((influences, kind)), np.empty(len(kind), int)
-        rank = np.arange(len(kind)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        group[order] = n * kind[order] + rank * n // np.maximum(sizes[kind[order]], n)
-        return (np.bincount(group, influences) / np.maximum(np.bincount(group), 1))[group]
+        side = 3 * self.stratum + (masses > 0) * np.where(influences > 0, 2, 1)
+        sizes, order, group = np.bincount(side), np.lexsort((influences, side)), np.empty_like(side)
+        rank = np.arange(len(side)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        n = _MOST_PLACES
+        group[order] = n * side[order] + rank * n // np.maximum(sizes[side[order]], n)
+        means = divide(np.bincount(group, masses * influences), np.bincount(group, masses), np)
+        return means[group]
 
     def shares(self, costs: PerUnseen) -> PerUnseen:
         """Return how a mass is shared among the classes: as the squares of what an error costs.

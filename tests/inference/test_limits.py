@@ -10,7 +10,7 @@ from simulations import area_of_shift, normal_scores, tied_probabilities
 from dmfroc import Predictions
 from dmfroc.analyses.evidence import evidence_of
 from dmfroc.inference import limits as module
-from dmfroc.inference.evidence import facts_in, facts_of
+from dmfroc.inference.evidence import facts_in, facts_of, paired_limits
 from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, sample_of
@@ -78,6 +78,24 @@ def test_a_perfect_sample_has_the_limit_of_the_draws(sizes):
     )
     beyond = (drawn_values(limits, -1, 3000) < limits.limit(-1, 0.05)).mean()
     assert beyond == pytest.approx(0.025, abs=4 * np.sqrt(0.025 * 0.975 / 3000) + 0.005)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_many_classes_have_the_limits_of_the_draws(seed, monkeypatch):
+    """An error of each of 30 classes has a tiny mass: 6 to 8 % of draws were beyond the limit."""
+    monkeypatch.setattr(module, "residual_freedom", lambda *_: np.inf)
+    rng, y = np.random.default_rng(seed), np.arange(180) % 30
+    scores = 5 * np.eye(30)[y] + rng.normal(size=(180, 30))
+    spoilt = np.vstack([np.roll(scores[:4], 1, axis=1), scores[4:]])
+    measure = get_measure("average_precision")
+    both = [facts_in(sample_of(Predictions.from_arrays(y, x)), measure) for x in (scores, spoilt)]
+    limits = replace(paired_limits(*both), function=None, lost=1.0)
+    masses = np.append(limits.masses, limits._bases[1].unseen)
+    weights = np.random.default_rng(1).standard_gamma(masses, (8000, len(masses)))
+    weights *= 180 / weights.sum(axis=1, keepdims=True)
+    values = limits.value + weights @ np.append(limits.influences, limits.of_unseen)
+    for side in (-1, 1):
+        assert 0.02 < (side * values > side * limits.limit(side, 0.05)).mean() < 0.045
 
 
 # Levels and ranges
