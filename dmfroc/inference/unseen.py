@@ -19,7 +19,7 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
 _PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of another class's weight, by its scores
-_MOST_PLACES = 3 * len(_PLACES)  # of unseen units, on either side
+_MOST_PLACES = 3 * len(_PLACES)  # on either side, as of three classes
 _FEW_CLASSES = 6  # up to which a class is taken for any other, else the heaviest and lightest
 _MOST_CLASSES = 100  # with unseen rows
 _ROUNDING = 1.1e-3  # of a sum of probabilities, see `dmfroc.measures.statistics.forecasts`
@@ -75,18 +75,20 @@ class Unseen(NamedTuple):
         return Unseen(*(np.append(a, b) for a, b in zip(self, shifted, strict=True)))
 
     def at_few_places(self, influences: PerUnseen, masses: PerUnseen) -> PerUnseen:
-        """Return influences that differ on either side at as few places as those of three classes.
+        """Return influences that differ at few places of a kind, and on either side.
 
-        They are taken together in their order: the law of very small masses, each with a large
-        influence, has no accurate saddlepoint.
+        They are taken together in their order, over folds, or without them over many classes: the
+        law of very small masses, each with a large influence, has no accurate saddlepoint.
         """
-        side = 3 * self.stratum + (masses > 0) * np.where(influences > 0, 2, 1)
-        sizes, order, group = np.bincount(side), np.lexsort((influences, side)), np.empty_like(side)
-        rank = np.arange(len(side)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        n = _MOST_PLACES
-        group[order] = n * side[order] + rank * n // np.maximum(sizes[side[order]], n)
-        means = divide(np.bincount(group, masses * influences), np.bincount(group, masses), np)
-        return means[group]
+        group, n = self.kind * (self.stratum.max(initial=0) + 1) + self.stratum, len(_PLACES)
+        if np.bincount(group).max(initial=0) <= n:
+            group = 3 * self.stratum + (masses > 0) * np.where(influences > 0, 2, 1)
+            n = _MOST_PLACES
+        sizes, order, place = np.bincount(group), np.lexsort((influences, group)), group.copy()
+        rank = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        place[order] = n * group[order] + rank * n // np.maximum(sizes[group[order]], n)
+        means = divide(np.bincount(place, masses * influences), np.bincount(place, masses), np)
+        return means[place]
 
     def shares(self, costs: PerUnseen) -> PerUnseen:
         """Return how a mass is shared among the classes: as the squares of what an error costs.
