@@ -655,7 +655,10 @@ def test_demo(tmp_path, monkeypatch):
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     _, of_folds, of_ties = on_one_line(text).split("warning: ")
     assert "the rarest class has 48 observations in all" in of_folds
-    assert "nearest neighbours: pass y_pred= if you know better: 6 rows tie for" in of_ties
+    told = (
+        "nearest neighbours: pass --y-pred (which dmfroc evaluate takes) if you know better: 6 rows"
+    )
+    assert told in of_ties
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)
