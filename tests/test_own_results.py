@@ -50,6 +50,7 @@ def test_yes_and_no_are_printed_as_such():
     assert str(Whole(np.True_)) == str(Whole(True))
     assert json.loads(Whole(True).to_json())["own"] == [{"good": True}, {"good": False}]
     assert Whole(True).to_pandas()["good"].dtype == bool
+    assert ">yes</th></tr>" in Whole(True).to_html()
     labels = Table("t", "T", [Column("label", "label", [True, False], "name")])
     assert [cell.text for [cell] in printed(labels)[1]] == ["True", "False"]
 

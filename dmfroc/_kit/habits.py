@@ -136,18 +136,28 @@ def _hint(name: str, known: list[str]) -> str:
     return did_you_mean(name, known)
 
 
+def said_of(word: str) -> str:
+    """Return what to pass instead of an option of others, or of a value such as Hanley-McNeil."""
+    return str(table("options").get(re.sub("[- ]", "_", word.casefold()), ""))
+
+
 def remedy_of(name: str, known: Iterable[str]) -> str:
     """Return what to pass instead of an option of others, if the function takes that."""
-    remedy = table("options").get(name, "")
+    remedy = said_of(name)
     named = set(re.findall(r"(?:^| )(\w+)=", remedy))
     return remedy if named & {*known} or not named else ""
+
+
+def measure_called(name: str) -> str:
+    """Return which measure has a name, as its own or as another one; nothing if none has it."""
+    line = _names().get(normalized(name), "")
+    return line.split('"')[1] if line.startswith(_OF_MEASURES) else ""
 
 
 def as_measure(name: str, known: Iterable[str]) -> str:
     """Return how to ask for the measure of a name, if it is one and the function takes measures."""
     option = next((x for x in known if x in ("measure", "measures")), "")
-    is_one = _names().get(normalized(name), "").startswith(_OF_MEASURES)
-    return f"{option}={name!r}" if option and is_one else ""
+    return f"{option}={name!r}" if option and measure_called(name) else ""
 
 
 def names_alike(name: str) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from dmfroc._kit.habits import table
+from dmfroc._kit.habits import said_of
 from dmfroc._kit.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return one of several words."""
     if not is_one_of(value, choices):
         word = str(value).casefold()
-        remedy = None if word in choices else table("options").get(word)
+        remedy = None if word in choices else said_of(word)
         hint = f": pass {remedy}" if remedy else did_you_mean(word, choices)
         raise ValueError(f"{name} must be one of {choices}, but it is {value!r}{hint}")
     return str(value)

@@ -77,7 +77,8 @@ class RunningTotals:
 
     def add_batch(self, batch: Batch) -> None:
         """Add an update with a batch."""
-        predicted, p = batch.predicted[ONLY], as_probabilities(batch.scores[ONLY].T)
+        predicted = batch.predicted[ONLY]
+        p = as_probabilities(batch.scores[ONLY].T, batch.single(ONLY))
         right = 0 if predicted is None else int((predicted == batch.true).sum())
         brier = None
         if batch.weights is None and wrong_probabilities(p) is None:

@@ -23,6 +23,7 @@ from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.arguments import Needs
 from dmfroc.inputs.horizon import FollowUp
+from dmfroc.inputs.messages import shortened
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure
 from dmfroc.multiclass.band import BandKind, CurveBand, check_kind
@@ -67,6 +68,8 @@ class Evaluation(NamedEstimates):
         What gives the curve and its band.
     measures : tuple of Measure
         What was estimated.
+    notes : tuple of str
+        Which measures ``"all"`` leaves out.
     curve : MulticlassROC
         The multiclass ROC curve, with the options of its area, computed when it is first asked
         for.
@@ -81,6 +84,7 @@ class Evaluation(NamedEstimates):
     sample: Sample
     evidence: Evidence
     measures: tuple[Measure, ...] = field(default=(), repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property
     def curve(self) -> MulticlassROC:
@@ -146,7 +150,7 @@ class Evaluation(NamedEstimates):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a careful reader has to know, each warning once for all measures that it names."""
-        return of_measures((e.warned_as, e.warnings) for e in self.shown)
+        return (*of_measures((e.warned_as, e.warnings) for e in self.shown), *self.notes)
 
     @property
     def shown(self) -> list[Estimate]:
@@ -293,6 +297,7 @@ def evaluation_of(
     chosen = _choose(measures, evidence.predictions, pair_weights, has_scores)
     if not isinstance(measures, list):
         chosen = evidence.possible(chosen)
+    notes = _left_out(chosen, evidence.predictions, has_scores) if measures == "all" else ()
     estimates = {e.measure: e for e in remarked_estimates(evidence, chosen)}
     curves = ((m.name, options) for m in chosen if (options := curve_options_of(m)) is not None)
     area, curve_options = next(curves, None) or (None, CurveOptions(pair_weights))
@@ -300,7 +305,7 @@ def evaluation_of(
     if evidence.options.follow_up is not None:
         shown = evidence.sample.predictions  # the rows whose class is known
     found = Evaluation(
-        shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen)
+        shown, estimates, curve_options, area, evidence.sample, evidence, tuple(chosen), notes
     )
     warn(of_measures((e.warned_as, e.caveats) for e in found.shown))
     return found
@@ -329,3 +334,19 @@ def _choose(
         for name in (by_name if measures == "all" else defaults)
         if (has_scores or by_name[name].needs == "labels") and by_name[name].applies_to(predictions)
     ]
+
+
+def _left_out(chosen: list[Measure], predictions: Predictions, has_scores: bool) -> tuple[str, ...]:
+    """Say which of all measures are not among the chosen ones, and why."""
+    reasons: dict[str, list[str]] = {}
+    for name in [x for x in MEASURES if x not in {measure.name for measure in chosen}]:
+        is_possible = has_scores or MEASURES[name].needs == "labels"
+        reason = MEASURES[name].obstacle(predictions) if is_possible else "needs scores"
+        reasons.setdefault(reason or "is not counted in bins", []).append(name)
+    if not reasons:
+        return ()
+    reason = max(reasons, key=lambda x: len(reasons[x]))
+    first = shortened(sorted(reasons.pop(reason), key=len))
+    others = shortened([name for names in reasons.values() for name in names])
+    others = f"; others do not apply: {others}" if others else ""
+    return (f"all leaves out {first}: each {reason}{others}",)

@@ -394,9 +394,9 @@ def few_verified_message(measure: Measure, rarest: int, judge: JudgedLabels) -> 
     if rarest >= _FEW_VERIFIED or gain < _GOOD_JUDGE:
         return None
     return (
-        f"{rarest} rows of the rarest class are verified, and the interval of {measure.name} rests "
-        "on the few on which the judge errs: it may cover five points less than it states. Verify "
-        f"{_FEW_VERIFIED} rows of each class"
+        f"verify {_FEW_VERIFIED} rows of each class: the interval of {measure.name} may cover five "
+        f"points less than it states. Of the rarest class {rarest} are verified, and it rests on "
+        "the few on which the judge errs"
     )
 
 
@@ -565,9 +565,10 @@ def below_chance_message(
     ) or any(isinstance(x, WorseThanChance) for each in rows for x in each.remarks):
         return None
     return (
+        "check labels=, direction= and the order of the score columns: "
         f"{measure.name} is below chance with the whole interval. Perhaps the scores are those of "
-        "other classes, or small ones speak for the class: check labels=, direction= and the order "
-        "of the score columns. If rows were left out of the fits one by one, do not turn them"
+        "other classes, or small ones speak for the class. If rows were left out of the fits one "
+        "by one, do not turn them"
     )
 
 

@@ -45,6 +45,7 @@ class HorizonCurves(Result):
         The quantile of the largest standardized error on which these intervals rest.
     covariances : dict of str to numpy.ndarray of shape (h, h)
         Of the values at the horizons, which are of the same rows: sums of products of influences.
+        Standard errors are a little larger, and much where a class has a single row.
     means : dict of str to Estimate or Difference
         The mean from the first horizon to the last, by trapezoids, with its interval, such as the
         integrated Brier score.

@@ -416,7 +416,7 @@ def _target_message(measure: Measure) -> str | None:
     if np.isnan(measure.target):
         return None
     return (
+        "compare brier_score or log_loss to find the better classifier: "
         f"{measure.name} is best at {measure.target:g}, so that neither a greater nor a smaller "
-        "value is better: differences show which one is greater. To find the better classifier "
-        "compare brier_score or log_loss."
+        "value is better, and differences show which one is greater"
     )

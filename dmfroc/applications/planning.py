@@ -29,6 +29,7 @@ from dmfroc.extend import (
     matched,
     no_probabilities,
     numbers,
+    paragraphs,
     probabilities_of,
     row_names,
     title_for,
@@ -37,8 +38,9 @@ from dmfroc.extend import (
 
 _LARGEST_GAP = 0.1  # relative, between mean probabilities and class shares
 _FEW_DECIDE = (
-    "few observations decide the difference, and compare(test=NonInferiority(...)) tests by its "
-    "limits: its power is less than that of the t test that is planned. Plan with more cases"
+    "plan with more cases: few observations decide the difference, and "
+    "compare(test=NonInferiority(...)) tests by its limits, with less power than the t test that "
+    "is planned"
 )
 _LEAST_SHARE = 0.01  # of each class, roughly, in the best design
 
@@ -191,7 +193,8 @@ class Plan(Result):
         if self.targets:
             each = ", ".join(f"{name} {n}" for name, n in self.targets.items())
             sentences.append(f"cases by target: {each}; {self.measure} decides")
-        return "\n".join([*sentences, *(f"warning: {x}" for x in self.warnings if warnings)])
+        told = [f"warning: {x}" for x in self.warnings if warnings]
+        return "\n".join(paragraphs([*sentences, *told]))
 
 
 def plan(
@@ -428,8 +431,8 @@ def _other_shares_message(measure: Measure, pilot: Predictions, shares: PerClass
         return None
     factors = [f"{pilot.labels[k]} {x:.3g}" for k, x in zip(pilot.present, ratios, strict=True)]
     return (
-        "the mean probabilities of the pilot do not fit the planned class shares, and "
-        f"{measure.name} is that of a classifier which is not adapted to these. If it will be, "
-        "adapt the pilot first: multiply the probabilities of each class by the ratio of its "
-        f"shares ({', '.join(factors)}), and divide every row by its sum"
+        "adapt the pilot first if the classifier will be adapted to the planned class shares: "
+        "multiply the probabilities of each class by the ratio of its shares "
+        f"({', '.join(factors)}), and divide every row by its sum. The mean probabilities of the "
+        f"pilot do not fit these shares, and {measure.name} is that of a classifier as it is"
     )

@@ -141,7 +141,7 @@ class _Group(click.Group):
         except _FAILURES as error:
             message = _message(error)
             if command := self.commands.get(ctx.invoked_subcommand or ""):
-                message = with_options(message, command)
+                message = with_options(message, command, self)
             raise click.ClickException(as_typed(message)) from error
 
     def _run(self, arguments: list[str]) -> int:
@@ -252,11 +252,16 @@ def _usage(error: click.UsageError) -> str:
         near = [x for x, param in known if {param.name, OTHERS.get(param.name or "")} & {*alike}]
         near += [x for x, param in known if _is_near(word, x[2:], param.name or "")]
         remedy = remedy_of(word, arguments) or ("" if near else as_measure(word, names))
-        remedy = with_options(remedy, command)
+        remedy = with_options(remedy, command, app)
         if word in names:  # as in Python
             near = [x for x, param in known if param.name == word]
         is_sure = not near or remedy.startswith("nothing") or ("--" in remedy and word not in names)
         hint = f": give {remedy}" if remedy and is_sure else _did_you_mean(near)
+        homes = [
+            x for x, y in app.commands.items() for z in y.params if error.option_name in z.opts
+        ]
+        if homes and word not in names and not hint.startswith(":"):
+            hint = f", which dmfroc {homes[0]} takes"
         return error.message.rstrip(".") + hint
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name
@@ -273,7 +278,7 @@ def _usage(error: click.UsageError) -> str:
         text += ". Values of one option are separated by commas, and -o names an output"
     wrong = re.search(r"'([^']*)' is not one of", text)
     instead = remedy_of(wrong[1].casefold(), arguments) if wrong else ""
-    return f"{text}: give {with_options(instead, command)}" if instead else text
+    return f"{text}: give {with_options(instead, command, app)}" if instead else text
 
 
 def _is_near(word: str, *names: str) -> bool:

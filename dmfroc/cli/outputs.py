@@ -40,22 +40,22 @@ _HULLS = ("roc", "prg")
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
 _VALUE = rf"""[\[{{](?:[^]}}{{[\'"]|{_QUOTED})*[\]}}]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
 
-# Arguments of the package that are spelled otherwise as options
+# Arguments of the package that commands have otherwise
 _PHRASES = {
-    "pass y_pred, or": "pass --threshold 0.5, --y-pred, or",
+    "pass y_pred, or": "pass threshold=0.5, y_pred=, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
     'a rule to dmfroc.applications.gate, such as {"measure": "hand_till", "at_least": 0.8}': (
         "a file of TOML to dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = "
         "0.8"
     ),
-    "y_pred=score >= threshold, or dmfroc.applications.operating_point": "--threshold",
+    "y_pred=score >= threshold, or dmfroc.applications.operating_point": "threshold=",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
     "dmfroc.applications.choose_threshold": "dmfroc threshold",
-    'method=dmfroc.Bootstrap(n_draws=2000, interval="bca")': "--method bootstrap --n-draws 2000",
-    'method=dmfroc.Bootstrap(interval="bca")': "--method bootstrap",
-    "test=dmfroc.NonInferiority(0.05)": "--margin 0.05",
-    "test=dmfroc.Equivalence(0.01)": "--rope 0.01",
+    'method=dmfroc.Bootstrap(n_draws=2000, interval="bca")': "method='bootstrap' n_draws=2000",
+    'method=dmfroc.Bootstrap(interval="bca")': "method='bootstrap'",
+    "test=dmfroc.NonInferiority(0.05)": "margin=0.05",
+    "test=dmfroc.Equivalence(0.01)": "rope=0.01",
 }
 OTHERS = {
     **{"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"},
@@ -219,24 +219,31 @@ def collected_warnings() -> Iterator[list[str]]:
     remarks += [str(w.message) for w in caught if issubclass(w.category, UserWarning)]
 
 
-def with_options(message: str, command: click.Command) -> str:
+def with_options(message: str, command: click.Command, group: click.Group) -> str:
     """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``.
 
     The name of an option is that of the argument. Where a message has it without ``=``, it is
-    replaced if it begins a sentence, or has an underscore, but not in quotes.
+    replaced if it begins a sentence, or has an underscore, but not in quotes. An option that the
+    command lacks is named with the first command of the group that takes it.
     """
-    options = {x.name or "": x for x in command.params if isinstance(x, click.Option)}
-    options |= {OTHERS[name]: x for name, x in options.items() if name in OTHERS}
-    names = "|".join(options)
-    compound = "|".join(name for name in options if "_" in name)
+    options, command_of = dict[str, click.Option](), dict[str, str | None]()
+    for one in [*reversed([*group.commands.values()]), command]:
+        own = {x.name or "": x for x in one.params if isinstance(x, click.Option)}
+        own |= {OTHERS[name]: x for name, x in own.items() if name in OTHERS}
+        options, command_of = options | own, command_of | dict.fromkeys(own, one.name)
+    compound = "|".join(name for name in own if "_" in name)
     pattern = (
-        rf"\b({names})=({_VALUE})(,(?= [a-z_]+=[\[\d'\"TF-]))?|(?:^|(?<=: ))({names})(?= must| is )"
-        rf"|\b({compound})\b|{_QUOTED}"
+        rf"\b({'|'.join(options)})=({_VALUE})(,(?= [a-z_]+=[\[\d'\"TF-]))?"
+        rf"|(?:^|(?<=: ))({'|'.join(own)})(?= must| is )|\b({compound})\b|{_QUOTED}"
     )
 
     def as_option(found: re.Match[str]) -> str:
         name = found[1] or found[4] or found[5]
-        return _as_option(options[name], found[2], found[0]) if name else found[0]
+        if not name:
+            return found[0]
+        text, home = _as_option(options[name], found[2], found[0]), command_of[name]
+        is_own = home == command.name or text == found[0]
+        return text if is_own else f"{text} (which dmfroc {home} takes)"
 
     for words, replacement in _PHRASES.items():
         message = message.replace(words, replacement)
@@ -261,8 +268,10 @@ def _as_option(option: click.Option, values: str | None, written: str) -> str:
 
 def notes_of(remarks: Iterable[str]) -> list[str]:
     """Return each warning once, in the order of their first appearance, for the command line."""
-    command = click.get_current_context().command
-    return list(dict.fromkeys(with_options(as_typed(x), command) for x in remarks))
+    context = click.get_current_context()
+    group: Any = context.find_root().command
+    said = (with_options(as_typed(x), context.command, group) for x in remarks)
+    return list(dict.fromkeys(said))
 
 
 # JSON

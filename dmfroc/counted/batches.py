@@ -59,8 +59,13 @@ class Batch(NamedTuple):
 
     def predictions(self, classifier: str, labels: Sequence[Label]) -> Predictions:
         """Return the rows as predictions of one classifier."""
-        scores, predicted = self.scores[classifier].T, self.predicted[classifier]
-        return Predictions(tuple(labels), self.true, scores, self.unit_weights, predicted)
+        rows = self.true, self.scores[classifier].T, self.unit_weights, self.predicted[classifier]
+        return Predictions(tuple(labels), *rows, single=self.single(classifier))
+
+    def single(self, classifier: str) -> int | None:
+        """Return the class of a single score, if a classifier has one; the other has minus it."""
+        scores = self.scores[classifier]
+        return 1 if len(scores) == 2 and np.array_equal(scores[0], -scores[1]) else None
 
     def some(self, rows: Int[np.ndarray, " m"]) -> Batch:
         """Return some of the rows."""

@@ -673,6 +673,9 @@ from ..results.text import (
 from ..results.text import (
     equals_p_value as equals_p_value,
 )
+from ..results.text import (
+    paragraphs as paragraphs,
+)
 from ..results.writers import (
     as_frame as as_frame,
 )

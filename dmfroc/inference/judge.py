@@ -108,8 +108,8 @@ def selection_message(is_verified: BoolPerRow, columns: Mapping[str, PerRow]) ->
     if p_value >= _SELECTED:
         return None
     return (
-        f"verified and other rows differ in {name} (p = {p_value:.2g}): if rows were not drawn at "
-        "random, the value is biased. Give the probability with which each row was drawn, "
-        "judge=Judge(labels, probability=...); if so many rows of each true class were verified, "
-        "judged_shares finds the shares of the classes"
+        "give the probability with which each row was drawn, judge=Judge(labels, probability=...), "
+        f"if it was not the same: verified and other rows differ in {name} (p = {p_value:.2g}). "
+        "The value is biased if rows were not drawn at random. If so many rows of each true class "
+        "were verified, judged_shares finds the shares of the classes"
     )

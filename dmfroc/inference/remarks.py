@@ -67,9 +67,11 @@ def kinks_message(measure: Measure, *, can_redraw: bool = False) -> str | None:
     """Say that a measure lacks the derivative that the jackknife uses."""
     if measure.default_method == "jackknife":
         return None
-    advice = "method='bootstrap' does without" if can_redraw else "the interval may be too short"
+    kinks = f"{measure.name} has kinks, where it has no derivative, which the jackknife uses"
     return (
-        f"{measure.name} has kinks, where it has no derivative, which the jackknife uses: {advice}"
+        f"use method='bootstrap': {kinks}"
+        if can_redraw
+        else f"the interval may be too short: {kinks}"
     )
 
 
@@ -103,8 +105,8 @@ def not_resampled_message(measure: Measure) -> str | None:
     if measure.interval.cross_fit is None:
         return None
     return (
-        f"{_too_large(measure)}, and replicates of it even more so: the interval covers far less "
-        "than it says; that of method='jackknife' has them chosen by others"
+        f"use method='jackknife', which has thresholds chosen by others: {_too_large(measure)}, "
+        "and replicates of it even more so, and the interval covers far less than it says"
     )
 
 
@@ -189,8 +191,9 @@ def few_units_message(units: Units, what: str = "a bootstrap") -> str | None:
     if units.n_complete_sets >= _FEW_UNITS:
         return None
     return (
-        f"the rarest class has {count(units.n_complete_sets)} independent observations, too few "
-        f"for {what}: its intervals are too narrow; those of method='jackknife' account for it"
+        "use method='jackknife', whose intervals account for few observations: the rarest class "
+        f"has {count(units.n_complete_sets)} independent ones, too few for {what}, whose intervals "
+        "are too narrow"
     )
 
 

@@ -121,7 +121,7 @@ def _kept_meaning(predictions: Predictions, place: int) -> str | None:
         return None
     chosen, other = (predictions.labels[x] for x in (place, 1 - place))
     return (
-        f"the score of the Predictions is that of class {other!r}, so that small values speak for "
-        f"class {chosen!r}, which pos_label= names. If it is the score of class {chosen!r}, pass "
-        "pos_label= to Predictions.from_arrays as well"
+        "pass pos_label= to Predictions.from_arrays as well if the score is that of class "
+        f"{chosen!r}, which it names: it is taken for that of class {other!r}, so that small "
+        f"values speak for class {chosen!r}"
     )

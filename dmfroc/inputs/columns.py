@@ -39,7 +39,7 @@ def single_score_classes(
     order: list[Label] | None,
     positive: Positive,
     source: Source,
-) -> tuple[list[Label], int, str | None]:
+) -> tuple[list[Label], int]:
     """Find the two classes, and the position of the one that large values speak for."""
     labels = distinct if order is None else order
     if len(labels) != 2:
@@ -54,7 +54,7 @@ def single_score_classes(
     place = 1 if positive.label is None else place_of_class(positive.label, labels)
     if positive.direction is not None:
         side = choice("direction", positive.direction, get_args(Direction))
-        return labels, place if side == ">=" else 1 - place, None
+        return labels, place if side == ">=" else 1 - place
     named = None if name is None else named_class(name, labels)
     if source.is_table_file:
         if named == 0 and _may_count(name, labels):
@@ -72,7 +72,7 @@ def single_score_classes(
                 f"followed by the positive one, such as labels={labels}"
             )
         if named == 0 and not is_stated and isinstance(labels[0], str):
-            return labels[::-1], 1, None  # the class that the file has a score of is positive
+            return labels[::-1], 1  # the class that the file has a score of is positive
     elif named not in (None, place):
         remedy = f"labels=({labels[1]!r}, {labels[0]!r})"
         raise ValueError(
@@ -80,17 +80,7 @@ def single_score_classes(
             f"{labels[place]!r}: pass {remedy if positive.label is None else "direction='<='"} if "
             "the name is right, an array without a name if not"
         )
-    if named is not None or place == 1:
-        return labels, place if named is None else named, None
-    return (
-        labels,
-        0,
-        (
-            f"{source.scores} is taken for the score of class {labels[0]!r}, which pos_label= "
-            "names, as in scikit-learn. Pass direction='<=' if small values speak for the class, "
-            "direction='>=' if large ones do"
-        ),
-    )
+    return labels, place if named is None else named
 
 
 def _may_count(name: Hashable, labels: Sequence[Label]) -> bool:

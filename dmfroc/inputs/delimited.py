@@ -198,8 +198,8 @@ def _guessed_encoding(text: bytes) -> str:
     """Return the encoding that a text seems to have, and warn that it is a guess."""
     encoding, words = guessed_encoding(text)
     remark = (
-        f"the file is not UTF-8: its encoding is taken for {encoding}, in which its words are "
-        f"{listing(words[:3])}; if they are wrong, pass encoding="
+        f"pass encoding= if {listing(words[:3])} are wrong words: the file is not UTF-8, and its "
+        f"encoding is taken for {encoding}, in which they are its words"
     )
     warn([remark])
     return encoding

@@ -19,6 +19,7 @@ from dmfroc.inputs.labels import ABSENT, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
 from dmfroc.inputs.of_rows import OfRows
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.inputs.score_doubts import are_complements
 from dmfroc.inputs.scores import class_scores
 
 Ties = Literal["event", "event_free", "left_out"]
@@ -121,9 +122,12 @@ class FollowUp[H: (float, Sequence[float])](OfRows):
         labels, is_censored = labels_of_events(events, self.censored, given.get("labels"))
         given |= {"labels": labels, "of_events": True}
         none = labels[0]
+        scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]
+        if len(labels) == 2:
+            for one in scores:
+                _check_risks(one)
         if is_censored.all():
             raise ValueError("y_true has no event: all rows are censored")
-        scores = y_score.values() if isinstance(y_score, Mapping) else [y_score]
         if len(labels) > 2 and any(x and x[1:] in ((), (1,)) for x in map(np.shape, scores)):
             kind = given.get("pos_label")
             if kind not in labels[1:]:
@@ -195,6 +199,18 @@ def _check_first(labels: Sequence[Any], wanted: Sequence[Any]) -> None:
         raise ValueError(
             f"the first class, {labels[0]!r}, is taken for no event, but that is {wanted[0]!r}: "
             f"order the classes, labels={order}"
+        )
+
+
+def _check_risks(y_score: Any) -> None:
+    """Refuse columns of one kind of event that are not its risk and the rest, as of horizons."""
+    shape = np.shape(y_score)
+    if len(shape) != 2 or shape[1] == 1:
+        return
+    if shape[1] > 2 or not are_complements(np.asarray(y_score, float)):
+        raise ValueError(
+            f"y_score has shape {shape}, but there is one kind of event: give its risk, of shape "
+            "(n,), or at several horizons a dict by horizon, {1.0: risk_at_1, 2.0: risk_at_2}"
         )
 
 

@@ -261,10 +261,9 @@ def unpredicted_message(
     strange = [labels[code] for code in np.flatnonzero((counts == 0) & (n_predicted > 0)).tolist()]
     if lost and strange and np.count_nonzero(counts) > 1:
         return (
-            f"{source.predicted} has labels that never occur in {source.true} "
-            f"({listing(strange)}), which has others that are never predicted ({listing(lost)}). "
-            "Recode one of them if they use different codes, such as predictions that count from 0 "
-            "and classes that count from 1"
+            f"recode {source.predicted} if its codes differ from those of {source.true}, such as "
+            f"predictions that count from 0 and classes that count from 1: {listing(strange)} "
+            f"never occur, and {listing(lost)} are never predicted"
         )
     for label in lost:
         n, others = counts[labels.index(label)], [x for x in labels if x != label]
@@ -272,8 +271,8 @@ def unpredicted_message(
         if is_code and max(_MANY, _NOTABLE * len(true)) <= n:
             remedy = f" with drop_label={[label]}" if source.is_table_file else ""
             return (
-                f"class {label!r} has {n} rows, but is never predicted: if the label marks rows to "
-                f"be ignored, drop them{remedy}"
+                f"drop the rows of label {label!r}{remedy} if it marks rows to be ignored: it has "
+                f"{n} rows, but is never predicted"
             )
     return None
 
@@ -288,17 +287,17 @@ def look_alikes(labels: Collection[Hashable]) -> str | None:
     if alike is None:
         return None
     return (
-        f"labels {listing(sorted(alike))} differ only in case or in spaces, but are taken for "
-        "different classes: write them alike if they are one"
+        f"write labels {listing(sorted(alike))} alike if they are one class: they differ only in "
+        "case or in spaces, but are taken for different classes"
     )
 
 
 def positive_message(labels: Sequence[Hashable]) -> str | None:
     """Say that a word of absence is the second of two classes, and only that."""
     absent = [ABSENT.match(str(x).strip()) is not None for x in labels]
-    last = f"class {labels[-1]!r} is taken for the positive one, since it is the last in sorted"
     remedy = f"pass pos_label={labels[0]!r} if that is the positive class, else {labels[-1]!r}"
-    return f"{last} order: {remedy}" if absent == [False, True] else None
+    last = f"class {labels[-1]!r} is taken for it, since it is the last in sorted order"
+    return f"{remedy}: {last}" if absent == [False, True] else None
 
 
 def odd_labels(factor: Factor, source: Source) -> str | None:

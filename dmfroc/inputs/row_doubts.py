@@ -58,9 +58,9 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
             judged = [flags[min(flags) if "train" in flag[0].casefold() else max(flags)]]
         if flag or (judged != values and are_judged):
             return (
-                f"column {name!r} has the values {listing(values)}: scores of rows on which a "
-                "model was fitted are too good. Keep the rows to be judged, as with "
-                f"where={ {name: judged[-1]} }"
+                f"keep the rows to be judged, as with where={ {name: judged[-1]} }: column "
+                f"{name!r} has the values {listing(values)}, and scores of rows on which a model "
+                "was fitted are too good"
             )
         named = [x for x in keys if len(values) * (coded[x].max() + 1) == n]
         named = [x for x in named if _n_pairs(codes, coded[x]) == n]
@@ -69,13 +69,13 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
         if named or (folds and _OF_FITS.search(name)) or _has_same_labels(name, codes, true):
             what = f"all values of column {folds[0]!r}" if folds else "the same labels"
             what = f"the same rows by column {named[0]!r}" if named else what
-            remedy = f"; if {named[0]!r} is a patient, pass groups={named[0]!r}" if named else ""
+            remedy = f"; pass groups={named[0]!r} if that is a patient" if named else ""
             if folds:
                 both = [name, folds[0]]
-                remedy = f"; if they are repeats of a cross-validation, name both, folds={both}"
+                remedy = f"; name both, folds={both}, if they are repeats of a cross-validation"
             return (
-                f"column {name!r} has {len(values)} values, each with {what}. If they are models "
-                f"or seeds, judge one at a time, where={ {name: values[0]} }{remedy}"
+                f"judge one at a time, where={ {name: values[0]} }, if column {name!r} has models "
+                f"or seeds{remedy}: each of its {len(values)} values has {what}"
             )
     for key in keys:
         sizes, cell = np.bincount(coded[key]), _cells(coded[x] for x in used if x != key)
@@ -85,9 +85,9 @@ def row_doubt(unused: Any, others: Any, true: NDArray[np.int32]) -> str | None:
             low, high = sizes.min(), sizes.max()
             rows = f"{low} rows" if low == high else f"{low} to {high} rows"
             return (
-                f"column {key!r} has each of its {len(sizes)} values in {rows}, all of "
-                "one class. If these rows are of one observation or patient, standard errors are "
-                "too small: pass groups= for it, or keep one row of each"
+                f"pass groups={key!r}, or keep one row of each, if rows with the same one are of "
+                "one observation or patient: standard errors are too small without. Each of its "
+                f"{len(sizes)} values is in {rows}, all of one class"
             )
     for name, (codes, values) in columns.items():
         if not used and _OF_PEOPLE.search(name) and _FEWEST_CASES <= len(values) < len(codes):
@@ -103,9 +103,9 @@ def pooled_message(what: str, unit: _Codes, fold: NDArray[np.integer]) -> str | 
     if not unit.max() + 1 < _n_pairs(unit, fold) < len(unit):
         return None
     return (
-        f"rows with the same {what} are in several of the folds, and some together in one. If they "
-        "are one observation in repeats of a cross-validation, name both the repeat and the fold, "
-        "such as folds=['repeat', 'fold']"
+        "name both the repeat and the fold, such as folds=['repeat', 'fold'], if rows with the "
+        f"same {what} are one observation in repeats of a cross-validation. They are in several of "
+        "the folds, and some together in one"
     )
 
 

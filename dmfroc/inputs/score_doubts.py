@@ -135,16 +135,16 @@ def numbered_message(of: Checked, names: Sequence[Hashable]) -> str | None:
     if min(z) >= _WORSE and is_right:
         return None
     remedy = (
-        f"if they are scores pass {argument('scores', names)}, else name the scores"
+        f"pass {argument('scores', names)} if they are scores, else name the scores"
         if source.is_table_file
         else "pass an array with labels= if they are scores"
     )
     return (
-        f"{source.scores}: columns {listing(names)} match classes only by the numbers in their "
-        f"names. Their rows do not sum to one, the largest of a row is that of the right class in "
+        f"{remedy}: columns {listing(names)} of {source.scores} may be features, or the scores of "
+        "several classifiers. They match classes only by the numbers in their names. Their rows do "
+        "not sum to one, the largest of a row is that of the right class in "
         f"{by_chance + excess:.0%} of the rows, as it is in {by_chance:.0%} by chance"
         + ("" if min(z) >= _WORSE else ", and some are lower in their class than in others")
-        + f". They may be features, or the scores of several classifiers: {remedy}"
     )
 
 
@@ -163,7 +163,9 @@ def same_values_message(scores: Floats, names: Sequence[Hashable], source: Sourc
             and len(np.unique(column)) > FEW
         ):
             pair = listing([names[place] for place in sorted((int(first), int(second)))])
-            return f"two columns of {source.scores} hold the same values in every row: {pair}"
+            return (
+                f"check columns {pair} of {source.scores}: they hold the same values in every row"
+            )
     return None
 
 
@@ -184,10 +186,10 @@ def exchanged_message(of: Checked) -> str | None:
     if (2 * wrong <= table[exchanged].sum(axis=1)).any() or excess <= _EXCHANGED * np.sqrt(n):
         return None
     return WorseThanChance(
-        f"most rows of the classes {listing([labels[place] for place in exchanged])} have their "
-        f"largest score in the column of another of them. The columns of {of.source.scores} are "
-        f"taken in the order {listing(labels)}: if it is another one, pass labels= with the "
-        "classes in it"
+        f"pass labels= with the classes in the order of the columns of {of.source.scores} if it is "
+        f"not {listing(labels)}: most rows of the classes "
+        f"{listing([labels[place] for place in exchanged])} have their largest score in the column "
+        "of another of them"
     )
 
 
@@ -272,10 +274,10 @@ def cumulative_message(scores: Floats, names: Sequence[Hashable], source: Source
         return None
     columns = [names[place] for place in order]
     return (
-        f"column {columns[-1]!r} of {source.scores} is {total} in every row, and the others ascend "
-        "to it: these seem to be cumulative probabilities, whose ranks and largest column say "
-        "nothing of a class. Pass the probabilities of the classes: from each column subtract the "
-        f"one before it, in the order {listing(columns)}"
+        "pass the probabilities of the classes, from each column subtract the one before it, in "
+        f"the order {listing(columns)}: these seem to be cumulative probabilities. Column "
+        f"{columns[-1]!r} of {source.scores} is {total} in every row, and the others ascend to it, "
+        "so that ranks and the largest column say nothing of a class"
     )
 
 
@@ -296,8 +298,8 @@ def labels_message(predictions: Any) -> str | None:
     low, high = values.tolist()
     each = "" if is_single else f", with {high:g} once in every row"
     return (
-        f"all scores are {low:g} or {high:g}{each}. Are these predicted labels? Then pass them as "
-        "y_pred=, for measures of hard labels"
+        "pass the scores as y_pred= if they are predicted labels, for measures of hard labels: "
+        f"all are {low:g} or {high:g}{each}"
     )
 
 
@@ -309,9 +311,9 @@ def hard_label_message(of: Checked) -> str | None:
         return None
     what = of.source.predicted
     return (
-        f"{what} is not the class of the largest score in {share:.1%} of the rows: measures of "
-        f"hard labels take {what}, all others the scores. Check that both are of the same "
-        "classifier"
+        f"check that {what} and {of.source.scores} are of the same classifier: {what} is not the "
+        f"class of the largest score in {share:.1%} of the rows. Measures of hard labels take it, "
+        "all others the scores"
     )
 
 
@@ -322,15 +324,16 @@ def single_score_messages(of: Checked, single: int) -> list[str]:
     remarks = []
     if share:
         remarks.append(
-            f"no threshold on {source.scores} gives {source.predicted}: the best one differs in "
-            f"{share:.1%} of the rows; check that both are of the same classifier"
+            f"check that {source.scores} and {source.predicted} are of the same classifier: the "
+            f"best threshold on the scores differs in {share:.1%} of the rows"
         )
     is_of_prediction = 0.5 <= score.min() < score.max() <= 1
     if is_of_prediction and (share or (of.predicted is None and len(score) >= _MANY)):
         remarks.append(
-            f"all of {source.scores} is between 1/2 and 1, as is the probability of whichever "
-            f"class is predicted. Measures take it for that of class {of.labels[single]!r}; if it "
-            f"is not, subtract it from 1 in the rows with the prediction {of.labels[1 - single]!r}"
+            f"subtract {source.scores} from 1 in the rows with the prediction "
+            f"{of.labels[1 - single]!r} if it is the probability of whichever class is predicted: "
+            f"all of it is between 1/2 and 1. Measures take it for that of class "
+            f"{of.labels[single]!r}"
         )
     return remarks
 
@@ -346,9 +349,9 @@ def threshold_message(score: Floats, hard: Any, true: Any, threshold: float) -> 
         return None
     what = "the threshold" if are_shares else "the scores"
     return (
+        f"divide {what} by 100 if percent, or give the threshold on the scale of the scores: "
         f"threshold={threshold:g} has {np.bincount(hard).max()} of {len(hard)} rows on one side, "
-        f"and the scores are {score.min():g} to {score.max():g}: divide {what} by 100 if percent, "
-        "or give the threshold on the scale of the scores"
+        f"and the scores are {score.min():g} to {score.max():g}"
     )
 
 
@@ -377,9 +380,9 @@ def difference_message(
     """Say that the difference of two columns is taken."""
     columns = "" if names is None else f" {listing(names)}"
     return (
-        f"the two columns{columns} of {source.scores} do not rank the rows exactly the other way "
-        f"round: the score is that of class {labels[1]!r} less that of {labels[0]!r}, as of "
-        "logits. If they are the scores of two classifiers, pass one at a time, or compare them"
+        f"compare the two columns{columns} of {source.scores}, or pass one at a time, if they are "
+        "the scores of two classifiers: they do not rank the rows exactly the other way round. The "
+        f"score is that of class {labels[1]!r} less that of {labels[0]!r}, as of logits"
     )
 
 
@@ -390,11 +393,11 @@ def left_out_message(of: Checked) -> str | None:
     if not any(is_seen and _is_of_others(of.scores[:, c], of.true == c) for c in columns):
         return None
     return WorseThanChance(
-        f"{of.source.scores} of a class is near its share in all rows, and lower in its own: as of "
+        "cross-validate with five or ten folds, and name these by folds=. "
+        f"{of.source.scores} of a class is near its share in all rows, and lower in its own, as of "
         "a model without information that is fitted to all rows but the one that it scores "
-        "(leave-one-out). Such scores come from as many fits as there are rows, and areas and "
-        "curves say nothing of them. Do not turn them: cross-validate with five or ten folds, and "
-        "name these by folds="
+        "(leave-one-out). Do not turn such scores: they come from as many fits as there are rows, "
+        "and areas and curves say nothing of them"
     )
 
 
@@ -432,8 +435,8 @@ def reversed_message(of: Checked) -> str | None:
             turned = f"labels={[own, other]}" if positive.label is None else f"pos_label={other!r}"
             remedy += f", or {turned} if larger ones mean class {other!r}"
     return WorseThanChance(
-        f"{source.scores} of class {own!r} is larger in class {other!r}, so that thresholds and "
-        f"curves do worse than chance: {remedy}. Scores of leave-one-out do so by themselves"
+        f"{remedy}: {source.scores} of class {own!r} is larger in class {other!r}, so that "
+        "thresholds and curves do worse than chance, as those of leave-one-out do by themselves"
     )
 
 

@@ -160,7 +160,7 @@ def class_scores(
         check_length(source.scores, len(columns[0]), n, source)
     if len(columns) == 1:
         name = None if names is None else names[0]
-        labels, place, remark = single_score_classes(name, distinct, order, positive, source)
+        labels, place = single_score_classes(name, distinct, order, positive, source)
         _check_stated(labels, stated, source)
         if source.is_table_file and not source.has_chosen_scores and read[0].is_identifier:
             raise ValueError(
@@ -170,7 +170,7 @@ def class_scores(
             )
         column = columns[0][:, np.newaxis]
         single = _checked(column, names, [labels[place]], source, has_all)
-        remarks += [remark, outside_message(column, source)]
+        remarks.append(outside_message(column, source))
         scores = np.empty((n, 2), single.dtype)
         scores[:, [place]] = single
         scores[:, [1 - place]] = -single
@@ -337,8 +337,8 @@ def ignored_message(names: Sequence[Hashable]) -> str | None:
     if not names:
         return None
     folds = [x for x in names if _OF_FOLDS.fullmatch(str(x))]
-    hint = f"; if {folds[0]!r} has folds, name it by folds=" if folds else ""
-    return f"columns that match no class are ignored: {listing(names)}{hint}"
+    hint = f"pass folds={folds[0]!r} if it has folds: " if folds else ""
+    return f"{hint}columns that match no class are ignored: {listing(names)}"
 
 
 def _rivals_message(

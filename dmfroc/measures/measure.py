@@ -94,8 +94,8 @@ def alphabetical_message(predictions: Predictions) -> str | None:
     if not is_text or len(labels) < 3 or list(labels) != sorted(map(str, labels)):
         return None
     return (
-        f"Measures of ordered classes take these in alphabetical order, {list(labels)}. If they "
-        "have another order, give labels= in that order."
+        "give labels= in the order of the classes if it is not alphabetical: measures of ordered "
+        f"classes take {list(labels)}"
     )
 
 
@@ -106,9 +106,9 @@ def counts_message(predictions: Predictions) -> str | None:
     if not is_count or not predictions.is_weighted or "drawn_from" in predictions.design:
         return None
     return (
-        "the weights are whole numbers. If a row of weight 3 stands for 3 observations, pass them "
-        "as frequency_weight= instead: with sample_weight= every row is one observation, whatever "
-        "its weight, and standard errors are those of so few"
+        "pass the weights, which are whole numbers, as frequency_weight= instead if a row of "
+        "weight 3 stands for 3 observations. With sample_weight= every row is one observation, "
+        "whatever its weight, and standard errors are those of so few"
     )
 
 
@@ -145,9 +145,9 @@ def ties_message(predictions: Predictions) -> str | None:
     if (scores.argmax(axis=1)[rows] != predicted[rows]).any():  # the user has chosen the labels
         return None
     return (
-        f"{len(rows)} rows tie for the largest score. Their hard label is the first of the tied "
-        "classes, so that measures of hard labels depend on the order of the classes: pass y_pred= "
-        "if you know better"
+        f"pass y_pred= if you know better: {len(rows)} rows tie for the largest score. Their hard "
+        "label is the first of the tied classes, so that measures of hard labels depend on the "
+        "order of the classes"
     )
 
 

@@ -57,8 +57,8 @@ def one_curve_message(predictions: Predictions) -> str | None:
     if predictions.n_classes != 2:
         return None
     return (
-        "Two classes have one ROC curve, which pair_weights cannot move. To choose a threshold by "
-        "costs, use optimal_operating_points."
+        "use optimal_operating_points to choose a threshold by costs: two classes have one ROC "
+        "curve, which pair_weights cannot move"
     )
 
 

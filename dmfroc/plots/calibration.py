@@ -14,7 +14,7 @@ from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import CURVE_ID, ChartStyle, draw_legend
+from dmfroc.plots._style import CURVE_ID, ChartStyle, draw_legend, style_of
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03
@@ -132,21 +132,27 @@ class CalibrationDisplay(CurveDisplay):
         ax = self._draws_on(ax, plot_legend=plot_legend)
         is_single = len(self.curves) == 1
         n_before = sum(line.get_gid() == CURVE_ID for line in ax.lines)
-        groups: dict[str, Any] = {"marker": "o", "markersize": 5 if is_single else 3}
+        size = 5 if is_single and not n_before else 3
+        groups: dict[str, Any] = {"marker": "o", "markersize": size}
         if self.smooth:  # which joins the points
             groups["linestyle"] = "none"
         super().plot(ax, plot_isometrics=False, plot_legend=False, **(groups | options))
         self.smooth_, self.intervals_, self.rug_ = {}, None, []
-        loess = "LOESS" if is_single else "lines: LOESS"
         for label, curve in self.smooth.items():
+            points = self.lines_[label]
+            style = style_of(n_before) if is_single else self._styles(self.ax_)[label]
+            text = "LOESS" if is_single else "_loess" if self.smooth_ else "lines: LOESS"
+            if is_single and n_before:  # in the legend its LOESS stands for a further classifier
+                text = str(points.get_label())
+                points.set_label("_points")
             (self.smooth_[label],) = self.ax_.plot(
                 np.clip(curve.x, 0, 1),
                 np.clip(curve.y, 0, 1),
-                color=self.lines_[label].get_color(),
-                linestyle="-" if is_single else self._styles(self.ax_)[label].get("linestyle", "-"),
+                color=points.get_color(),
+                linestyle=style.get("linestyle", "-"),
                 linewidth=1.8 if is_single else 1.3,
                 zorder=2.2,
-                label="_loess" if n_before or self.smooth_ else loess,
+                label=text,
             )
         first = next(iter(self.curves.values()))
         if is_single and first.x is first.mean_predicted and n_before < _MOST_WITH_INTERVALS:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Float, Shaped
 
+from dmfroc._kit.habits import measure_called
 from dmfroc._kit.later import DataTree
-from dmfroc._kit.text import did_you_mean, printable
+from dmfroc._kit.text import normalized, printable
 from dmfroc.inputs.messages import shortened
-from dmfroc.results.result import Result, Valued
+from dmfroc.results.result import ByName, Result, Valued, unknown_name
 from dmfroc.results.table import Column, Name, Table, rounded
 from dmfroc.results.text import common, design_lines, format_interval, paragraphs, warning_lines
 
@@ -157,10 +158,13 @@ class Estimate(Valued, Result):
 class NamedEstimates(Result, Mapping[str, Estimate]):
     """A result that maps names to estimates: ``result["hand_till"]``, ``for name in result``.
 
-    A title that only one of them has is a name, too.
+    A title that only one of them has is a name, too, and so are other names of its measure.
     """
 
     estimates: dict[str, Estimate]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estimates", ByName(self.estimates))
 
     @property
     def design(self) -> Mapping[str, Any]:
@@ -170,19 +174,25 @@ class NamedEstimates(Result, Mapping[str, Estimate]):
     def __getitem__(self, name: str) -> Estimate:
         if name in self.estimates:
             return self.estimates[name]
-        titled = [e for e in self.estimates.values() if e.title == name]
-        if len(titled) != 1:
-            hint = did_you_mean(name, self.estimates) if isinstance(name, str) else ""
-            if isinstance(name, tuple) and hasattr(self, "differences"):
-                hint = ": each pair is in .differences"
-            raise KeyError(f"there is no estimate {name!r}{hint}, but {list(self.estimates)}")
-        return titled[0]
+        found = [e for e in self.estimates.values() if _is_called(e, str(name))]
+        if len(found) == 1 or [e.measure for e in found] == ["dmf_auc", "hand_till"]:
+            return found[-1]
+        is_pair = isinstance(name, tuple) and hasattr(self, "differences")
+        hint = ": each pair is in .differences" * is_pair
+        raise unknown_name("estimate", name, [*self.estimates], hint)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)
 
     def __len__(self) -> int:
         return len(self.estimates)
+
+
+def _is_called(e: Estimate, name: str) -> bool:
+    """Whether a name is that of a measure, its title or another one; an AUC is of two classes."""
+    of_names = {"AUC": "hand_till", "Hand-Till M": ""}.get(e.title, e.measure)
+    is_title = normalized(name) in (normalized(e.title), normalized(e.measure))
+    return is_title or measure_called(name) == of_names != ""
 
 
 def are_same(one: Estimate, other: Estimate) -> bool:

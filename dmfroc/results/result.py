@@ -17,10 +17,10 @@ from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from dmfroc._kit.habits import Hinted
+from dmfroc._kit.habits import Hinted, measure_called
 from dmfroc._kit.later import DataFrame
-from dmfroc._kit.text import printable
-from dmfroc.inputs.messages import shortened
+from dmfroc._kit.text import did_you_mean, printable
+from dmfroc.inputs.messages import listing, shortened
 from dmfroc.results.table import Column, Name, Table, spread
 from dmfroc.results.text import design_lines, in_words, known, paragraphs, warning_lines
 from dmfroc.results.writers import (
@@ -135,6 +135,31 @@ class Valued(Hinted):
 
     def __float__(self) -> float:
         return self.value
+
+
+class UnknownName(KeyError):
+    """A name that a result lacks."""
+
+    def __str__(self) -> str:
+        """Return the message, which other errors of this kind show in quotes."""
+        return str(self.args[0])
+
+
+def unknown_name(what: str, name: Any, known: Sequence[Any], hint: str = "") -> UnknownName:
+    """Return the error about a name: which ones there are, and how to compute a measure."""
+    text, meant = str(name), measure_called(str(name))
+    names = [x for x in known if isinstance(x, str)]
+    near = f" (did you mean {meant!r}?)" if meant in names else did_you_mean(text, names)
+    is_other = meant and meant not in names
+    how = f"; to compute it pass measures={text!r}" if is_other else ""
+    return UnknownName(f"there is no {what} {name!r}{hint or near}, but {listing(known)}{how}")
+
+
+class ByName[V](dict[Any, V]):
+    """Estimates by name, which say what there is if a name is missing."""
+
+    def __missing__(self, name: Any) -> V:
+        raise unknown_name("estimate", name, [*self])
 
 
 class Result(Hinted, ABC):
@@ -424,6 +449,9 @@ class ResultsByName[R: Result](Result, dict[Hashable, R]):
     ) -> None:
         super().__init__(results)
         self.of, self.level = of, level
+
+    def __missing__(self, name: Any) -> R:
+        raise unknown_name(self.of, name, [*self])
 
     @property
     def design(self) -> Mapping[str, Any]:

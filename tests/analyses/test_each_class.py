@@ -24,7 +24,7 @@ TWO_CLASSES = [
     "max_informedness",
 ]  # fmt: skip
 
-pytestmark = pytest.mark.filterwarnings("ignore:no threshold on y_score gives y_pred")
+pytestmark = pytest.mark.filterwarnings("ignore:check that y_score and y_pred are")
 
 
 @pytest.mark.parametrize("name", TWO_CLASSES)

@@ -274,7 +274,7 @@ def test_a_measure_keeps_its_own_options():
     assert found.value == pytest.approx(of_costs, rel=0, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 def test_given_hard_labels_only_move_informedness():
     other = np.roll(CLASSES, 1)
     plain = evaluate(CLASSES, SCORES).estimates

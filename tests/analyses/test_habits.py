@@ -230,7 +230,10 @@ def test_errors_inside_of_a_call_that_fits_are_left_alone():
         (lambda: dmfroc.estimate("hand_till", Y, S, 0.9), 'estimate("hand_till", y_true, y_score)'),
         (lambda: dmfroc.compare(Y, S, S), 'compare(y, {"a": scores_a, "b": scores_b})'),
         (lambda: dmfroc.evaluate(Y, S, level=0.05), "pass level=0.95"),
-        (lambda: dmfroc.evaluate(Y, S, method="delong"), "pass no method: the default is DeLong's"),
+        (
+            lambda: dmfroc.evaluate(Y, S, method="delong"),
+            'pass method="jackknife", the default, which is DeLong',
+        ),
         (lambda: dmfroc.evaluate(Y, S, folds=5), "it is 5, of type int: pass folds= the fold of"),
         (
             lambda: dmfroc.compare(Y, [S, S], folds=StratifiedKFold(5)),
@@ -476,7 +479,9 @@ def test_what_is_wrong_with_one_classifier_names_it():
         dmfroc.compare(Y, {"a": S, "b": S[::2]})
     binary = (Y > 0).astype(int)
     halves = {"a": S[:, 1], "b": (1 + S[:, 2]) / 2}
-    with pytest.warns(UserWarning, match=r"^b: all of y_score is between 1/2 and 1"):
+    with pytest.warns(
+        UserWarning, match=r"^b: subtract y_score from 1 in the rows with the prediction"
+    ):
         dmfroc.compare(binary, halves, measures="hand_till")
     never = {"a": binary, "b": np.zeros(90, int)}
     with pytest.raises(ValueError, match=r"precision is nan for 'b', .*, since .*: choose another"):
@@ -517,7 +522,7 @@ def test_tables_of_decisions_draw_themselves():
         several.plot()
 
 
-@pytest.mark.filterwarnings("ignore:most rows of the classes")
+@pytest.mark.filterwarnings("ignore:.*most rows of the classes")
 def test_a_plan_takes_classes_and_scores():
     pilot = dmfroc.Predictions.from_arrays(Y, S)
     assert str(dmfroc.applications.plan(Y, S, half_width=0.05)) == str(
@@ -554,3 +559,73 @@ def test_letters_with_a_meaning_stay_themselves():
     assert r"a\|b" in lines[2]
     assert r"50 \% \textbackslash{} \{x\}\_\#\&\$\textasciitilde{}" in found.to_latex("estimates")
     assert isinstance(found.to_pandas("estimates"), pd.DataFrame)
+
+
+def test_names_of_measures_find_their_estimates():
+    found = dmfroc.evaluate(Y, S, measures=["roc-auc-ovr", "mcc", "accuracy"])
+    assert found["mcc"] is found["gorodkin_correlation"] is found["Gorodkin correlation"]
+    assert found["Accuracy"] is found["acc"] is found["accuracy"]
+    two = dmfroc.evaluate(Y > 0, S[:, 1])
+    assert two["AUC"] is two["roc_auc"] is two["auc"] is two["hand_till"]
+    alone = dmfroc.evaluate(Y > 0, S[:, 1], measures="roc_auc")
+    assert alone["roc_auc"] is alone["AUC"] is alone.estimates["auc"]
+
+
+def test_an_unknown_name_of_a_result_says_what_there_is():
+    by_measure = dmfroc.compare(Y, {"a": S, "b": S**3}, measures=["hand_till", "accuracy"])
+    by_class = dmfroc.evaluate(Y, S, pos_label=[0, 2], measures="accuracy")
+    for place, name, told in (
+        (EVALUATION, "roc_auc", "estimate 'roc_auc' (did you mean 'hand_till'?), but"),
+        (EVALUATION.estimates, "roc_auc", "estimate 'roc_auc' (did you mean 'hand_till'?), but"),
+        (EVALUATION.estimates, "f1_macro", "but 'hand_till', 'accuracy'; to compute it pass measu"),
+        (EVALUATION, "nonsense", "estimate 'nonsense', but 'hand_till', 'accuracy'"),
+        (COMPARISON, "a", "there is no estimate 'a', but 'a_1', 'b'"),
+        (COMPARISON.estimates, "mcc", "but 'a_1', 'b'; to compute it pass measures='mcc'"),
+        (by_measure, "acc", "measure 'acc' (did you mean 'accuracy'?), but 'hand_till', 'accur"),
+        (by_class, "yes", "there is no class 'yes', but 0, 2"),
+    ):
+        with pytest.raises(KeyError) as error:
+            place[name]
+        assert told in str(error.value)
+        assert str(error.value)[0] != '"'
+    assert EVALUATION.estimates.get("roc_auc") is None
+    assert "roc_auc" not in EVALUATION
+    assert pickle.loads(pickle.dumps(EVALUATION)).estimates == EVALUATION.estimates
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("delong", 'pass method="jackknife", the default, which is DeLong\'s for areas'),
+        ("DeLong", 'pass method="jackknife", the default'),
+        ("Hanley-McNeil", 'pass method="jackknife", the default'),
+        ("clopper-pearson", 'pass method="jackknife", the default, whose limits are exact'),
+        ("percentile", 'pass method=dmfroc.Bootstrap(interval="percentile")'),
+        ("BCa", 'pass method=dmfroc.Bootstrap(interval="bca")'),
+        ("boot", "pass method=dmfroc.Bootstrap(n_draws=2000"),
+        ("bayesian", 'pass method="bayes"'),
+        ("Jackknife", "(did you mean 'jackknife'?)"),
+    ],
+)
+def test_names_of_methods_are_answered_with_a_line_that_runs(name, line):
+    with pytest.raises(ValueError, match="method must be one of") as error:
+        dmfroc.estimate("hand_till", Y, S, method=name)
+    assert line in str(error.value)
+    if found := re.search(r'pass method=("\w+"|dmfroc\.\w+\(.*?\))', str(error.value)):
+        dmfroc.estimate("hand_till", Y, S, method=eval(found[1], {"dmfroc": dmfroc}))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_all_measures_say_which_are_left_out():
+    for given, names, why in (
+        ({"y_score": S[:, 1]}, "accuracy", "needs hard labels, and a one-dimensional y_score has"),
+        ({"y_pred": Y > 1}, "hand_till", "needs scores"),
+    ):
+        found = dmfroc.evaluate(Y > 0, **given, measures="all")
+        [told] = [x for x in found.warnings if x.startswith("all leaves out ")]
+        assert why in told
+        assert "\n" not in told
+        assert found.as_json()["warnings"][-1] == told
+        assert names not in found
+    assert not any("leaves out" in x for x in EVALUATION.warnings)

@@ -154,7 +154,7 @@ def test_without_censoring_nothing_changes():
 
 @pytest.mark.parametrize("measure", [*SMOOTH, *OF_TWO])
 @pytest.mark.parametrize("censoring", ["kaplan-meier", "strata"])
-@pytest.mark.filterwarnings("ignore:a class has the weight", "ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:a class has the weight", "ignore:.*y_pred is not the class")
 def test_influences_are_derivatives_of_the_whole_procedure(measure, censoring):
     """A row's weight also counts in the chance to stay uncensored."""
     kind, risks = (KIND, RISKS) if measure in SMOOTH else (KIND > 0, RISKS.sum(axis=1))
@@ -666,3 +666,18 @@ def test_a_horizon_after_all_times_is_named_with_them():
     followed_up = dmfroc.FollowUp(np.linspace(0.5, 5, N), 200)
     with pytest.raises(ValueError, match=r"^horizon=200: times are 0\.5 to 5, and the rows"):
         dmfroc.estimate("auc", (KIND > 0).astype(int), RISKS[:, 0], follow_up=followed_up)
+
+
+@pytest.mark.parametrize("horizon", [T, [0.3, T]])
+def test_columns_of_one_kind_of_event_are_its_risk_and_the_rest(horizon):
+    """Two columns by horizon, as others return them, are no classes."""
+    event, risk = (KIND > 0).astype(int), RISKS.sum(axis=1)
+    by_horizon = np.stack([risk / 2, risk], axis=1)
+    options = followed(horizon=horizon, censored=0)
+    rest = dmfroc.estimate("brier_score", event, np.stack([1 - risk, risk], axis=1), **options)
+    alone = dmfroc.estimate("brier_score", event, risk, **options)
+    if horizon == T:
+        assert rest.value == pytest.approx(alone.value, rel=1e-12)
+    for wrong in (by_horizon, pd.DataFrame(by_horizon), np.column_stack([by_horizon, risk])):
+        with pytest.raises(ValueError, match="at several horizons a dict by horizon"):
+            dmfroc.estimate("brier_score", event, wrong, **options)

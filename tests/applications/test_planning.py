@@ -9,6 +9,7 @@ from scipy.special import expit
 from simulations import classifiers, cyclic_scores
 
 from dmfroc import Predictions, estimate
+from dmfroc._kit.text import on_one_line
 from dmfroc.applications import plan
 
 
@@ -81,9 +82,12 @@ def test_few_observations_are_planned_for_sign_flips_and_get_a_warning_with_a_ma
     error = found.curve([found.n])["standard_error"].iloc[0]
     power = stats.norm.sf(1.959964 - 0.016 / error) + stats.norm.cdf(-1.959964 - 0.016 / error)
     assert found.power(found.n) == pytest.approx(power, abs=1e-3)
-    with pytest.warns(UserWarning, match="its power is less than that of the t test"):
+    with pytest.warns(
+        UserWarning, match="^plan with more cases: few observations decide the difference"
+    ):
         inferior = plan(pilots, measure="hand_till", margin=0.02)
-    assert "Plan with more cases" in inferior.warnings[-1]
+    assert "plan with more cases" in inferior.warnings[-1]
+    assert max(map(len, str(inferior).split("\n"))) <= 80
 
 
 def test_power_without_a_difference_is_the_level():
@@ -130,7 +134,7 @@ def test_best_shares_follow_the_standard_deviations():
     assert near.n == found.n_optimal
 
 
-@pytest.mark.filterwarnings("ignore:the weights are whole numbers")
+@pytest.mark.filterwarnings("ignore:pass the weights, which are whole numbers")
 def test_a_measure_that_depends_on_shares_is_that_of_the_planned_ones():
     y, scores = cyclic_scores(300)
     rare = (y != 2) | (np.arange(300) % 5 == 0)
@@ -149,7 +153,7 @@ def test_curve_and_text():
     table = found.to_pandas("curve")
     assert (np.diff(table["power"]) > 0).all()
     assert (np.diff(table["half_width"]) < 0).all()
-    text = str(found)
+    text = on_one_line(str(found))
     assert str(found.n) in text
     assert "a difference of 0.04 (power 0.8, tests at 0.05)" in text
     of_one = plan(pilot(), measure="hand_till", difference=0.04)
@@ -239,7 +243,7 @@ def test_probabilities_at_another_prevalence_are_adapted_or_warned_of(measure):
     assert plan(own, **aim).warnings == ()
     with pytest.warns(UserWarning, match=r"the ratio of its shares \(0 1\.08, 1 0\.195\)"):
         found = plan(own, prevalence=shares, **aim)
-    assert "do not fit the planned class shares" in found.warnings[0]
+    assert "of the pilot do not fit these shares" in found.warnings[0]
     odds = p / (1 - p) * 0.018 / 0.982 / (y.mean() / (1 - y.mean()))
     adapted = Predictions.from_arrays(y, odds / (1 + odds))
     found = plan(adapted, prevalence=shares, **aim)

@@ -287,7 +287,7 @@ def test_agreement_of_raters(tmp_path):
     call = ["agreement", tmp_path / "r.csv", "--raters", "r_*", "--measures", measures]
     status, out, _ = run(*call, "--labels", "a,b,c", "--json")
     assert status == 0
-    with pytest.warns(UserWarning, match="alphabetical order"):
+    with pytest.warns(UserWarning, match="if it is not alphabetical"):
         expected = dmfroc.applications.rater_agreement(
             [[x or None for x in row] for row in ratings],
             measures=["krippendorff_alpha(scale='ordinal')", "gwet_ac1"],

@@ -93,7 +93,7 @@ def test_a_column_that_looks_like_folds_is_named(file):
     frame = pd.DataFrame({"y": Y, "0": 1 - P, "1": P, "cv_fold": FRAME["fold"]})
     frame.to_csv(file, index=False)
     told = on_one_line(run("evaluate", file, "--label", "y").stdout)
-    assert "if 'cv_fold' has folds, name it by --fold" in told
+    assert "pass --fold cv_fold if it has folds: columns that match no class are ignored" in told
     assert "has folds" not in run("evaluate", file, "--label", "y", "--fold", "cv_fold").stdout
 
 
@@ -239,10 +239,12 @@ def test_messages_name_each_option_as_it_is_typed():
     for command, option in OPTIONS:
         flag = option.opts[0]
         value = "" if option.is_flag else " 'a b'"
-        said = with_options(f"f.csv: {option.name} must be so: pass {option.name}='a b'.", command)
+        said = with_options(
+            f"f.csv: {option.name} must be so: pass {option.name}='a b'.", command, cli.app
+        )
         assert said == f"f.csv: {flag} must be so: pass {flag}{value}."
         in_data = f"column '{option.name}=1' and \"the {option.name}\""
-        assert with_options(in_data, command) == in_data
+        assert with_options(in_data, command, cli.app) == in_data
 
 
 def test_what_python_shall_do_is_not_spelled_as_options(tmp_path):
@@ -281,7 +283,10 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
         ("evaluate F --label y --cutoff .5", "No such option '--cutoff': give --threshold"),
         ("evaluate F --label y --html", "No such option '--html' (did you mean --output?)"),
         ("evaluate F --label y --measures f1 ppv", "Values of one option are separated by commas"),
-        ("evaluate F --label y --method DeLong", "give no method: the default is DeLong's"),
+        (
+            "evaluate F --label y --method DeLong",
+            "give --method jackknife, the default, which is DeLong's for areas",
+        ),
         (
             "compare F F --label y --names a,b",
             "No such option '--names': give --labels for classes",
@@ -622,7 +627,7 @@ def test_two_columns_of_two_classes_that_agree_are_two_classifiers(tmp_path):
     FRAME.assign(q=P + RNG.random(120) / 9).to_csv(file, index=False)
     both = ("--label", "y", "--scores", "q,p", "--labels", "0,1")
     told = on_one_line(run("evaluate", str(file), *both).stdout)
-    assert "If they are the scores of two classifiers" in told
+    assert "if they are the scores of two classifiers" in told
     FRAME.assign(q=1 - P).to_csv(file, index=False)
     assert "two classifiers" not in run("evaluate", str(file), *both).stdout
 
@@ -633,7 +638,7 @@ def test_rows_of_one_match_are_found_whatever_their_number(tmp_path):
     frame = pd.DataFrame({"match": match, "y": match % 2, "p": RNG.random(120)})
     frame.to_csv(file, index=False)
     told = on_one_line(run("evaluate", str(file), *OF_FILE).stdout)
-    assert "column 'match' has each of its 48 values in 2 to 3 rows, all of one class" in told
+    assert "and each of its 48 values is in 2 to 3 rows, all of one class" in told
     assert "pass --groups for it" in told
 
 

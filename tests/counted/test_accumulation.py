@@ -91,7 +91,7 @@ def test_standard_error_from_a_sample(monkeypatch):
     assert found.estimates["hand_till"].class_sizes == "fixed"
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class of the largest score")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class of the largest score")
 def test_weights_and_hard_labels():
     weights, hard = np.tile([0.0, 1.0, 2.5], 300), (Y + (np.arange(900) % 5 == 0)) % 3
     accumulator = Accumulator([0, 1, 2], cuts=CUTS)

@@ -668,7 +668,7 @@ CASES = {
             half_width=0.3,
             prevalence=[0.9, 0.1],
         ).warnings[0][:70],
-        "the mean probabilities of the pilot do not fit the planned class share",
+        "The mean probabilities of the pilot do not fit these shares",
     ),
     "an infinite log loss in a comparison": (
         lambda: dmfroc.compare(B, {"a": np.append(P[:-1], 0), "b": P}, measures="log_loss"),

@@ -43,7 +43,7 @@ def estimated(y_true, **inputs):
     return folded.value, folded.standard_error
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 @pytest.mark.parametrize("name", INPUTS)
 def test_rows_are_matched_by_index(name):
     given, as_scalar = INPUTS[name]
@@ -52,7 +52,7 @@ def test_rows_are_matched_by_index(name):
     assert estimated(series(Y), **others, **{name: given.iloc[ORDER]}) == expected
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 def test_rows_of_all_inputs_are_matched_at_once():
     inputs = {name: pair for name, pair in INPUTS.items() if name != "folds"}
     given = {name: pair[0].iloc[RNG.permutation(N)] for name, pair in inputs.items()}

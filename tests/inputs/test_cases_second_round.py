@@ -164,12 +164,14 @@ def test_infinite_losses_are_not_compared(method):
 )
 def test_hard_labels_in_another_code(parsed, cases_directory, file, label, hard, strange, lost):
     _, notes = parsed(f"evaluate {file} --label {label} --y-pred {hard} --measures accuracy")
-    assert f"has labels that never occur in label column {label!r} ({strange})" in notes
-    assert f"has others that are never predicted ({lost}). Recode one of them" in notes
+    assert f"if its codes differ from those of label column {label!r}, such as" in notes
+    assert f": {strange} never occur, and {lost} are never predicted" in notes
     data = pd.read_csv(cases_directory / file)
     if data[label].dtype == data[hard].dtype:
         for function in (Predictions.from_labels, dmfroc.measures.ContingencyTable.from_labels):
-            with pytest.warns(UserWarning, match=r"never occur in y_true .* Recode one of them"):
+            with pytest.warns(
+                UserWarning, match=r"^recode .* never occur, and .* are never predicted"
+            ):
                 function(data[label], data[hard])
         return
     with pytest.raises(TypeError, match=r"as codes to names by np\.array\(names\)\[codes\]"):
@@ -179,7 +181,9 @@ def test_hard_labels_in_another_code(parsed, cases_directory, file, label, hard,
 @pytest.mark.parametrize("label", [-100, -1, 255])
 def test_labels_to_be_ignored(label):
     y = np.append(np.arange(60) % 4, [label] * 20)
-    with pytest.warns(UserWarning, match=f"class {label} has 20 rows, but is never predicted: if"):
+    with pytest.warns(
+        UserWarning, match=f"drop the rows of label {label} .* 20 rows, but is never predicted"
+    ):
         Predictions.from_labels(y, np.arange(80) % 4)
     Predictions.from_labels(y[:65], np.arange(65) % 4)  # some may never be predicted by chance
     Predictions.from_labels(np.arange(80) % 4, np.arange(80) % 3)  # a class like the others
@@ -248,7 +252,7 @@ def test_files_state_the_order_of_categories(cases_directory, tmp_path, suffix, 
 
 
 def test_text_in_alphabetical_order_gets_one_warning_with_any_measure_of_order(parsed):
-    told = "Measures of ordered classes take these in alphabetical order, ['high', 'low'"
+    told = "if it is not alphabetical: measures of ordered classes take ['high', 'low'"
     for names in (*ORDERED, ",".join(ORDERED)):
         line = f"evaluate ordered.csv --label grade --y-pred pred --measures {names}"
         assert parsed(line)[1].count(told) == 1
@@ -432,8 +436,8 @@ def test_a_label_to_be_dropped_that_no_row_has_is_told(parsed):
 
 def test_a_frequent_label_that_is_never_predicted_is_told(parsed):
     _, notes = parsed("evaluate tokens.csv --label label --y-pred pred --ignore logit_*")
-    assert "class -100 has 35 rows, but is never predicted" in notes
-    assert "drop them with --drop-label -100" in notes
+    assert "if it marks rows to be ignored: it has 35 rows, but is never predicted" in notes
+    assert "drop the rows of label -100 with --drop-label -100 if it marks" in notes
 
 
 def test_sequences_are_raveled_by_hand(cases_directory):
@@ -536,7 +540,7 @@ def test_repeats_of_folds(parsed):
     line = "evaluate caret_pred.csv --label obs --fold Resample --measures hand_till"
     values, notes = parsed(line)
     assert values == pytest.approx({"hand_till": 0.7700}, abs=5e-5)
-    assert "column 'rowIndex' has each of its 200 values in 10 rows" in notes
+    assert "pass --groups rowIndex, or keep one row of each, if rows with the same one" in notes
     assert "name both" not in notes  # as the one column has repeats and folds
     assert "name both, --fold rep,fold" in parsed(line.replace("Resample", "fold"))[1]
 
@@ -619,11 +623,11 @@ def test_the_command_takes_some_rows_and_two_columns_of_folds(parsed, failure):
         assert (values["hand_till"], notes) == (pytest.approx(0.7843406919654694), "")
     values, notes = parsed(f"{repeated} --fold fold")
     assert "name both, --fold rep,fold" in notes
-    assert "--where rep=1;" in notes
+    assert "judge one at a time, --where rep=1, if column 'rep' has models or seeds; name" in notes
     _, notes = parsed(f"{repeated} --fold fold --where rep=1")
     assert notes == ""
     of_models = "evaluate third/workflows.csv --label truth --measures hand_till --ignore .row"
-    assert "--where wflow_id=rf;" in parsed(of_models)[1]
+    assert "judge one at a time, --where wflow_id=rf, if column" in parsed(of_models)[1]
     values, notes = parsed(f"{of_models} --where wflow_id=rf")
     assert (values, notes) == ({"hand_till": pytest.approx(0.8910895660203139)}, "")
     of_parts = "evaluate third/train_and_test.csv --label y --measures hand_till --where split="
@@ -652,7 +656,7 @@ def test_leave_one_out_is_told_from_the_shell(parsed, failure):
     line = "evaluate third/loo.csv --label y --scores p --labels 0,1 --measures hand_till"
     values, notes = parsed(line)
     assert values == {"hand_till": 0}
-    assert "Do not turn them: cross-validate" in notes
+    assert "cross-validate with five or ten folds, and name these by --fold" in notes
     assert "--labels 1,0" not in notes
     assert "Take measures of single rows without --fold" in failure(f"{line} --fold fold")
 

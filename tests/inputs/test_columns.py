@@ -43,7 +43,7 @@ def test_single_score_belongs_to_the_second_class(score):
     assert predictions.predicted is None
 
 
-@pytest.mark.filterwarnings("ignore:no threshold on y_score gives y_pred")
+@pytest.mark.filterwarnings("ignore:check that y_score and y_pred are")
 def test_single_score_with_labels_and_hard_labels():
     predictions = as_predictions(BINARY, SCORE, labels=[1, 0], y_pred=[1, 1, 0, 0])
     assert predictions.labels == (1, 0)

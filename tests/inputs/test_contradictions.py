@@ -42,7 +42,7 @@ def test_features_are_no_scores_because_they_are_numbered(tmp_path, load, prefix
     with pytest.warns(UserWarning, match="match classes only by the numbers in their names"):
         dmfroc.hand_till_score(y + first, frame)
     frame.assign(y=y + first).to_csv(tmp_path / "x.csv", index=False)
-    with pytest.raises(ValueError, match=rf"if they are scores pass scores=\['{prefix}{first}', "):
+    with pytest.raises(ValueError, match=rf"pass scores=\['{prefix}{first}', "):
         Predictions.from_file(tmp_path / "x.csv", label="y")
     names = list(frame)
     read = Predictions.from_file(tmp_path / "x.csv", label="y", scores=names)
@@ -140,7 +140,7 @@ def test_every_entry_tells_of_a_score_in_the_other_direction(call):
     y = CODES % 2
     score = rng.normal(size=120) - y
     with pytest.warns(
-        UserWarning, match=r"larger in class 0, .* direction='<='.* or labels=\[1, 0\] if larger"
+        UserWarning, match=r"direction='<='.* or labels=\[1, 0\] if larger .* larger in class 0, "
     ):
         call(y, score)
     with pytest.warns(UserWarning, match="check labels= and the order of the score columns"):
@@ -241,10 +241,10 @@ def test_the_command_prints_the_warnings_of_the_result(tmp_path):
     for command, files in (("evaluate", "a"), ("compare", "ab"), ("report", "a"), ("report", "ab")):
         paths = [str(tmp_path / f"{x}.csv") for x in files]
         more = ["-o", str(tmp_path / "page.html")] if command == "report" else []
-        shown = CliRunner().invoke(app, [command, *paths, *columns, *more]).output
+        shown = on_one_line(CliRunner().invoke(app, [command, *paths, *columns, *more]).output)
         assert shown.count("of class 'oak' is larger in class 'ash'") == 1
         assert "below chance" not in shown  # one warning of one inversion
-        assert ("a: score of class" in shown) == (len(files) == 2)
+        assert ("a: pass --direction '<=' if" in shown) == (len(files) == 2)
 
 
 def test_the_direction_counts_how_often_rows_were_observed():
@@ -256,7 +256,7 @@ def test_the_direction_counts_how_often_rows_were_observed():
 def test_predicted_labels_are_no_scores():
     y = np.arange(40) % 2
     score = np.linspace(0, 1, 40)
-    with pytest.warns(UserWarning, match="Are these predicted labels"):
+    with pytest.warns(UserWarning, match="if they are predicted labels"):
         dmfroc.estimate("hand_till", y, score > 0.5)
     dmfroc.estimate("hand_till", y, np.where(score > 0.5, 0.9, 0.2))
 
@@ -290,7 +290,9 @@ NOISE |= {(3,): np.random.default_rng(1).normal(size=(60, 3))}
     ],
 )
 def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
-    with pytest.warns(UserWarning, match="are -?[01] or [12].*Are these predicted labels") as found:
+    with pytest.warns(
+        UserWarning, match="if they are predicted labels.*are -?[01] or [12]"
+    ) as found:
         function(y, scores)
     assert sum("predicted labels" in str(x.message) for x in found) == 1
 
@@ -304,7 +306,7 @@ def test_predicted_labels_are_no_scores_in_any_function(y, scores, function):
     ],
 )
 def test_predicted_labels_have_no_thresholds(y, function):
-    with pytest.warns(UserWarning, match="all scores are 0 or 1. Are these predicted labels"):
+    with pytest.warns(UserWarning, match="if they are predicted labels.*all are 0 or 1"):
         function(y, COIN)
 
 
@@ -318,10 +320,10 @@ def test_predicted_labels_in_files_are_no_scores(cases_directory):
     files = (cases_directory / f"third/{x}.csv" for x in ("one_hot_predictions", "svm_sign"))
     one_hot, signs = map(pd.read_csv, files)
     scores = one_hot.filter(like="pred_")
-    with pytest.warns(UserWarning, match="0 or 1, with 1 once in every row. Are these predicted"):
+    with pytest.warns(UserWarning, match="if they are predicted.*0 or 1, with 1 once in every row"):
         value = dmfroc.hand_till_score(one_hot.truth, scores)
     assert value == pytest.approx(0.8335629902744596)
-    with pytest.warns(UserWarning, match="-1 or 1. Are these predicted"):
+    with pytest.warns(UserWarning, match="if they are predicted labels.*-1 or 1"):
         value = dmfroc.hand_till_score(*signs.to_numpy().T)
     assert value == pytest.approx(0.7370629370629371)
 
@@ -334,7 +336,7 @@ def test_cumulative_probabilities_are_told(total, order):
     shares = rng.dirichlet([1, 1, 1], 90)
     columns = dict(zip(order, total * shares.cumsum(axis=1).T, strict=True))
     scores = pd.DataFrame(columns)
-    match = f"column '{order[-1]}' of y_score is {total} in every row.*in the order '{order[0]}'"
+    match = f"in the order '{order[0]}'.*Column '{order[-1]}' of y_score is {total} in every row"
     with pytest.warns(UserWarning, match=match):
         dmfroc.hand_till_score(y, scores)
     with pytest.warns(UserWarning, match=match):
@@ -348,7 +350,7 @@ def test_cumulative_probabilities_are_told(total, order):
 
 def test_a_file_of_cumulative_probabilities(cases_directory):
     path, labels = cases_directory / "third/cumulative.csv", ["low", "mid", "top"]
-    with pytest.warns(UserWarning, match="cumulative.*in the order 'CP_low', 'CP_mid', 'CP_top'"):
+    with pytest.warns(UserWarning, match="in the order 'CP_low', 'CP_mid', 'CP_top'.*cumulative"):
         read = dmfroc.Predictions.from_file(path, label="grade", labels=labels)
     shares = np.diff(read.scores, axis=1, prepend=0)
     found = dmfroc.evaluate(
@@ -410,7 +412,7 @@ def test_small_scores_of_the_class_that_is_named_have_one_remedy(cases_directory
 def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
     rng = np.random.default_rng(0)
     y, noise = np.arange(200) % 2, rng.normal(size=(200, 2))
-    message = "less that of .* If they are the scores of two classifiers"
+    message = "if they are the scores of two classifiers: .* less that of "
     with pytest.warns(UserWarning, match=message):
         Predictions.from_arrays(y, noise + 1.5 * y[:, None])
     markers = pd.DataFrame(noise, columns=["s100b", "ndka"]).assign(y=np.array(["bad", "good"])[y])
@@ -426,7 +428,7 @@ def test_two_columns_that_do_not_disagree_may_be_two_classifiers(tmp_path):
 def test_logits_of_two_classes_are_no_single_score(cases_directory):
     table = pd.read_csv(cases_directory / "third" / "logits2.csv")
     y, logits = table["label"], table[["logit_no", "logit_yes"]]
-    message = "the score is that of class 'yes' less that of 'no', as of logits"
+    message = "The score is that of class 'yes' less that of 'no', as of logits"
     with pytest.warns(UserWarning, match=message):
         of_both = dmfroc.hand_till_score(y, logits)
     with pytest.warns(UserWarning, match=message):
@@ -479,7 +481,9 @@ def test_rows_that_tie_for_the_largest_score_are_told_if_they_matter(n_ties):
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         dmfroc.evaluate(y, scores, measures=["accuracy", "informedness", "hand_till"])
-    assert [str(x.message)[:15] for x in told] == ["4 rows tie for "] * (n_ties == 4)
+    assert [str(x.message)[:43] for x in told] == [
+        "pass y_pred= if you know better: 4 rows tie"
+    ] * (n_ties == 4)
     assert dmfroc.estimate("hand_till", y, scores).warnings == ()
     own = np.where(np.arange(300) < n_ties, 1, scores.argmax(axis=1))
     assert dmfroc.estimate("accuracy", y, scores, y_pred=own).warnings == ()
@@ -501,7 +505,7 @@ def test_unnamed_columns_in_another_order_than_the_sorted_classes(names, exchang
     messages = [str(one.message) for one in caught]
     expected = [] if exchanged is None else [exchanged]
     assert [
-        text.split(" have their")[0].removeprefix("most rows of the classes ") for text in messages
+        text.split(" have their")[0].partition("most rows of the classes ")[2] for text in messages
     ] == expected
 
 
@@ -548,15 +552,17 @@ def warnings_of(table, path, **options):
 def test_rows_of_several_models_are_told(tmp_path, values):
     path = tmp_path / "a.csv"
     table = of_models(len(values), "other", model=values)
-    told = f"column 'model' has {len(values)} values, each with the same rows by column 'row'"
+    told = f"each of its {len(values)} values has the same rows by column 'row'"
     assert told in warnings_of(table, path)
     assert f"where={{'model': {str(table.model[0])!r}}}".replace("'", "") in warnings_of(
         table, path
     ).replace("'", "")
     table = of_models(len(values), model=values).drop(columns="row")
-    assert "each with the same labels" in warnings_of(table, path)
+    assert f"each of its {len(values)} values has the same labels" in warnings_of(table, path)
     if len(values) > 2:
-        assert "each with the same labels" in warnings_of(table.sample(frac=1), path)
+        assert f"each of its {len(values)} values has the same labels" in warnings_of(
+            table.sample(frac=1), path
+        )
     kept = {"where": {"model": values[1]}}
     assert warnings_of(table, path, **kept) == ""
     read = Predictions.from_file(path, label="y", scores="score", **kept)
@@ -577,7 +583,10 @@ def test_columns_of_any_type_are_looked_at(tmp_path):
         parquet.write_table(pa.table(columns), tmp_path / "a.parquet")
         options = {"label": "y", "scores": "score"}
         told = told_by(Predictions.from_file, tmp_path / "a.parquet", **options)
-        assert "column 'model' has 3 values, each with the same labels" in told
+        assert (
+            "if column 'model' has models or seeds: each of its 3 values has the same labels"
+            in told
+        )
 
 
 def test_subgroups_of_other_rows_are_no_models(tmp_path):
@@ -615,12 +624,13 @@ def repeated(key):
 def test_pooled_repeats_of_a_cross_validation_are_told(tmp_path, key, named):
     table, path = repeated(key), tmp_path / "a.csv"
     told = warnings_of(table, path, other_columns=named)
-    assert "if they are repeats of a cross-validation, name both, folds=" in told
+    assert "; name both, folds=[" in told
+    assert "], if they are repeats of a cross-validation" in told
     told = warnings_of(table, path, other_columns=["rep", "fold"])
-    assert told == "" or "if these rows are of one observation" in told.casefold()
+    assert told == "" or "if rows with the same one are of one observation" in told
     if key:  # without a column of the repeats
         told = warnings_of(table.drop(columns="rep"), path, other_columns=["fold"])
-        assert "rows with the same row are in several of the folds" in told
+        assert "if rows with the same row are one observation in repeats of a cross" in told
 
 
 def test_rows_that_are_not_one_test_set(cases_directory):
@@ -671,14 +681,14 @@ def left_out(y, to_score):
 )
 def test_leave_one_out_is_not_turned(to_score):
     y = (np.arange(80) % 5 < 2).astype(int)
-    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn them") as found:
+    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn such scores") as found:
         assert dmfroc.hand_till_score(y, left_out(y, to_score)) == 0
     assert not any("worse than chance" in str(x.message) for x in found)
 
 
 def test_leave_one_out_of_three_classes():
     y = np.random.default_rng(0).integers(3, size=80)
-    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn them"):
+    with pytest.warns(UserWarning, match="leave-one-out.*Do not turn such scores"):
         dmfroc.hand_till_score(y, left_out(y, lambda p: p))
     scores = np.random.default_rng(1).dirichlet([9, 9, 9], size=80)
     dmfroc.hand_till_score(y, scores)  # without information, but not of leave-one-out
@@ -687,7 +697,7 @@ def test_leave_one_out_of_three_classes():
 def test_a_file_of_leave_one_out(cases_directory):
     table = pd.read_csv(cases_directory / "third/loo.csv")
     told = told_by(dmfroc.estimate, "hand_till", table.y, table.p)
-    assert "Do not turn them: cross-validate" in told
+    assert "cross-validate with five or ten folds, and name these by folds=. y_score" in told
     assert "pass labels=" not in told
     read = Predictions.from_file(
         cases_directory / "third/folds.csv", label="stage", other_columns=["fold"]
@@ -796,7 +806,10 @@ def test_a_threshold_on_another_scale_than_the_scores_is_told(tmp_path, scores, 
 def test_a_positive_class_of_absence_is_told_where_it_matters(tmp_path, event, none):
     is_event, hard = np.arange(60) % 3 == 0, np.arange(60) % 4 == 0
     y, y_pred = (np.where(x, event, none) for x in (is_event, hard))
-    both, told = np.stack([hard, ~hard], axis=1) + 0.5, f"class {none!r} is taken for the positive"
+    both, told = (
+        np.stack([hard, ~hard], axis=1) + 0.5,
+        f"class {none!r} is taken for it, since it is the last",
+    )
     named = {"pos_label": none}, {"labels": [event, none]}
 
     def warned(function, *args, **options):
@@ -820,4 +833,5 @@ def test_a_positive_class_of_absence_is_told_where_it_matters(tmp_path, event, n
     pd.DataFrame({"y": y, "hard": y_pred}).to_csv(tmp_path / "x.csv", index=False)
     called = ["evaluate", f"{tmp_path}/x.csv", "--label", "y", "--y-pred", "hard"]
     shown = on_one_line(CliRunner().invoke(app, [*called, "--measures", "recall"]).stdout)
-    assert f"{told} one, since it is the last in sorted order: pass --pos-label " in shown
+    assert f"is the positive class, else {none!r}: {told} in sorted order" in shown
+    assert "warning: pass --pos-label " in shown

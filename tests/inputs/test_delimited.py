@@ -63,7 +63,7 @@ LAYOUTS = {
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the file is not UTF-8")
+@pytest.mark.filterwarnings("ignore:.*the file is not UTF-8")
 @settings(max_examples=300)
 @given(st.fixed_dictionaries({key: st.sampled_from(values) for key, values in LAYOUTS.items()}))
 def test_any_layout_holds_the_same_numbers(tmp_path_factory, layout):
@@ -205,7 +205,7 @@ def test_numbers(tmp_path, cells, decimal, numbers):
 # Encodings
 
 
-@pytest.mark.filterwarnings("ignore:the file is not UTF-8")
+@pytest.mark.filterwarnings("ignore:.*the file is not UTF-8")
 def test_a_letter_after_the_first_megabyte(tmp_path, capsys):
     rows = [["a", 0.5, 0.5], ["b", 0.25, 0.5]] * 40_000
     path = written(

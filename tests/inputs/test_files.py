@@ -98,8 +98,8 @@ def test_other_numbers_next_to_columns_named_like_text_labels(csv):
 )
 def test_other_numbers_next_to_columns_named_like_other_labels(csv, header, labels, column):
     path = csv(header, f"{labels[0]},1,2,1", f"{labels[1]},3,4,2")
-    hint = "; if 'fold' has folds, name it by folds=" if column == "fold" else ""
-    message = exactly(f"columns that match no class are ignored: {column!r}{hint}")
+    hint = "pass folds='fold' if it has folds: " if column == "fold" else ""
+    message = exactly(f"{hint}columns that match no class are ignored: {column!r}")
     with pytest.warns(UserWarning, match=message):
         found = Predictions.from_file(path, label="y")
     names = [name for name in header.split(",")[1:] if name != column]

@@ -141,7 +141,9 @@ def test_the_columns_of_a_repeated_cross_validation_cross(cases_directory, folds
     assert found.value == pytest.approx(0.7843406919654694, rel=1e-12)
     inside = [hand_till_score(x.y, x.score) for _, x in table.groupby(["rep", "fold"])]
     assert found.value == pytest.approx(np.mean(inside), rel=1e-12)
-    with pytest.warns(UserWarning, match="rows with the same groups are in several of the folds"):
+    with pytest.warns(
+        UserWarning, match="if rows with the same groups are one observation in repeats of a cross"
+    ):
         estimate("hand_till", table.y, table.score, folds=table.fold, groups=table.row)
     read = Predictions.from_arrays(table.y, table.score).in_folds(folds(table))
     assert len(np.unique(read.folds)) == len(inside)

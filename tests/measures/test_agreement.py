@@ -129,7 +129,7 @@ def test_uneven_gaps_and_alphabetical_order_are_told():
         get_measure("weighted_kappa")(FIRST, y_pred=SECOND)
     words = ["high", "low", "medium"]
     true, predicted = words * 3, words * 2 + words[::-1]
-    with pytest.warns(UserWarning, match="alphabetical order"):
+    with pytest.warns(UserWarning, match="if it is not alphabetical"):
         get_measure("weighted_kappa")(true, y_pred=predicted)
     ordered = Predictions.from_labels(true, predicted, labels=["low", "medium", "high"])
     estimate("weighted_kappa", ordered)  # warnings are errors

@@ -139,7 +139,7 @@ def test_values_converge_as_a_weight_grows_or_are_refused(name):
     "name",
     ["h_measure", "kappa_area", "convex_hull_auc", "max_informedness", "expected_f_gain"],
 )
-@pytest.mark.filterwarnings("ignore:the weights are whole numbers")
+@pytest.mark.filterwarnings("ignore:pass the weights, which are whole numbers")
 def test_measures_that_rounding_would_decide_are_refused(name):
     with pytest.raises(ValueError, match=rf"{name} needs classes whose weights differ by a factor"):
         dmfroc.estimate(name, Y, X, sample_weight=HEAVY)

@@ -288,3 +288,11 @@ def test_percent_are_divided_first(tmp_path, scores):
 def test_other_scores_are_not_called_percent(scores):
     with pytest.raises(ValueError, match=r"outside \[0, 1\]: calibrate the scores first"):
         estimate("brier_score", CLASSES if scores.ndim == 2 else CLASSES == 0, scores)
+
+
+def test_a_difference_of_columns_is_no_probability():
+    """Not even if it is in [0, 1] in all rows."""
+    y, first = np.arange(40) % 2, np.linspace(0, 0.4, 40)
+    columns = np.stack([first, 2 * first + 0.2 * y], axis=1)
+    with pytest.raises(ValueError, match="as the difference of two columns has that do not sum"):
+        estimate("brier_score", y, columns)

@@ -229,7 +229,7 @@ def test_names_of_classes_do_not_matter():
     )
 
 
-@pytest.mark.filterwarnings("ignore:y_pred is not the class")
+@pytest.mark.filterwarnings("ignore:.*y_pred is not the class")
 def test_hard_labels_are_the_largest_scores_unless_given():
     classes, scores = normal_scores(2, 60, 3)
     largest, other = scores.argmax(axis=1), np.roll(classes, 1)

@@ -28,7 +28,7 @@ def test_logits_their_softmax_and_their_difference_have_one_value(name):
 
 
 def test_the_difference_is_told_and_the_largest_score_stays():
-    with pytest.warns(UserWarning, match="the score is that of class 1 less that of 0"):
+    with pytest.warns(UserWarning, match="The score is that of class 1 less that of 0"):
         found = dmfroc.Predictions.from_arrays(Y, LOGITS)
     np.testing.assert_array_equal(found.scores.argmax(axis=1), LOGITS.argmax(axis=1))
     scores = np.stack([1 - softmax(LOGITS, axis=1)[:, 1], softmax(LOGITS, axis=1)[:, 1]], axis=1)

@@ -926,3 +926,7 @@ def test_a_calibration_chart_of_many_classifiers_has_intervals_of_two():
     assert [len(x.rug_) for x in shown] == [2, 2, 0, 0]
     names = ["m0", "LOESS", "95 % Wilson interval", "m1", "m2", "m3", "perfect calibration"]
     assert sorted(legend_texts(ax)) == sorted(names)
+    looks = {(x.smooth_[1].get_color(), x.smooth_[1].get_linestyle()) for x in shown}
+    assert len(looks) == 4
+    labels = [x.smooth_[1].get_label() for x in shown]
+    assert labels == ["LOESS", "m1", "m2", "m3"]  # whose lines the legend shows

@@ -674,3 +674,15 @@ def test_ticks_of_ranks_are_whole_numbers(browser, small):
     selector = "//figcaption[starts-with(., 'Ranks')]/..//*[contains(@class, 'axis')]//span"
     ticks = [x.text for x in browser.find_elements("xpath", selector) if x.text]
     assert ticks == ["1", "2", "3"]
+
+
+@pytest.mark.slow
+def test_sections_of_several_classes_fill_the_paper(browser, tmp_path):
+    """Counts stand beside the confusion, and of sixty classes with long names in columns."""
+    for k, most in ((5, 3), (60, 8)):
+        labels = [
+            f"species number {i} of a long name" if k == 60 else f"kind {i}" for i in range(k)
+        ]
+        path = tmp_path / f"{k}.html"
+        dmfroc.evaluate(predictions(labels, 30 * k, 2.0)).to_html(path)
+        assert pages_on_paper(browser, path.as_uri()) <= most

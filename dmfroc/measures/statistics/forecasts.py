@@ -133,13 +133,13 @@ def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.n
 
 def probabilities_of(predictions: Predictions) -> Scores:
     """Return the scores; of a one-dimensional one, which is that of one class, both."""
-    return as_probabilities(predictions.scores, 0 if predictions.single == 0 else 1)
+    return as_probabilities(predictions.scores, predictions.single)
 
 
-def as_probabilities(given: Scores, single: int = 1) -> Scores:
+def as_probabilities(given: Scores, single: int | None) -> Scores:
     """Return scores in double precision, those of both classes if there is one."""
     scores = given.astype(np.float64)
-    if scores.shape[1] == 2 and (scores[:, 0] == -scores[:, 1]).all():
+    if single is not None:
         scores[:, 1 - single] = 1 - scores[:, single]
     return scores
 
@@ -180,6 +180,8 @@ def wrong_probabilities(probabilities: Scores, source: Source = IN_MEMORY) -> st
     example = probabilities[row]
     is_inside = ((example >= 0) & (example <= 1)).all()
     what = f"sums to {example.sum():.6g}" if is_inside else "has a score outside [0, 1]"
+    if len(example) == 2 and example[0] == -example[1]:
+        what += ", as the difference of two columns has that do not sum to one"
     return probabilities_message(f"{source.row(row)} {what}", probabilities)
 
 

@@ -1,0 +1,83 @@
+"""What messages advise can be typed: each option is one of the command, or named with another."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import dmfroc
+from dmfroc._kit.text import on_one_line
+from dmfroc.cli import commands as cli
+from dmfroc.cli.outputs import OTHERS, with_options
+
+COMMANDS = cli.app.commands
+FLAGS = {name: {x for y in c.params for x in y.opts} for name, c in COMMANDS.items()}
+ELSEWHERE = re.compile(r"(--[a-z][\w-]*)(?: '[^']*'| \S+)? \(which dmfroc (\w+) takes\)")
+RNG = np.random.default_rng(0)
+
+
+def messages():
+    """Return all texts of the package, with a value for what it fills in."""
+    for file in Path(dmfroc.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            parts = getattr(node, "values", ()) if isinstance(node, ast.JoinedStr) else [node]
+            if all(isinstance(x, ast.Constant | ast.FormattedValue) for x in parts):
+                texts = [getattr(x, "value", "") for x in parts]
+                yield "".join(x if isinstance(x, str) else "'a'" for x in texts)
+
+
+@cache
+def advising():
+    """Return the texts that name an argument which is an option of some command."""
+    arguments = {x.name for c in COMMANDS.values() for x in c.params if isinstance(x, click.Option)}
+    named = "|".join(arguments | {OTHERS[x] for x in arguments & OTHERS.keys()})
+    found = {x for x in messages() if "\n" not in x and "--" not in x}
+    return [x for x in found if re.search(rf"\b({named})=", x)]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_command_advises_an_option_that_it_lacks(name):
+    texts = advising()
+    assert len(texts) > 100
+    n_elsewhere = 0
+    for text in texts:
+        said = with_options(text, COMMANDS[name], cli.app)
+        for flag, other in ELSEWHERE.findall(said):
+            assert flag in FLAGS[other]
+            n_elsewhere += 1
+        assert set(re.findall(r"--[a-z][\w-]*", ELSEWHERE.sub("", said))) <= FLAGS[name], said
+    assert n_elsewhere > 0
+
+
+OF_PATIENTS = pd.DataFrame({"y": np.repeat([0, 1] * 20, 3), "patient": np.repeat(range(40), 3)})
+OF_PATIENTS["p"] = (1 + np.exp(-OF_PATIENTS["y"] - RNG.normal(size=120))) ** -1
+TWICE = {"0": 1 - OF_PATIENTS["p"], "1": OF_PATIENTS["p"], "cv_fold": np.arange(120) // 2 % 5}
+
+
+@pytest.mark.parametrize(
+    "command", ["evaluate", "decision", "calibration", "threshold", "plot roc"]
+)
+def test_advice_about_rows_names_a_command_that_takes_it(tmp_path, command):
+    file = tmp_path / "x.csv"
+    OF_PATIENTS.to_csv(file, index=False)
+    line = [*command.split(), str(file), "--label", "y", "-o", str(tmp_path / "x.png")]
+    line = line if command == "plot roc" else line[:-2]
+    has_groups = command in ("evaluate", "decision")
+    told = on_one_line(CliRunner().invoke(cli.app, [*line, "--scores", "p"]).stdout)
+    where = "" if has_groups else " (which dmfroc evaluate takes)"
+    assert f"warning: pass --groups patient{where}, or keep one row of each, if rows with" in told
+    OF_PATIENTS[["y"]].assign(**TWICE).to_csv(file, index=False)
+    told = on_one_line(CliRunner().invoke(cli.app, line).stdout)
+    where = "" if command == "evaluate" else " (which dmfroc evaluate takes)"
+    assert f"pass --fold cv_fold{where} if it has folds: columns that match no class" in told
+
+
+def test_an_option_of_another_command_is_named_with_it():
+    told = CliRunner().invoke(cli.app, ["calibration", "x.csv", "--label", "y", "--groups", "g"])
+    assert "No such option '--groups', which dmfroc evaluate takes" in told.stderr
