@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, wraps
 from importlib.resources import files
 from inspect import Parameter, signature
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from dmfroc._kit.text import did_you_mean, normalized
 
-_ALIKE = 0.7  # names, as difflib's ratio
+_ALIKE = 0.77  # names, as difflib's ratio
 _OF_MEASURES = "dmfroc.estimate("
 
 
@@ -168,6 +168,8 @@ def names_alike(name: str) -> list[str]:
 class Hinted:
     """An object that answers a missing attribute with where it, or a part of it, has the like."""
 
+    _needed: ClassVar[Mapping[str, str]] = {}  # of a class of one's own, and how to write it
+
     if not TYPE_CHECKING:  # type checkers find missing attributes by themselves
 
         def __getattr__(self, name: str) -> Any:
@@ -176,7 +178,8 @@ class Hinted:
             kind = type(self)
             if hasattr(kind, name):  # a property that raised
                 return object.__getattribute__(self, name)
-            hint = _place_in(self, name) or did_you_mean(name, dir(self))
+            hint = self._needed.get(name) or _place_in(self, name)
+            hint = hint or did_you_mean(name, dir(self))
             raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}{hint}")
 
 
@@ -193,7 +196,8 @@ def _place_in(whole: Any, name: str) -> str:
             places[f".{key}"] = value
     for word in dict.fromkeys([name, *names_alike(name)]):
         for place, part in places.items():
-            if type(part).__module__.startswith(("dmfroc.", "matplotlib.")):
+            is_known = type(part).__module__.startswith(("dmfroc.", "matplotlib."))
+            if is_known or isinstance(part, Hinted):
                 of_type = getattr(type(part), word, None)
                 if of_type is not None or word in getattr(part, "__dict__", ()):
                     called = re.sub("(?<=.)(?=[A-Z][a-z])", "_", type(whole).__name__).lower()

@@ -449,6 +449,7 @@ def evidence_of(
     copy: bool = True,
 ) -> Evidence:
     """Return the evidence in what the user hands in, see `as_predictions`."""
+    check_one_horizon(options)
     given, ended = dict(given), None
     counted = counted_sample(y_true, y_score, given, options)
     if counted is not None:
@@ -462,6 +463,15 @@ def evidence_of(
     predictions = as_predictions(y_true, y_score, needs=needs, copy=copy, by_fold=True, **given)
     predictions, options = in_population(stated(predictions, options), options, ended)
     return EvidenceInMemory(predictions, options)
+
+
+def check_one_horizon(options: Options) -> None:
+    """Refuse several horizons, which callers take one at a time."""
+    if options.at_horizons:
+        raise ValueError(
+            "follow_up must have one horizon here: call this for each horizon, see "
+            "Options.at_horizons"
+        )
 
 
 def check_with_judge(options: Options) -> None:

@@ -17,6 +17,7 @@ from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
     below_chance_message,
+    check_one_horizon,
     check_with_judge,
     choose_methods,
     counted_sample,
@@ -72,6 +73,7 @@ def joint_evidence(
     given: Mapping[str, Any],
 ) -> JointEvidence:
     """Return the evidence in what the user hands in, see `dmfroc.compare`."""
+    check_one_horizon(options)
     scan = counted_sample(y_true, y_score, given, options)
     if scan is not None:
         return _evidence_of_scan(scan, options, paired=paired)

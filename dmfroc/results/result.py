@@ -22,7 +22,7 @@ from dmfroc._kit.later import DataFrame
 from dmfroc._kit.text import did_you_mean, printable
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.results.table import Column, Name, Table, spread
-from dmfroc.results.text import design_lines, in_words, paragraphs, warning_lines
+from dmfroc.results.text import design_lines, in_words, known, paragraphs, warning_lines
 from dmfroc.results.writers import (
     as_frame,
     as_json,
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 _ARITHMETIC: tuple[Callable[..., Any], ...] = (op.add, op.sub, op.mul, op.truediv)
 _ALONE: tuple[Callable[..., Any], ...] = (op.neg, abs, round)
+_NEEDED = (
+    ": a Result needs tables(), main_table, the key of one of them, and warnings, a tuple of str "
+    "such as ()"
+)
 _RENDERERS: dict[str, Callable[..., Any]] = {}
 _N_PRINTED, _N_STACKED = 10, 20  # rows of a curve, and of those of all names, in print
 _TITLES = {"auc": "AUC", "fpr": "FPR", "tpr": "TPR", "n_iter": "iterations"}  # of attributes
@@ -63,14 +67,20 @@ def renderer(result: Any, purpose: str) -> Callable[..., Any]:
         import_module(module.name)  # where it is defined, it is entered
     if drawn_by := getattr(result, "drawn_by", ""):
         import_module(drawn_by)
-    names = [f"{kind.__name__}.{purpose}" for kind in type(result).__mro__]
+    names = [f"{base.__name__}.{purpose}" for base in type(result).__mro__]
     for name in names:
         if name in _RENDERERS:
             return _RENDERERS[name]
+    kind = type(result)
     remedy = "dmfroc.plots draws curves"
+    if not kind.__module__.startswith("dmfroc."):
+        remedy = (
+            f'decorate a function with @renders("{kind.__name__}.{purpose}"), from dmfroc.extend, '
+            "in the module that drawn_by names"
+        )
     if isinstance(result, dict):
         remedy = f"type [{next(iter(result))!r}].{purpose}()"
-    raise TypeError(f"{type(result).__name__} has no {purpose}(): {remedy}")
+    raise TypeError(f"{kind.__name__} has no {purpose}(): {remedy}")
 
 
 def sample_attributes(predictions: Predictions) -> dict[str, Any]:
@@ -157,7 +167,12 @@ class Result(Hinted, ABC):
 
     It is printed, shown in notebooks and converted from its tables, see `tables`. Two results are
     equal if they are of one kind and their JSON is the same.
+
+    A class of one's own needs ``tables()``, ``main_table`` and ``warnings``; all else has a
+    default.
     """
+
+    _needed = dict.fromkeys(("main_table", "warnings"), _NEEDED)
 
     main_table: ClassVar[str]
     """The key of the table that `to_pandas` returns by default."""
@@ -261,8 +276,9 @@ class Result(Hinted, ABC):
 
     def as_json(self) -> dict[str, Any]:
         """Return everything but large arrays, for `json.dump`."""
-        attributes = {**self.attributes(), **({"design": self.design} if self.design else {})}
-        return as_json(attributes, self.tables()) | {"warnings": list(self.warnings)}
+        design = {"design": known(self.design)} if self.design else {}
+        found = as_json({**self.attributes(), **design}, self.tables())
+        return found | {"warnings": list(self.warnings)}
 
     def to_json(self) -> str:
         """Return everything but large arrays as JSON text; null stands for what has no number."""

@@ -9,8 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
+import numpy as np
+
+from dmfroc._kit.options import choice, found
 from dmfroc.results.text import (
     decimals,
     format_freedom,
@@ -37,6 +40,17 @@ Kind = Literal[
 ]
 
 
+_NUMBERS: tuple[str, Callable[[Any], bool]] = "numbers", lambda x: hasattr(x, "__float__")
+_CELLS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "name": ("text", lambda _: True),
+    "interval": (
+        "tuples of two ends and their standard error",
+        lambda x: hasattr(x, "__len__") and len(x) == 3,
+    ),
+    "estimate": ("like Estimate or Difference", lambda x: hasattr(x, "standard_error")),
+}
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of a table.
@@ -49,11 +63,13 @@ class Column:
         Its head in print; empty if only programs see it.
     cells : iterable
         One for each row.
-    kind : str
+    kind : {"name", "count", "number", "error", "percent", "bound", "freedom", "estimate", \
+"interval", "p_value", "probability"}
         What its cells hold; ``"freedom"`` are degrees of freedom, an error says how many
         digits it has itself. A name is anything with a text, or a list of such; an estimate has
         ``value``, ``standard_error`` and ``interval``. An interval is a tuple of two ends and the
-        standard error that says how many digits they have.
+        standard error that says how many digits they have. True and False among numbers print as
+        yes and no.
     interval, error : str
         Heads of what stands beside an estimate in print; not printed if empty.
     is_signed : bool
@@ -75,6 +91,14 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
+        choice(f"kind of column {self.key!r}", self.kind, get_args(Kind))
+        what, fits = _CELLS.get(self.kind, _NUMBERS)
+        for row, cell in enumerate(self.cells):
+            if cell is not None and not fits(cell):
+                raise TypeError(
+                    f"cells of column {self.key!r}, of kind {self.kind!r}, must be {what}, but "
+                    f"that of row {row} is {found(cell)}"
+                )
 
 
 @dataclass(frozen=True)
@@ -110,6 +134,11 @@ class Table:
     order: Sequence[int] = ()
     as_printed: Table | None = None
     note: str = ""
+
+    def __post_init__(self) -> None:
+        lengths = {x.key: len(tuple(x.cells)) for x in self.columns}
+        if len({*lengths.values()}) > 1:
+            raise ValueError(f"columns of table {self.key!r} must have as many cells: {lengths}")
 
     @property
     def to_print(self) -> Table:
@@ -228,6 +257,8 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
 def _cell(column: Column, value: Any, digits: Digits) -> Cell:
     if value is None:
         return Cell("")
+    if column.kind == "number" and isinstance(value, bool | np.bool):
+        return Cell("yes" if value else "no", float(value))
     match column.kind:
         case "name":
             is_list = isinstance(value, tuple | list) and not isinstance(value, Name)

@@ -44,18 +44,25 @@ def common(facts: Sequence[Any]) -> Any:
     return list(facts)
 
 
+def known(design: Any) -> Any:
+    """Return the facts about a design without those that are None."""
+    if isinstance(design, Mapping):
+        return {name: known(value) for name, value in design.items() if value is not None}
+    return design
+
+
 def facts(design: Mapping[str, Any]) -> dict[str, str]:
     """Return the facts about a design by their title, as text.
 
     >>> facts({"folds": 5, "horizon": {"at": 12.0, "time": None, "known": [226, 1226]}})
     {'Folds': '5', 'Horizon': 'at 12, known 226 / 1,226'}
     """
-    return {in_words(name): _fact(value) for name, value in design.items()}
+    return {in_words(name): _fact(value) for name, value in known(design).items()}
 
 
 def _fact(value: Any) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{k} {_fact(x)}" for k, x in value.items() if x is not None)
+        return ", ".join(f"{k} {_fact(x)}" for k, x in value.items())
     if isinstance(value, list):
         return " / ".join(map(_fact, value))
     if isinstance(value, bool | str | None):
