@@ -129,3 +129,9 @@ def test_json_of_a_design_leaves_out_what_is_not_there():
     found = dmfroc.estimate("hand_till", EVENT, RISK, follow_up=follow_up)
     facts = json.loads(found.to_json())["design"]["horizon"]
     assert [*facts] == ["at", "rows", "known", "censored", "censoring"]
+
+
+def test_a_sample_is_shown_in_a_line():
+    at = extend.evidence_of(EVENT, RISK, Options(), {}).sample
+    assert repr(at.units) == "Units(200 units of 200 rows in 2 strata)"
+    assert len(repr(at)) < 200

@@ -50,7 +50,7 @@ class EstimatedWeights:
 type Weights = EstimatedWeights | CensoringWeights
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Units:
     """Independent units, and the strata within which they are exchangeable.
 
@@ -92,6 +92,10 @@ class Units:
     n_means: Int[np.ndarray, " s"] | int = 1
     weights: Weights | None = None
     shares: Cells | None = None
+
+    def __repr__(self) -> str:
+        sizes = len(self.stratum), len(self.unit_of_row), len(self.sizes)
+        return "Units({} units of {} rows in {} strata)".format(*sizes)
 
     @property
     def has_fixed_sizes(self) -> bool:

@@ -273,9 +273,9 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         tiers = "tiers filled and hollow by turns" if len(ranks.tiers) > 1 else "in one tier"
         caption = f"Ranks, {percent} intervals, all at once; {tiers}."
         pictures.append(figures.forest(rank_rows(ranks), caption))
-        [of_ranks] = ranks.tables()  # values stand above
-        columns = [x for x in of_ranks.columns if x.key != "value"]
-        of_judge = [replace(of_ranks, columns=columns), *of_judge]
+        of_ranks, *of_tasks = ranks.tables()
+        columns = [x for x in of_ranks.columns if x.key != "value"]  # which stand above
+        of_judge = [replace(of_ranks, columns=columns), *of_tasks, *of_judge]
     hypothesis, drawn = comparison.hypothesis, comparison.differences
     # Of two classifiers the order is P(A better)
     folded = [page_table(orders, is_folded=len(rows) > MOST_NAMED)] if len(rows) > 2 else []
