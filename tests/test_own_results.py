@@ -132,6 +132,6 @@ def test_json_of_a_design_leaves_out_what_is_not_there():
 
 
 def test_a_sample_is_shown_in_a_line():
-    at = extend.evidence_of(EVENT, RISK, Options(), {}).sample
+    at = extend.evidence_of(EVENT, RISK, Options(), {}, needs="scores").sample
     assert repr(at.units) == "Units(200 units of 200 rows in 2 strata)"
     assert len(repr(at)) < 200

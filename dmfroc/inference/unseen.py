@@ -81,10 +81,11 @@ class Unseen(NamedTuple):
         law of very small masses, each with a large influence, has no accurate saddlepoint.
         """
         group, n = self.kind * (self.stratum.max(initial=0) + 1) + self.stratum, len(_PLACES)
+        costs = influences
         if np.bincount(group).max(initial=0) <= n:
             group = 3 * self.stratum + (masses > 0) * np.where(influences > 0, 2, 1)
-            n = _MOST_PLACES
-        sizes, order, place = np.bincount(group), np.lexsort((influences, group)), group.copy()
+            n, costs = _MOST_PLACES, abs(influences)  # the same for a difference turned round
+        sizes, order, place = np.bincount(group), np.lexsort((costs, group)), group.copy()
         rank = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         place[order] = n * group[order] + rank * n // np.maximum(sizes[group[order]], n)
         means = divide(np.bincount(place, masses * influences), np.bincount(place, masses), np)

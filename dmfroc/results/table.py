@@ -11,9 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from dmfroc._kit.options import choice, found
+from dmfroc._kit.text import did_you_mean
 from dmfroc.results.text import (
     decimals,
     format_freedom,
@@ -40,6 +38,7 @@ Kind = Literal[
 ]
 
 
+_YES_OR_NO = {"True": "yes", "False": "no"}
 _NUMBERS: tuple[str, Callable[[Any], bool]] = "numbers", lambda x: hasattr(x, "__float__")
 _CELLS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "name": ("text", lambda _: True),
@@ -91,13 +90,17 @@ class Column:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(self.cells))
-        choice(f"kind of column {self.key!r}", self.kind, get_args(Kind))
+        if self.kind not in get_args(Kind):
+            raise ValueError(
+                f"kind of column {self.key!r} must be one of {get_args(Kind)}, but it is "
+                f"{self.kind!r}{did_you_mean(self.kind, get_args(Kind))}"
+            )
         what, fits = _CELLS.get(self.kind, _NUMBERS)
         for row, cell in enumerate(self.cells):
             if cell is not None and not fits(cell):
                 raise TypeError(
                     f"cells of column {self.key!r}, of kind {self.kind!r}, must be {what}, but "
-                    f"that of row {row} is {found(cell)}"
+                    f"that of row {row} is {cell!r}, of type {type(cell).__name__}"
                 )
 
 
@@ -257,8 +260,8 @@ def _cells(column: Column, value: Any, digits: Digits) -> list[Cell]:
 def _cell(column: Column, value: Any, digits: Digits) -> Cell:
     if value is None:
         return Cell("")
-    if column.kind == "number" and isinstance(value, bool | np.bool):
-        return Cell("yes" if value else "no", float(value))
+    if column.kind == "number" and str(value) in _YES_OR_NO:  # of Python or NumPy
+        return Cell(_YES_OR_NO[str(value)], float(value))
     match column.kind:
         case "name":
             is_list = isinstance(value, tuple | list) and not isinstance(value, Name)

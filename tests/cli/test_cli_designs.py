@@ -223,7 +223,7 @@ def test_hulls_are_drawn_of_two_classes(tmp_path, kind, has_hull):
     given = ["--label", "tree", "--scores", "score", "--output", tmp_path / "chart.svg"]
     status, _, error = run("plot", kind, tmp_path / "two.csv", *given)
     assert (status, error) == (0, "")
-    assert ("convex hull" in texts_of(tmp_path / "chart.svg")) == has_hull
+    assert ("convex hull (calibrated scores)" in texts_of(tmp_path / "chart.svg")) == has_hull
 
 
 @pytest.mark.slow

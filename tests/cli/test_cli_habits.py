@@ -640,8 +640,8 @@ def test_rows_of_one_match_are_found_whatever_their_number(tmp_path):
     frame = pd.DataFrame({"match": match, "y": match % 2, "p": RNG.random(120)})
     frame.to_csv(file, index=False)
     told = on_one_line(run("evaluate", str(file), *OF_FILE).stdout)
-    assert "and each of its 48 values is in 2 to 3 rows, all of one class" in told
-    assert "pass --groups for it" in told
+    assert "Each of its 48 values is in 2 to 3 rows, all of one class" in told
+    assert "pass --groups match, or keep one row of each, if rows" in told
 
 
 @pytest.mark.parametrize("kind", ["decision", "pairs", "reliability", "risk-coverage"])

@@ -133,7 +133,7 @@ def test_few_distinct_scores_have_no_error():
         assert_alike(estimate, here[name], 1e-10)
         assert estimate.class_sizes == here[name].class_sizes
         # Counts do not show which rows tie
-        expected = [x for x in here[name].warnings if not x.startswith("60 rows tie")]
+        expected = [x for x in here[name].warnings if "60 rows tie" not in x]
         assert [*estimate.warnings] == expected
 
 
