@@ -207,7 +207,10 @@ def _check_risks(y_score: Any) -> None:
     shape = np.shape(y_score)
     if len(shape) != 2 or shape[1] == 1:
         return
-    if shape[1] > 2 or not are_complements(np.asarray(y_score, float)):
+    columns: Any = np.asarray(y_score) if shape[1] == 2 else None
+    if columns is not None and not (columns.dtype.kind in "fiu" and np.isfinite(columns).all()):
+        return  # of which others say what is wrong
+    if columns is None or not are_complements(columns.astype(float)):
         raise ValueError(
             f"y_score has shape {shape}, but there is one kind of event: give its risk, of shape "
             "(n,), or at several horizons a dict by horizon, {1.0: risk_at_1, 2.0: risk_at_2}"
