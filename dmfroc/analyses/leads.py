@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import numpy as np
+from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerThreshold
 from dmfroc.inference.evidence import FactsInMemory, common_sums, facts_in, joint_covariance
@@ -15,6 +16,10 @@ from dmfroc.measures.benefits import interventions_avoided, net_benefit
 from dmfroc.measures.statistics.forecasts import is_positive
 
 _SEED = 0
+_FAR = 5  # standard errors behind the best baseline, where another one cannot be better
+
+type Scaled = tuple[FactsInMemory, float]
+"""Facts of a value, and the factor of it."""
 
 
 def drawn_curve(
@@ -25,15 +30,12 @@ def drawn_curve(
     That is the share of a class, net benefits at each threshold and those of treating all, and
     where deciding by the score is better.
     """
-    share = share_of(sample, None, label)
-    leads = [lead_at(sample, float(t), None, label, share) for t in thresholds]
-    low, _ = simultaneous_ends([(facts, factor) for facts, factor, _ in leads], level)
-    return (
-        share,
-        np.array([max(of_all, 0.0) + factor * x.value for x, factor, of_all in leads]),
-        np.array([of_all for *_, of_all in leads]),
-        ranges_text(ranges_above_zero(thresholds, low)),
-    )
+    leads = [leads_at(sample, float(t), None, label) for t in thresholds]
+    low, _ = simultaneous_ends([x for x, _ in leads], level)
+    of_all = np.array([x for _, x in leads])
+    more = np.array([least_value(x) for x, _ in leads])
+    ranges = ranges_text(ranges_above_zero(thresholds, low))
+    return share_of(sample, label), np.maximum(of_all, 0) + more, of_all, ranges
 
 
 def ranges_above_zero(thresholds: PerThreshold, low: PerThreshold) -> list[tuple[float, float]]:
@@ -47,33 +49,64 @@ def ranges_text(ranges: list[tuple[float, float]]) -> str:
     return ", ".join(f"{a:.3g}" if a == b else f"{a:.3g} to {b:.3g}" for a, b in ranges)
 
 
-def share_of(sample: Sample, prevalence: float | None, label: Hashable) -> float:
-    """Return the share of a class where decisions are made, by default that in the sample."""
-    if prevalence is not None:
-        return prevalence
+def share_of(sample: Sample, label: Hashable) -> float:
+    """Return the share of a class in the sample."""
     is_class = is_positive(sample.predictions, label)
     return float(np.average(is_class, weights=sample.predictions.sample_weight))
 
 
-def lead_at(
-    sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
-) -> tuple[FactsInMemory, float, float]:
-    """Return the lead over the better baseline, a factor of it, and the benefit of treating all."""
+def leads_at(
+    sample: Sample, t: float, prevalence: float | None, label: Hashable
+) -> tuple[list[Scaled], float]:
+    """Return the leads over treating all and none, and the net benefit of treating all.
+
+    Of a baseline that is clearly worse than the other there is none.
+    """
     odds = t / (1 - t)
-    of_all = share - (1 - share) * odds
-    measure, factor = (interventions_avoided, odds) if of_all > 0 else (net_benefit, 1.0)
-    return facts_in(sample, measure(t, prevalence, label)), factor, of_all
+    is_class = is_positive(sample.predictions, label).astype(float)
+    gains = np.stack([is_class - odds * (1 - is_class), np.zeros_like(is_class)], axis=1)
+    means, places = best_of(sample, gains)
+    of_all = float(means[0])
+    if prevalence is not None:
+        of_all = prevalence - (1 - prevalence) * odds
+        places = [0 if of_all > 0 else 1]
+    choice = (interventions_avoided, odds), (net_benefit, 1.0)
+    chosen = [choice[place] for place in places]
+    return [(facts_in(sample, m(t, prevalence, label)), factor) for m, factor in chosen], of_all
+
+
+def best_of(
+    sample: Sample, gains: Float[np.ndarray, "n b"]
+) -> tuple[Float[np.ndarray, " b"], list[int]]:
+    """Return the mean of each baseline, from what it gains by row, and which may be the best."""
+    weights = sample.predictions.sample_weight
+    total = weights.sum()
+    means = weights @ gains / total
+    best = int(means.argmax())
+    behind = gains[:, [best]] - gains - (means[best] - means)
+    sums = [sample.units.sums(weights * x) for x in behind.T]
+    errors = np.linalg.norm(sums, axis=1) / total
+    return means, np.flatnonzero(means[best] - means <= _FAR * errors).tolist()
+
+
+def least_value(scaled: Sequence[Scaled]) -> float:
+    """Return the least of several multiples of values."""
+    return min(factor * x.value for x, factor in scaled)
 
 
 def simultaneous_ends(
-    scaled: list[tuple[FactsInMemory, float]], level: float
+    scaled: Sequence[Sequence[Scaled]], level: float
 ) -> tuple[PerThreshold, PerThreshold]:
-    """Return the ends of a band around multiples of values in the same sample."""
-    facts = [x for x, _ in scaled]
+    """Return the ends of a band around the least of some multiples of values, at each threshold.
+
+    It holds for all of them at once, and so for the least, whichever it is.
+    """
+    facts = [x for at in scaled for x, _ in at]
     varies = np.array([x.moments.standard_error > NO_VARIATION for x in facts])
     if varies.any():
         covariance = joint_covariance(*common_sums([(x.influences, x.units) for x in facts]))
         largest = largest_statistic(covariance, np.eye(len(facts))[varies], _SEED)
         level = largest.level_of_each(level)
-    ends = [(factor, x.interval_at(1 - level)) for x, factor in scaled]
-    return np.array([f * x.low for f, x in ends]), np.array([f * x.high for f, x in ends])
+    ends = [[factor * np.array(x.interval_at(1 - level)) for x, factor in at] for at in scaled]
+    low, high = np.array([np.min(at, axis=0) for at in ends]).T
+    return low, high

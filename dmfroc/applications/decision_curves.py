@@ -21,12 +21,14 @@ from dmfroc.extend import (
     PerThreshold,
     Result,
     Sample,
+    Scaled,
     Table,
+    best_of,
     contrast_of_limits,
     facts_in,
     function_of,
     labels_message,
-    lead_at,
+    leads_at,
     no_probabilities,
     numbers,
     one_blas_thread,
@@ -35,7 +37,6 @@ from dmfroc.extend import (
     ranges_above_zero,
     ranges_text,
     refuse,
-    share_of,
     simultaneous_ends,
     spread,
     stated,
@@ -89,7 +90,8 @@ class DecisionCurve(Result):
     baselines : dict of str to numpy.ndarray of shape (t,)
         That of treating all and of treating none, or of every constant decision.
     difference : Bands
-        The classifier's value less that of the better baseline, on the same observations.
+        The classifier's value less that of the better baseline, on the same observations. Its ends
+        are the least of those over all baselines that may be the better one, as is the certainty.
     level : float
         Nominal coverage of the bands.
     warnings : tuple of str
@@ -296,8 +298,7 @@ def decision_curve(
     for label in classes:
         first = net_benefit(float(risks[0]), prevalence, label)
         refuse(first.name, first.obstacle(predictions))
-        share = share_of(sample, prevalence, label)
-        points = [_point_at(sample, float(t), prevalence, label, share) for t in risks]
+        points = [_point_at(sample, float(t), prevalence, label) for t in risks]
         found = _curve(points, at, label, options)
         known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}
         curves[label] = replace(found, direction=side, **known)
@@ -305,36 +306,32 @@ def decision_curve(
 
 
 class _Point(NamedTuple):
-    """What the sample says at one threshold.
-
-    The lead over the better baseline is ``factor`` times the value of ``lead``.
-    """
+    """What the sample says at one threshold: the value, and its leads over the best baselines."""
 
     benefit: FactsInMemory
-    lead: FactsInMemory
-    factor: float
+    leads: list[Scaled]
     baselines: dict[str, float]
 
 
-def _point_at(
-    sample: Sample, t: float, prevalence: float | None, label: Hashable, share: float
-) -> _Point:
-    lead, factor, of_all = lead_at(sample, t, prevalence, label, share)
-    benefit = facts_in(sample, net_benefit(t, prevalence, label)) if of_all > 0 else lead
-    return _Point(benefit, lead, factor, {"treat all": of_all, "treat none": 0.0})
+def _point_at(sample: Sample, t: float, prevalence: float | None, label: Hashable) -> _Point:
+    leads, of_all = leads_at(sample, t, prevalence, label)
+    measure = net_benefit(t, prevalence, label)
+    known = (x for x, _ in leads if x.measure.name == measure.name)
+    benefit = next(known, None) or facts_in(sample, measure)
+    return _Point(benefit, leads, {"treat all": of_all, "treat none": 0.0})
 
 
 def _point_of_costs(sample: Sample, cost_matrix: Any) -> _Point:
     measure, predictions = expected_utility(cost_matrix), sample.predictions
     refuse(measure.name, measure.obstacle(predictions))
-    costs, weights = np.asarray(cost_matrix, float), predictions.sample_weight
-    constant = -(weights @ costs[predictions.true]) / weights.sum()
+    costs = np.asarray(cost_matrix, float)
+    constant, places = best_of(sample, -costs[predictions.true])
     # Costs beyond those of one decision lead to the same decisions, and their mean is the lead.
-    lead = expected_utility(costs - costs[:, [int(constant.argmax())]])
+    leads = [(facts_in(sample, expected_utility(costs - costs[:, [x]])), 1.0) for x in places]
     k = len(constant)
     names = predictions.labels if k == predictions.n_classes else range(k)
     baselines = {f"always {name}": float(x) for name, x in zip(names, constant, strict=True)}
-    return _Point(facts_in(sample, measure), facts_in(sample, lead), 1.0, baselines)
+    return _Point(facts_in(sample, measure), leads, baselines)
 
 
 def _curve(
@@ -346,9 +343,8 @@ def _curve(
         positive = 1 - _GREATER.p_value_of_tail(facts.value, tail)
         return facts.interval_at(1 - options.level), positive
 
-    benefit = _bands([(point.benefit, 1.0) for point in points], by_itself, options.level)
-    leads = [(point.lead, point.factor) for point in points]
-    difference = _bands(leads, by_itself, options.level)
+    benefit = _bands([[(point.benefit, 1.0)] for point in points], by_itself, options.level)
+    difference = _bands([point.leads for point in points], by_itself, options.level)
     baselines = {
         name: np.array([point.baselines[name] for point in points]) for name in points[0].baselines
     }
@@ -356,21 +352,21 @@ def _curve(
 
 
 def _bands(
-    scaled: list[tuple[FactsInMemory, float]],
+    scaled: list[list[Scaled]],
     by_itself: Callable[[FactsInMemory], tuple[Interval, float]],
     level: float,
 ) -> Bands:
-    """Return the bands of multiples of values in the same sample.
+    """Return the bands of the least of some multiples of values, at each threshold.
 
     ``by_itself`` returns the interval of a value, and how certain it is that the value is above 0.
     """
-    facts, factors = [x for x, _ in scaled], np.array([factor for _, factor in scaled])
-    intervals, positive = zip(*map(by_itself, facts), strict=True)
+    least = [min(at, key=lambda x: x[1] * x[0].value) for at in scaled]
+    known = [[(*by_itself(x), factor) for x, factor in at] for at in scaled]
     return Bands(
-        factors * [x.value for x in facts],
-        factors * [x.moments.standard_error for x in facts],
-        factors * [x.low for x in intervals],
-        factors * [x.high for x in intervals],
+        np.array([factor * x.value for x, factor in least]),
+        np.array([factor * x.moments.standard_error for x, factor in least]),
+        np.array([min(factor * ends.low for ends, _, factor in at) for at in known]),
+        np.array([min(factor * ends.high for ends, _, factor in at) for at in known]),
         *simultaneous_ends(scaled, level),
-        np.array(positive),
+        np.array([min(positive for _, positive, _ in at) for at in known]),
     )

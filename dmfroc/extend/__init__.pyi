@@ -152,16 +152,19 @@ from ..analyses.joint_evidence import (
     joint_of_rows as joint_of_rows,
 )
 from ..analyses.leads import (
-    lead_at as lead_at,
+    Scaled as Scaled,
+)
+from ..analyses.leads import (
+    best_of as best_of,
+)
+from ..analyses.leads import (
+    leads_at as leads_at,
 )
 from ..analyses.leads import (
     ranges_above_zero as ranges_above_zero,
 )
 from ..analyses.leads import (
     ranges_text as ranges_text,
-)
-from ..analyses.leads import (
-    share_of as share_of,
 )
 from ..analyses.leads import (
     simultaneous_ends as simultaneous_ends,

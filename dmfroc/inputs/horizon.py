@@ -209,7 +209,7 @@ def _check_risks(y_score: Any) -> None:
         return
     columns: Any = np.asarray(y_score) if shape[1] == 2 else None
     if columns is not None and not (columns.dtype.kind in "fiu" and np.isfinite(columns).all()):
-        return  # of which others say what is wrong
+        return  # others say what is wrong with them
     if columns is None or not are_complements(columns.astype(float)):
         raise ValueError(
             f"y_score has shape {shape}, but there is one kind of event: give its risk, of shape "

@@ -9,7 +9,7 @@ from dmfroc import Predictions, estimate
 from dmfroc.analyses.leads import drawn_curve
 from dmfroc.applications import DecisionDisplay, decision_curve
 from dmfroc.inference.units import sample_of
-from dmfroc.measures import expected_utility, net_benefit
+from dmfroc.measures import expected_utility, interventions_avoided, net_benefit
 
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=400) - 1
@@ -28,6 +28,22 @@ def test_values_and_errors_are_those_of_the_measure():
     assert curve.baselines["treat all"] == pytest.approx(of_all)
     lead = curve.benefit.value - np.maximum(of_all, 0)
     assert curve.difference.value == pytest.approx(lead)
+
+
+def test_a_lead_is_over_both_baselines_whichever_is_better_in_the_sample():
+    """Near the share of the class either may be. Here the lead over treating all is 0 in truth."""
+    rng, n_better, thresholds = np.random.default_rng(0), 0, [0.25]
+    for _ in range(60):
+        y = (rng.random(200) < 0.26).astype(int)
+        treated = (rng.random(200) < 0.0512) & (y == 1)
+        curve = decision_curve(y, np.where(treated, 0.9, 0.1), thresholds=thresholds)
+        n_better += bool(curve.better_range())
+        of_each = [
+            estimate(net_benefit(0.25), y, np.where(treated, 0.9, 0.1)).interval[0],
+            estimate(interventions_avoided(0.25), y, np.where(treated, 0.9, 0.1)).interval[0] / 3,
+        ]
+        assert curve.difference.low == pytest.approx([min(of_each)])
+    assert n_better <= 4  # 26 with the lead over the baseline that is better in the sample
 
 
 @pytest.mark.slow

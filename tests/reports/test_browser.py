@@ -575,13 +575,15 @@ def test_the_slider_is_moved_by_keys_and_says_what_it_shows(browser, sliding):
     found, missed, alarms, _ = people(browser)
     assert (found, alarms) == (0, 0)
     assert missed == 33
+    from selenium.webdriver.support.ui import Select
+
     chosen = browser.find_element("id", "class")
     labels = [x.text for x in chosen.find_elements("tag name", "option")]
     assert sorted(labels) == sorted(NASTY)
     slider.send_keys("\ue011", *["\ue014"] * 49)
     by_class = []
     for label in labels:
-        webdriver.support.ui.Select(chosen).select_by_visible_text(label)
+        Select(chosen).select_by_visible_text(label)
         by_class.append(said.text)
         p, k = evaluation.predictions, evaluation.predictions.labels.index(label)
         rate = 100 * np.mean(p.scores[p.true == k, k] >= 0.5)
