@@ -92,7 +92,11 @@ class SubgroupComparison(NamedEstimates):
         Signed: of every two groups, and, of more than two, of each and the mean of the others
         (`THE_OTHERS`), with intervals and adjusted p-values that hold all at once.
     omnibus : OmnibusTest
-        Whether the groups differ at all; of two groups it has the p-value of their difference.
+        Whether the groups differ at all: Welch's test of the logits of the values in their range.
+        The standard error of a group is how far its 95 % interval extends towards the weighted
+        mean, over the 97.5 % quantile of t. The degrees of freedom are Satterthwaite's over the
+        classes, less by the kurtosis of their influences. Of two groups, F is the one with the
+        p-value of their difference.
     left_out : dict of str to str
         Groups without an estimate, and why.
     level : float

@@ -61,7 +61,8 @@ class Resampling(IntervalMethod):
         Number of replicates, at least 100.
     interval : {"bca", "percentile"}
         ``"bca"`` is bias-corrected and accelerated, with the jackknife's t quantile.
-        ``"percentile"`` are the quantiles of the draws as they are.
+        ``"percentile"`` are the quantiles of the draws. Both are extended to the limits of the
+        jackknife if these are wider, unless ``is_plain``.
     is_bayesian : bool
         Whether the weights are Dirichlet ones, whose replicates are skewed differently.
     is_plain : bool

@@ -8,6 +8,8 @@ from dmfroc.inference.options import Options
 from dmfroc.inference.units import group_names
 from dmfroc.inputs.predictions import Predictions
 
+_EXTENDED = ", extended to the limits of the jackknife if these are wider"
+
 
 def stated(
     predictions: Predictions, options: Options, whole: Predictions | None = None, **facts: Any
@@ -27,5 +29,6 @@ def stated(
         of_learner = {x: getattr(options.folds, x) for x in ("target", "train_fraction")}
         facts |= {name: x for name, x in of_learner.items() if x is not None}
     if (interval := getattr(options.method, "interval", "bca")) != "bca":
-        facts["interval_type"] = interval
+        is_plain = getattr(options.method, "is_plain", True)  # as are those of a user's own method
+        facts["interval_type"] = interval if is_plain else interval + _EXTENDED
     return predictions.reweighted(predictions.sample_weight, **facts) if facts else predictions

@@ -30,7 +30,7 @@ from dmfroc.inference.influences import (
     through_weights,
 )
 from dmfroc.inference.limits import Interval, Limits, limits_of_difference
-from dmfroc.inference.reweighted import MeasureOfUnits
+from dmfroc.inference.reweighted import MeasureOfUnits, function_of_user
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
@@ -47,7 +47,6 @@ _MANY_UNITS = 20_000  # from which on differences are linear
 _MOST_SCORES = 1 << 26  # of several classifiers, whose sorted scores are kept
 _STEP = 1e-3  # of the mass of an unseen unit, for derivatives by differences
 _USERS = "user-defined"  # measures that may fail for other rows than those of their users
-_ROUNDING = 1e-9  # of a value that does not depend on how many rows have weight 0
 
 
 class InSample(NamedTuple):
@@ -221,7 +220,7 @@ def in_sample(
         elif is_of_weights:
             function = MeasureOfUnits(bound.only(place), sample, rows)
         elif asked[place].interval.is_of_weights:
-            function = _function_of(asked[place], sample, x.value)
+            function = function_of_user(asked[place], sample, bound, x)
         of_unseen = np.zeros(len(rows.true))
         if function is not None:
             of_unseen = _of_unseen(measure, function, derivatives[n:])
@@ -234,18 +233,6 @@ def in_sample(
             InSample(measure, sample, influences, moments, x.declared, function, of_unseen)
         )
     return known
-
-
-def _function_of(measure: Measure, sample: Sample, value: float) -> MeasureOfUnits | None:
-    """Return a user's measure as a function of masses; None if it depends on more than weights."""
-    rows = unseen_rows(sample.predictions)
-    try:
-        bound = bind(measure, rows.predictions)
-        function = MeasureOfUnits(bound, sample, rows, bound.is_compiled)
-        again = function.value(np.ones(len(sample.units.stratum)), np.zeros(len(rows.true)))
-    except Exception:  # of any kind, since it may expect as many rows as its user has
-        return None
-    return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
 
 
 def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnit) -> PerUnseen:

@@ -148,7 +148,8 @@ def contrast_of_limits(
     """Return a difference with these limits, whose influences have these moments.
 
     If many observations make its variance, the tails are those of t. Else they are those of the
-    limits, but the one beyond 0 is by ``flips`` of signs where they are given, as is the p-value.
+    limits, but the one beyond 0 is by ``flips`` of signs where they are given, as is the p-value,
+    unless it is smaller than flips can show.
     """
     value, (error, freedom) = limits.value, moments.spread
     error = error if error > NO_VARIATION else 0.0  # but for rounding
@@ -167,7 +168,8 @@ def contrast_of_limits(
         if hypothesis.margin == 0:
             of_tail = hypothesis.p_value_of_tail(value, tail)
             flipped = p_value_of_flips(flips, hypothesis.sign, of_tail)
-            contrast = contrast.of_test("sign flips", flipped)
+            test: TestOf = "tail of the limits" if flipped < 1 / len(flips) else "sign flips"
+            contrast = contrast.of_test(test, flipped)
         beyond = p_value_of_flips(flips, 0, 2 * tail(0.0)) / 2
         contrast = contrast._replace(tail=lambda x: tail(x) if x != 0 else beyond)
     return contrast

@@ -17,8 +17,12 @@ from jaxtyping import Float, Int
 from dmfroc._kit.arrays import PerRow
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import EstimatedWeights, Sample
-from dmfroc.inference.unseen import PerUnseen, UnseenRows
+from dmfroc.inference.unseen import PerUnseen, UnseenRows, unseen_rows
 from dmfroc.measures.bound import BoundMeasures
+from dmfroc.measures.measure import Measure, bind
+from dmfroc.measures.measured import Measured
+
+_ROUNDING = 1e-9  # of a value that does not depend on how many rows have weight 0
 
 
 class Slopes(NamedTuple):
@@ -124,6 +128,49 @@ class MeasureOfUnits:
         cell, whole = self._cells, self.rows.predictions.sample_weight
         factor = (np.bincount(cell, whole) / np.maximum(np.bincount(cell, weights), 1e-300))[cell]
         return weights * factor, factor
+
+
+def function_of_user(
+    measure: Measure, sample: Sample, bound: BoundMeasures, found: Measured
+) -> MeasureOfUnits | None:
+    """Return a user's measure as a function of masses; None if it depends on more than weights.
+
+    Raises
+    ------
+    ValueError
+        If it does not depend on the weights. Seen rows alone do not show that of a perfect value.
+    """
+    rows, value = unseen_rows(sample.predictions), found.value
+    try:
+        whole = bind(measure, rows.predictions)
+        function = MeasureOfUnits(whole, sample, rows, whole.is_compiled)
+        again = function.value(np.ones(len(sample.units.stratum)), np.zeros(len(rows.true)))
+        is_fixed = _is_fixed(found, whole, rows.predictions.sample_weight)
+    except Exception:  # of any kind, since it may expect as many rows as its user has
+        again, weights = np.nan, sample.predictions.sample_weight
+        is_fixed = value not in measure.bounds and _is_fixed(found, bound, weights)
+    if is_fixed:
+        raise ValueError(
+            f"the measure {measure.name!r} is {value:.4g} whatever the weights of rows are, from "
+            "which its interval follows: pass them on to what it calls, as sample_weight= of a "
+            "metric of scikit-learn"
+        )
+    return function if abs(again - value) <= _ROUNDING * max(abs(value), 1) else None
+
+
+def _is_fixed(found: Measured, bound: BoundMeasures, weights: PerRow) -> bool:
+    """Whether a value stays what it is, to the last bit, though any one row outweighs the others.
+
+    The last rows, which are tried first, are those that the sample does not show.
+    """
+    if found.derivatives.any():
+        return False
+    value, added = bound.values(weights), 2 * weights.sum()
+    others = (
+        bound.values(weights + added * (np.arange(len(weights)) == row))
+        for row in reversed(range(len(weights)))
+    )
+    return all(np.array_equal(value, other) for other in others)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ class Difference(Valued):
         Whether the second value is subtracted, or divided by.
     test : {"t test", "sign flips", "tail of the limits", "share of draws"}
         Where `p_value` comes from. The tail of the limits is the error probability of the interval
-        that ends at the tested value.
+        that ends at the tested value, and stands for flips below 1e-4, the least that they show.
     degrees_of_freedom : float or None
         Those of a t test.
     """

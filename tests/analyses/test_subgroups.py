@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.special import logit
 from simulations import cyclic_scores
 
 import dmfroc
@@ -120,6 +121,35 @@ def test_omnibus_statistic_is_wald_s_in_large_groups():
     # The variances are those of intervals, which an unseen observation makes a little longer
     assert 0.98 < found.omnibus.statistic / (wald / 2) < 1
     assert found.omnibus.p_value == pytest.approx(stats.chi2.sf(wald, 2), abs=0.005)
+
+
+def test_omnibus_test_is_recomputed_from_intervals_and_influences():
+    """As the docstring of `SubgroupComparison.omnibus` says, at any level of the comparison."""
+    y, scores, site = sample(150, n_classes=2, gap=1.0)
+    found = compare_subgroups(y, scores, site, measures="hand_till", level=0.9)
+    freedom, logits, ends = [], [], []
+    for name in "abc":
+        rows = site == name
+        own = estimate("hand_till", y[rows], scores[rows])
+        logits.append(logit(own.value))
+        ends.append(logit(own.interval))
+        influences = dmfroc.extend.influences("hand_till", y[rows], scores[rows])
+        by_class = [influences[y[rows] == c] for c in (0, 1)]
+        parts = np.array([len(x) * x.var(ddof=1) for x in by_class])
+        doubts = [max(stats.kurtosis(x), 0) / len(x) + 2 / (len(x) - 1) for x in by_class]
+        freedom.append(2 * parts.sum() ** 2 / (parts**2 @ doubts))
+    freedom, logits, (low, high) = np.array(freedom), np.array(logits), np.transpose(ends)
+    mean = logits.mean()
+    for _ in range(50):
+        side = np.where(logits > mean, logits - low, high - logits)
+        weights = (stats.t.ppf(0.975, freedom) / side) ** 2
+        mean = weights @ logits / weights.sum()
+    # Welch (1951), with these degrees of freedom for n - 1
+    lost = ((1 - weights / weights.sum()) ** 2 / freedom).sum()
+    statistic = weights @ (logits - mean) ** 2 / 2 / (1 + 2 / 8 * lost)
+    assert found.omnibus.statistic == pytest.approx(statistic, rel=1e-9)
+    assert found.omnibus.degrees_of_freedom == (2, pytest.approx(8 / (3 * lost), rel=1e-9))
+    assert found.omnibus.p_value == pytest.approx(stats.f.sf(statistic, 2, 8 / (3 * lost)))
 
 
 @pytest.mark.slow

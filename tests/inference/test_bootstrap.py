@@ -10,6 +10,7 @@ import dmfroc
 from dmfroc import Predictions, estimate, evaluate
 from dmfroc.analyses.evidence import METHODS
 from dmfroc.inference.replicates import INTERVAL_TYPES
+from dmfroc.papers import PaperBootstrap
 
 MEASURES = ["hand_till", "dmf_auc", "informedness"]
 
@@ -50,6 +51,25 @@ def test_intervals_agree_in_large_samples(measure, interval_type):
     )
     assert found.interval[0] < found.value < found.interval[1]
     assert (found.method, found.n_draws, found.seed) == ("bootstrap", 400, 0)
+
+
+@pytest.mark.parametrize("method", [dmfroc.Bootstrap, dmfroc.BayesianBootstrap])
+def test_a_print_says_that_percentiles_are_extended_to_the_jackknife(method):
+    """Few draws of a nearly perfect log loss show what an error costs; those of the paper stay."""
+    y, noise = np.arange(60) % 2, 0.01 * np.random.default_rng(0).normal(size=60)
+    score = 0.05 + 0.9 * y + np.clip(noise, -0.04, 0.04)
+    found = estimate("log_loss", y, score, method=method(200, "percentile"))
+    low, high = np.quantile(found.draws, [0.025, 0.975])
+    of_jackknife = estimate("log_loss", y, score).interval
+    assert found.interval == (min(low, of_jackknife[0]), max(high, of_jackknife[1]))
+    assert high < of_jackknife[1] / 2
+    said = "percentile, extended to the limits of the jackknife if these are wider"
+    assert f"Interval type: {said}" in " ".join(str(found).split())
+    three = np.arange(90) % 3
+    scores = np.eye(3)[three] + np.random.default_rng(0).normal(size=(90, 3))
+    plain = estimate("dmf_auc", three, scores, method=PaperBootstrap(100))
+    assert plain.interval == tuple(np.quantile(plain.draws, [0.025, 0.975]))
+    assert "Interval type: percentile" in str(plain).splitlines()
 
 
 @pytest.mark.slow

@@ -96,7 +96,7 @@ OPTIONS = {
     "method": None,  # which all outputs name
     "method with interval": (
         {"method": dmfroc.Bootstrap(100, "percentile")},
-        {"interval_type": "percentile"},
+        {"interval_type": "percentile, extended to the limits of the jackknife if these are wider"},
     ),
     "level": None,
     "random_state": None,  # changes no meaning

@@ -70,6 +70,29 @@ def test_a_difference_beyond_all_draws_has_the_p_value_of_the_limits_if_that_is_
     assert p_value_of_flips(flips, 0, 0.3) == 1e-4
 
 
+@pytest.mark.parametrize("n_errors", [8, 20])
+def test_a_p_value_that_flips_cannot_show_is_named_the_tail_of_the_limits(n_errors):
+    """It is the error probability of the interval that ends at 0; others are multiples of 1/20000.
+
+    By signs of so many errors of one classifier alone the mid-p value is 2^-n.
+    """
+    classes = np.repeat([0, 1], 500)
+    second = np.where(np.arange(1000) < n_errors, 1, classes)
+    results = {"a": np.eye(2)[classes], "b": np.eye(2)[second]}
+    found = compare(classes, results, measures="accuracy")
+    [d] = found.differences
+    is_far = n_errors == 20
+    assert (d.p_value < 1e-4) == is_far
+    assert d.test == ("tail of the limits" if is_far else "sign flips")
+    assert f"p-value by {d.test}\n" in f"{found}\n"
+    if is_far:
+        [same] = compare(classes, results, measures="accuracy", level=1 - d.p_value).differences
+        assert same.interval[0] == pytest.approx(0, abs=1e-6)
+    else:
+        assert d.p_value == pytest.approx(2.0**-n_errors, abs=3e-3)
+        assert 20_000 * d.p_value == pytest.approx(round(20_000 * d.p_value), abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("shift", "n", "expected"), [(3.0, 300, True), (0.8, 300, False), (3.0, 50, False)]
 )

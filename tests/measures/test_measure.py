@@ -430,6 +430,42 @@ def test_a_users_measure_that_is_no_number_is_refused_by_name(method, bound, mes
         estimate(own, classes, scores, method=method)
 
 
+ROWS = np.arange(60)
+RIGHT = ROWS % 4 > 0  # of rows in two classes
+
+
+@pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
+@pytest.mark.parametrize(
+    ("is_right", "bind"),
+    [
+        (RIGHT, lambda p: lambda weights: metrics.accuracy_score(p.true, p.predicted)),
+        (RIGHT | True, lambda p: lambda weights: metrics.accuracy_score(p.true, p.predicted)),
+        (RIGHT, lambda p: lambda weights: metrics.accuracy_score(ROWS % 2, p.predicted)),
+        (RIGHT, lambda p: lambda weights: 0.75),
+    ],
+)
+def test_a_measure_without_its_weights_has_no_interval(is_right, bind, method):
+    own = Measure(name="own", bind=bind, bounds=(0, 1), needs="labels")
+    y, predicted = ROWS % 2, np.where(is_right, ROWS % 2, 1 - ROWS % 2)
+    assert own(y, y_pred=predicted) == pytest.approx(is_right.mean(), abs=0.1)
+    with pytest.raises(ValueError, match=r"'own' is [\d.]+ whatever the weights .* sample_weight="):
+        estimate(own, y, y_pred=predicted, method=method)
+
+
+@pytest.mark.parametrize("predicted", [ROWS % 2, 1 - ROWS % 2, ROWS * 0], ids=["all", "none", "0"])
+def test_a_value_that_no_row_of_a_sample_changes_has_an_interval(predicted):
+    """All are right or all are wrong, or the value is that of chance however rows are weighted."""
+
+    def bind(p):
+        judge = metrics.accuracy_score if predicted.any() else metrics.balanced_accuracy_score
+        return lambda weights: judge(p.true, p.predicted, sample_weight=weights)
+
+    own = Measure(name="own", bind=bind, bounds=(0, 1), needs="labels")
+    found = estimate(own, ROWS % 2, y_pred=predicted)
+    assert found.standard_error == pytest.approx(0, abs=1e-9)
+    assert 0.005 < np.ptp(found.interval) < 0.1
+
+
 @pytest.mark.parametrize("number", [0.5, 1, np.float32(0.25), [0.5]])
 def test_a_users_measure_may_return_any_real_number(number):
     classes, scores = normal_scores(8, 60, 2)
