@@ -214,6 +214,13 @@ def test_json_of_a_comparison(comparison):
     )
 
 
+def test_json_in_a_report_keeps_the_order_given():
+    found = dmfroc.compare(Y, {x: SCORES[x] for x in ("poor", "good", "fair")})
+    numbers, given = report(found)["numbers"], json.loads(found.to_json())
+    for name in ("estimates", "differences"):
+        assert json.dumps(numbers[name]) == json.dumps(given[name])
+
+
 def test_json_of_subgroups(subgroups):
     numbers = report(subgroups)["numbers"]
     assert numbers["groups"] == {

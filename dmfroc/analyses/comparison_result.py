@@ -41,7 +41,8 @@ class Comparison(NamedEstimates):
     estimates : dict of str to Estimate
         Each classifier's own value and interval.
     differences : tuple of Difference
-        One for every two classifiers, in the order in which they were given.
+        One for every two classifiers, in the order in which they were given. `to_pandas`, JSON and
+        CSV keep it; prints and reports begin with the better one, if tests are two-sided.
     order_probabilities : dict of tuple of str to float
         Probability of each order of the classifiers, best first; the most probable first. Orders
         with a probability below about 1e-5 are left out, and all but the 1,000 most probable.

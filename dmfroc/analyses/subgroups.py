@@ -162,7 +162,7 @@ class SubgroupComparison(NamedEstimates):
         if len(self.estimates) > 2:
             gap = self.largest_gap
             low, high = (f"{x:.4f}" for x in gap.interval)
-            of = f"largest gap: {gap.first} - {gap.second} = {gap.value:.4f}"
+            of = f"largest gap: {gap.first} minus {gap.second} = {gap.value:.4f}"
             lines.insert(0, f"{of}, {100 * self.level:g} % interval {low} to {high}")
         return [f"all groups equal: {self.omnibus}", *lines, *left_out]
 
@@ -436,8 +436,7 @@ def _members(
             left_out[name] = f"which lacks class {lacking!r} in a fold"
         elif sizes.min() < smallest:
             left_out[name] = (
-                f"which has {sizes.min()} observations of class {label!r}, fewer than "
-                f"min_class_size={smallest}"
+                f"whose class {label!r} has size {sizes.min()}, below min_class_size={smallest}"
             )
         else:
             members[name] = rows

@@ -536,7 +536,7 @@ def measures(patterns: Sequence[str]) -> None:
     table["title"] = table["title"].replace("Hand-Till M", "Hand-Till M, AUC of two classes")
     columns = ["measure", "title", "low", "high", "chance"]
     rows = [
-        [f"{x:.3g}" if isinstance(x, float) else str(x) for x in row]
+        [f"{x:.3g}".replace("nan", "") if isinstance(x, float) else str(x) for x in row]
         for row in table[columns].itertuples(index=False)
     ]
     show(format_table(columns, rows, [x in ("low", "high", "chance") for x in columns]))

@@ -105,7 +105,8 @@ def checked_same_observations(named: Mapping[str, Predictions]) -> dict[str, Pre
         if len(other.true) != len(first.true):
             raise ValueError(
                 f"{first_name!r} has {len(first.true)} observations and {name!r} has "
-                f"{len(other.true)}: a paired comparison needs the same observations"
+                f"{len(other.true)}: a paired comparison needs the same observations; compare "
+                "different ones with paired=False"
             )
         rows.check_same(other, repr(name))
         compared: list[tuple[str, Any, Any]] = [
@@ -119,6 +120,6 @@ def checked_same_observations(named: Mapping[str, Predictions]) -> dict[str, Pre
                 raise ValueError(
                     f"the {what} of {first_name!r} and {name!r} differ, first in row {row} "
                     "(counting from 0): a paired comparison needs the same observations in the "
-                    "same order"
+                    "same order; compare different ones with paired=False"
                 )
     return {name: replace(one, index=rows.index) for name, one in named.items()}

@@ -173,7 +173,7 @@ def _runs_better_first(comparison: RunsComparison) -> RunsComparison:
 @renders("HorizonCurves.page")
 def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
     """Return the report of values at several horizons."""
-    curves = _horizons_better_first(curves.shown)
+    given, curves = curves.as_json(), _horizons_better_first(curves.shown)
     percent, (first, *_, last) = f"{100 * curves.level:g} %", curves.horizons
     at_each, means = map(page_table, curves.tables())
     rows: dict[str, list[ForestRow]] = {}
@@ -194,7 +194,8 @@ def horizons_page(curves: HorizonCurves, title: str | None = None) -> str:
         f"{joined([x for x in rows if x != _DIFFERENCES])} at horizons from {first:g} to {last:g}"
     )
     parts = [*charts, at_each, means]
-    return page(curves, title, question, horizons_verdict(curves), parts, provenance)
+    verdict = horizons_verdict(curves)
+    return page(curves, title, question, verdict, parts, provenance, numbers=given)
 
 
 def _horizons_better_first(curves: HorizonCurves) -> HorizonCurves:

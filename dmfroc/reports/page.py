@@ -97,6 +97,7 @@ def evaluation_page(
         verdict=evaluation_verdict(evaluation),
         parts=[page_table(table) for table in _by_question(evaluation)],
         samples={name: evaluation.sample},
+        given=evaluation.as_json(),
         curve_options=evaluation.curve_options,
         areas={name: area},
         measures=[e.measure for e in evaluation.shown],
@@ -106,6 +107,7 @@ def evaluation_page(
 @renders("Comparison.page")
 def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     """Return the report of several classifiers."""
+    given = comparison.as_json()
     if comparison.hypothesis.is_two_sided:
         comparison = comparison.best_first()
     samples, names = comparison.samples, list(comparison.estimates)
@@ -113,12 +115,12 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
     if len(names) == 1:  # of items or several labels
         verdict = [against_chance(comparison.estimates[names[0]])]
         question, tables = f"{comparison.title} of {names[0]}", map(page_table, comparison.tables())
-        return page(comparison, title, question, verdict, tables, provenance)
+        return page(comparison, title, question, verdict, tables, provenance, numbers=given)
     question = which_is_better(names, "classifiers")
     if not samples:  # of items or several labels
         parts = _parts(comparison, dict.fromkeys(names, ()))
         verdict = comparison_verdict(comparison)
-        return page(comparison, title, question, verdict, parts, provenance)
+        return page(comparison, title, question, verdict, parts, provenance, numbers=given)
     beside = {name: _estimates_beside(sample, comparison) for name, sample in samples.items()}
     shared = [x for x in beside[names[0]] if all(x in others for others in beside.values())]
     beside = {name: {x: others[x] for x in shared} for name, others in beside.items()}
@@ -128,6 +130,7 @@ def comparison_page(comparison: Comparison, title: str | None = None) -> str:
         title,
         question,
         verdict=comparison_verdict(comparison, beside),
+        given=given,
         parts=_parts(comparison, {name: list(x.values()) for name, x in beside.items()}),
         samples=samples,
         curve_options=comparison.curve_options or CurveOptions(),
@@ -188,6 +191,7 @@ def _page(
     verdict: list[str],
     parts: list[Any],
     samples: Mapping[str, Sample],
+    given: Mapping[str, Any],
     curve_options: CurveOptions,
     areas: Mapping[str, Estimate | None],
     measures: Sequence[str],
@@ -232,7 +236,7 @@ def _page(
         parts,
         provenance,
         watch_out({best: numbers[best]} if len(samples) > 1 and numbers else {}, predictions),
-        {**result.as_json(), **drawn},
+        {**given, **drawn},
         _drawings(numbers, samples, level, areas)
         | {
             "names": list(samples),

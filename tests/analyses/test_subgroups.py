@@ -207,7 +207,7 @@ def test_groups_that_say_too_little_are_named_and_left_out():
         found = compare_subgroups(y, scores, site, measures="hand_till")
     assert found.left_out == {
         "tiny": "which lacks class 2",
-        "two": "which has 3 observations of class 0, fewer than min_class_size=5",
+        "two": "whose class 0 has size 3, below min_class_size=5",
     }
     assert "left out: tiny, which lacks class 2" in str(found)
     assert "two" not in found.estimates
@@ -415,7 +415,7 @@ def test_the_largest_gap_is_between_the_limits_of_all_pairs():
     pairs = [d.interval for d in found.differences if len(d.second) == 1]
     assert gap.interval[0] == max(max(low, -high) for low, high in pairs)
     assert gap.interval[1] == max(max(high, -low) for low, high in pairs)
-    assert f"largest gap: {gap.first} - c = {gap.value:.4f}, 95 % interval" in str(found)
+    assert f"largest gap: {gap.first} minus c = {gap.value:.4f}, 95 % interval" in str(found)
     same = compare_subgroups(y, y_pred=y, by=group, measures="accuracy").largest_gap
     assert (same.value, same.interval[0]) == (0, 0)
     assert same.interval[1] > 0

@@ -79,6 +79,14 @@ def test_tables_in_formats_of_other_programs(file):
     assert run("evaluate", file, *options, "--markdown").stdout == expected.to_markdown() + "\n"
 
 
+def test_files_of_different_rows_are_compared_unpaired(file, tmp_path):
+    other = str(tmp_path / "other.csv")
+    FRAME[:100].to_csv(other, index=False)
+    refused = on_one_line(run("compare", file, other, *OF_FILE, code=2).stderr)
+    assert refused.endswith("same observations; compare different ones with --unpaired")
+    assert "A - B" in run("compare", file, other, *OF_FILE, "--unpaired").stdout
+
+
 def test_any_table_and_warnings_beside_it(file):
     found = run("compare", file, file, *OF_FILE, "--markdown", "--table", "differences")
     assert found.stdout.startswith("| A | B | A - B |")
@@ -584,6 +592,8 @@ def test_measures_are_found_by_a_text():
     assert "Hand-Till M, AUC of two classes" in run("measures", "auc").stdout
     for name in names - {*expected.index[named]}:
         assert "auc" in SYNONYMS[name]
+    line = next(x for x in run("measures", "vus").stdout.splitlines() if x.startswith("vus"))
+    assert line.split() == ["vus", "VUS", "0", "1"]  # its value under chance has no number
     assert "no measure has 'nothing'" in run("measures", "nothing", code=2).stderr
 
 

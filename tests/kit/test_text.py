@@ -14,7 +14,7 @@ from dmfroc.plots import MulticlassROCDisplay, ROCDisplay
 from dmfroc.results.result import attributed
 from dmfroc.results.table import Column, Table, printed
 from dmfroc.results.text import format_table, paragraphs, warning_lines
-from dmfroc.results.writers import as_latex, as_markdown
+from dmfroc.results.writers import as_latex, as_markdown, as_text
 
 RNG = np.random.default_rng(0)
 TRUE = np.repeat([0, 1, 2], 20)
@@ -159,3 +159,9 @@ def test_words_are_broken_only_where_no_text_can_take_more_lines():
         ["discrimination"],
         ["index", "of", "all"],
     ]
+
+
+@pytest.mark.parametrize(("n_printed", "more"), [(2, "1 more row"), (1, "2 more rows")])
+def test_what_is_not_printed_is_counted(n_printed, more):
+    table = Table("t", "", [Column("x", "x", ["a", "b", "c"], "name")], n_printed=n_printed)
+    assert as_text(table).endswith(f"\nand {more}: see to_pandas('t')")

@@ -1,5 +1,6 @@
 """What the reports of horizons, thresholds, rehearsals and many measures say first."""
 
+import json
 import re
 
 import numpy as np
@@ -72,8 +73,10 @@ def test_the_better_one_is_first_at_all_horizons():
     assert first.endswith("), less is better.")
     assert second.startswith("Brier score of full is ")
     assert third.startswith("Brier score of noisy is ")
-    page = dmfroc.compare(event, named, follow_up=follow_up, measures="auc").to_html()
-    parts = page_parts(page)
+    curves = dmfroc.compare(event, named, follow_up=follow_up, measures="auc")
+    parts = page_parts(curves.to_html())
+    given = json.loads(curves.to_json())["means"]  # JSON keeps the order given
+    assert json.dumps(parts["numbers"]["means"]) == json.dumps(given)
     [rows] = [x for title, x in parts["tables.csv"].items() if title == "At each horizon"]
     assert list(dict.fromkeys(row[0] for row in rows[1:])) == ["full", "noisy", "full - noisy"]
     assert parts["numbers"]["sentences"][0].startswith("full is better than noisy, on average")
