@@ -22,6 +22,7 @@ from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.measured import Measured
 
+_MOST_TRIED = 1000  # rows
 _ROUNDING = 1e-9  # of a value that does not depend on how many rows have weight 0
 
 
@@ -161,14 +162,15 @@ def function_of_user(
 def _is_fixed(found: Measured, bound: BoundMeasures, weights: PerRow) -> bool:
     """Whether a value stays what it is, to the last bit, though any one row outweighs the others.
 
-    The last rows, which are tried first, are those that the sample does not show.
+    The last rows, which are tried first, are those that the sample does not show. Of many rows the
+    last thousand are tried.
     """
     if found.derivatives.any():
         return False
     value, added = bound.values(weights), 2 * weights.sum()
     others = (
         bound.values(weights + added * (np.arange(len(weights)) == row))
-        for row in reversed(range(len(weights)))
+        for row in reversed(range(len(weights))[-_MOST_TRIED:])
     )
     return all(np.array_equal(value, other) for other in others)
 
