@@ -206,6 +206,8 @@ def in_sample(
     try:
         bound = bind_together(asked, whole)
     except ValueError:  # of the sample, or of combinations that are too many with the unseen rows
+        bound = None
+    if bound is None or (is_of_weights and bound.is_of_user):
         whole, is_of_weights = predictions, False
         bound = bind_together(asked, predictions)
     n = len(predictions.true)

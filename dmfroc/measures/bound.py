@@ -57,6 +57,11 @@ class BoundMeasures(ABC):
         """Whether JAX has all that the measures need."""
         return True
 
+    @property
+    def is_of_user(self) -> bool:
+        """Whether it is a function that may expect the very rows of its user."""
+        return False
+
     @abstractmethod
     def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         """Return the values by JAX, which can compile and differentiate it."""
@@ -188,6 +193,10 @@ class MeanOverFolds(BoundMeasures):
     def is_compiled(self) -> bool:
         return all(of_fold.is_compiled for of_fold in self.bound)
 
+    @property
+    def is_of_user(self) -> bool:
+        return self.bound[0].is_of_user
+
     def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         return sum(b(weights[rows]) for rows, b in self._by_fold) / len(self.rows)
 
@@ -233,6 +242,10 @@ class FunctionOfWeights(BoundMeasures):
     @property
     def n_values(self) -> int:
         return 1
+
+    @property
+    def is_of_user(self) -> bool:
+        return True
 
     def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " 1"]:
         import jax.numpy as jnp

@@ -452,6 +452,25 @@ def test_a_measure_without_its_weights_has_no_interval(is_right, bind, method):
         estimate(own, y, y_pred=predicted, method=method)
 
 
+@pytest.mark.parametrize("options", [{}, {"folds": ROWS // 2 % 3}])
+def test_a_heading_changes_no_number_of_a_users_measure(options):
+    """`family` is where tables list it, not what is known of its rows."""
+    y, predicted = ROWS % 2, np.where(RIGHT, ROWS % 2, 1 - ROWS % 2)
+
+    def bind(p):
+        is_right = p.predicted == p.true
+        return lambda weights: (weights * is_right).sum() / weights.sum()
+
+    given = {"bind": bind, "bounds": (0, 1), "needs": "labels"}
+    own, listed = Measure(name="own", **given), Measure(name="own", family="mine", **given)
+    expected, found = (estimate(x, y, y_pred=predicted, **options) for x in (own, listed))
+    assert (found.value, found.standard_error) == (expected.value, expected.standard_error)
+    assert found.interval == expected.interval
+    forgets = Measure(**given | {"name": "own", "family": "mine", "bind": lambda p: lambda w: 0.75})
+    with pytest.raises(ValueError, match=r"'own' is 0\.75 whatever the weights"):
+        estimate(forgets, y, y_pred=predicted, **options)
+
+
 @pytest.mark.parametrize("predicted", [ROWS % 2, 1 - ROWS % 2, ROWS * 0], ids=["all", "none", "0"])
 def test_a_value_that_no_row_of_a_sample_changes_has_an_interval(predicted):
     """All are right or all are wrong, or the value is that of chance however rows are weighted."""
