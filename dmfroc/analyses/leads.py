@@ -84,7 +84,7 @@ def best_of(
     means = weights @ gains / total
     best = int(means.argmax())
     behind = gains[:, [best]] - gains - (means[best] - means)
-    sums = [sample.units.sums(weights * x) for x in behind.T]
+    sums = [np.bincount(sample.units.unit_of_row_with_class, weights * x) for x in behind.T]
     errors = np.linalg.norm(sums, axis=1) / total
     return means, np.flatnonzero(means[best] - means <= _FAR * errors).tolist()
 
