@@ -78,15 +78,19 @@ def leads_at(
 def best_of(
     sample: Sample, gains: Float[np.ndarray, "n b"]
 ) -> tuple[Float[np.ndarray, " b"], list[int]]:
-    """Return the mean of each baseline, from what it gains by row, and which may be the best."""
+    """Return the mean of each baseline, from what it gains by row, and which may be the best.
+
+    Those come in the order of their means, and so in the same one however classes are numbered.
+    """
     weights = sample.predictions.sample_weight
     total = weights.sum()
     means = weights @ gains / total
-    best = int(means.argmax())
+    order = (-means).argsort(kind="stable")
+    best = order[0]
     behind = gains[:, [best]] - gains - (means[best] - means)
     sums = [np.bincount(sample.units.unit_of_row_with_class, weights * x) for x in behind.T]
     errors = np.linalg.norm(sums, axis=1) / total
-    return means, np.flatnonzero(means[best] - means <= _FAR * errors).tolist()
+    return means, order[(means[best] - means <= _FAR * errors)[order]].tolist()
 
 
 def least_value(scaled: Sequence[Scaled]) -> float:
