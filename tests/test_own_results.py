@@ -1,4 +1,4 @@
-"""What who writes a result or a table of their own is told."""
+"""What authors of results and tables are told if something is missing or wrong."""
 
 import dataclasses
 import json
