@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dmfroc._kit.arrays import PerClass
 from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc.analyses.evidence import (
     JudgedEvidence,
@@ -122,7 +123,7 @@ def _in_memory(
             "that have folds of their own, see Predictions.in_folds"
         )
     try:
-        predictions = _predictions(y_true, y_score, needs, given)
+        predictions, by_chance = _predictions(y_true, y_score, needs, given)
     except (TypeError, ValueError) as error:
         if paired or y_score is None:
             raise
@@ -137,6 +138,8 @@ def _in_memory(
             one = stated(one, options)
         both = in_population(one, replace(options, population=of_each[name]), ended)
         predictions[name], with_population = both
+    for name in by_chance:  # the shares of the population
+        predictions[name] = _constant(predictions[name], predictions[name].counted.class_totals)
     joint = joint_of_rows(predictions, with_population, paired=paired)
     if options.follow_up is None:
         return joint
@@ -220,8 +223,8 @@ def _judged(
 
 def _predictions(
     y_true: Any, y_score: Any, needs: Needs, given: Mapping[str, Any]
-) -> dict[str, Predictions]:
-    """Return the predictions of each classifier."""
+) -> tuple[dict[str, Predictions], list[str]]:
+    """Return the predictions of each classifier, and the names of those that guess by chance."""
     others: dict[str, Any] = {"y_pred": None, **given}
     y_pred = others.pop("y_pred")
     by_name = {"y_score": y_score, "y_pred": y_pred, "y_true": y_true}
@@ -235,7 +238,7 @@ def _predictions(
         named = _with_baselines(named, baselines, list(whose))
     _warn_of_inputs(named, told)
     _check_names(named, "y_true" if y_score is None else "y_score")
-    return named
+    return named, [name for name, x in baselines.items() if (x or name) == "chance"]
 
 
 def _warn_of_inputs(named: Mapping[str, Predictions], told: Sequence[str]) -> None:
@@ -298,15 +301,21 @@ def _with_baselines(
     first = next(iter(named.values()))
     for name, baseline in baselines.items():
         if (baseline or name) == "chance":
-            shares = first.class_totals / first.class_totals.sum()
+            shares = first.class_totals
         else:
             shares = np.eye(first.n_classes)[
                 _class_of_baseline(name, baseline or name, first.labels)
             ]
-        predicted = np.full(first.n_observations, shares.argmax(), np.int32)
-        scores = np.tile(shares, (first.n_observations, 1))
-        named[name] = replace(first, scores=scores, predicted=predicted, single=None, remarks=())
+        named[name] = _constant(first, shares)
     return {name: named[name] for name in order}
+
+
+def _constant(predictions: Predictions, shares: PerClass) -> Predictions:
+    """Return predictions that forecast the same shares of the classes in every row."""
+    n = predictions.n_observations
+    scores = np.tile(shares / shares.sum(), (n, 1))
+    predicted = np.full(n, shares.argmax(), np.int32)
+    return replace(predictions, scores=scores, predicted=predicted, single=None, remarks=())
 
 
 def _class_of_baseline(name: str, baseline: str, labels: Sequence[Any]) -> int:

@@ -76,8 +76,12 @@ def partial_area(points: CurvePoints, xp: Any, max_fpr: float) -> Any:
     """McClish's standardised area up to a false positive rate."""
     steps = _steps(points)
     left, width = max_fpr * steps.negatives - steps.fp, steps.width
-    # Not `clip`, whose derivative is shared out where two steps meet at the limit.
     inside = xp.where(left <= 0, 0.0, xp.where(left > width, width, left))
+    # Two steps that meet at the limit, but for rounding, have half of the derivative each: between
+    # them the curve may rise. `clip` would share it out to steps of no width, too.
+    for end in (0.0, width):
+        meets = (width > 0) & (xp.abs(left - end) <= _ROUNDING_OF_SUMS * steps.negatives)
+        inside = xp.where(meets, (left + end) / 2, inside)
     heights = steps.tp + steps.rise * divide(inside, width, xp) / 2
     area, chance = _total(inside * heights, steps.positives * steps.negatives), max_fpr**2 / 2
     return 1 / 2 + (area - chance) / (2 * (max_fpr - chance))
@@ -222,7 +226,7 @@ def _with_recall_gain(points: CurvePoints, xp: Any) -> tuple[Any, _Steps]:
     crossing = positives * positives / (positives + steps.negatives)  # true positives at gain 0
     # A point at the crossing ends the step that leads to it, whatever rounding has made of it.
     is_inside = steps.tp_end >= crossing * (1 - _ROUNDING_OF_SUMS)
-    is_cut = steps.tp < crossing
+    is_cut = steps.tp < crossing * (1 - _ROUNDING_OF_SUMS)
     tp = xp.where(is_cut, crossing, steps.tp)
     skipped = xp.where(is_cut, divide(tp - steps.tp, steps.rise, xp), 0.0)
     return is_inside, steps._replace(tp=tp, fp=steps.fp + skipped * steps.width)

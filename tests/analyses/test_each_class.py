@@ -8,7 +8,7 @@ from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
 import dmfroc
-from dmfroc import Predictions, compare, compare_subgroups, estimate, evaluate
+from dmfroc import FollowUp, Predictions, compare, compare_subgroups, estimate, evaluate
 from dmfroc.inference.simultaneous import holm
 from dmfroc.measures import MEASURES
 
@@ -184,6 +184,30 @@ def test_chance_forecasts_the_shares_and_predicts_the_most_frequent_class():
     assert values["average_precision"] == pytest.approx(1 / 3)
     hard = compare(Y, y_pred={"model": HARD, "chance": None}, measures="accuracy")
     assert hard.estimates["chance"].value == pytest.approx(shares.max())
+
+
+@pytest.mark.filterwarnings("ignore:chance")
+@pytest.mark.parametrize("measure", ["accuracy", "log_loss", "d2_log_loss", "brier_skill_score"])
+def test_chance_forecasts_the_shares_of_the_population(measure):
+    """Its values are those of rows that are weighted by hand."""
+    shares = np.array([0.5, 0.3, 0.2])
+    weights = (shares / np.bincount(Y))[Y] * len(Y)
+    scores = {"model": SCORES, "chance": None}
+    found = compare(Y, scores, measures=measure, population=shares)
+    by_hand = compare(Y, scores, measures=measure, sample_weight=weights)
+    for name in scores:
+        assert found[name].value == pytest.approx(by_hand[name].value)
+
+
+@pytest.mark.filterwarnings("ignore:chance")
+def test_chance_has_no_skill_at_a_horizon():
+    rng = np.random.default_rng(0)
+    x, lost = rng.normal(size=400), rng.exponential(2, 400)
+    event = rng.exponential(np.exp(1 - x))
+    scores = {"model": 1 - np.exp(-2 * np.exp(x - 1)), "chance": None}
+    follow_up = FollowUp(np.minimum(event, lost), 2.0)
+    found = compare(event <= lost, scores, measures="brier_skill_score", follow_up=follow_up)
+    assert found["chance"].value == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.filterwarnings("ignore:chance")

@@ -144,6 +144,32 @@ def test_influences_of_a_partial_area_whose_limit_is_a_step(max_fpr):
     np.testing.assert_allclose(found, differences, rtol=0, atol=1e-9)
 
 
+def test_where_the_curve_rises_at_the_limit_the_derivative_is_between_those_of_either_side():
+    classes = np.repeat([0, 1], [10, 10])
+    scores = np.append(np.arange(10.0), [9.5, 8.7, 8.3, 7.6, 7.5, 7.4, 6.5, 5.5, 2.5, 0.5])
+    predictions = Predictions.from_arrays(classes, scores)
+    bound, shifts = bind(partial_auc(0.2), predictions), 1e-7 * np.eye(20)
+    value = bound.values(np.ones(20))[0]
+    right, left = ((bound.values(1 + x * shifts)[:, 0] - value) / (x * 1e-7) for x in (1, -1))
+    assert np.abs(right - left).max() > 0.01
+    found = influences(partial_auc(0.2), predictions)
+    np.testing.assert_allclose(found, (left + right) / 2, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["partial_auc", "precision_recall_gain_area", "expected_f_gain"])
+@pytest.mark.parametrize("seed", range(4))
+def test_influences_at_the_end_of_a_step_do_not_depend_on_rounding(name, seed):
+    """A limit of a rate and the recall of gain 0 are on points of the curve."""
+    classes, scores = np.arange(60) % 2, np.random.default_rng(seed).normal(size=60)
+    scores, measure = scores + classes, MEASURES[name]
+    of_ones = influences(measure, Predictions.from_arrays(classes, scores))
+    for weight in (0.1, 0.3, 0.7):
+        weights = np.full(60, weight)
+        predictions = Predictions.from_arrays(classes, scores, sample_weight=weights)
+        found = influences(measure, predictions)
+        np.testing.assert_allclose(found, of_ones, rtol=0, atol=1e-9)
+
+
 def test_lower_bound_of_the_partial_area_is_attained():
     for limit in (0.1, 0.5):
         worst = partial_auc(max_fpr=limit)([0, 0, 1, 1], [3.0, 4.0, 1.0, 2.0])
