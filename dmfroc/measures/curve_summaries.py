@@ -168,7 +168,11 @@ def _under_scott(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any
 
 def max_informedness(points: CurvePoints, xp: Any) -> Any:
     """Largest difference of true and false positive rate (Youden's J)."""
-    return xp.max(points.tp / last(points.tp) - points.fp / last(points.fp), axis=-1)
+    gaps = points.tp / last(points.tp) - points.fp / last(points.fp)
+    known = constant(gaps, xp)
+    # Thresholds that are all the best, but for rounding, have equal parts of the derivative
+    is_best = known >= known.max(axis=-1, keepdims=True) - _ROUNDING_OF_SUMS
+    return xp.sum(xp.where(is_best, gaps, 0.0), axis=-1) / is_best.sum(axis=-1)
 
 
 def _under_precision(points: CurvePoints, xp: Any, ratio: Callable[..., Any]) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Int, Num, Shaped
 
+from dmfroc._kit.arrays import divide
+
 ROUNDING = 1e-12
 """Differences this small, relative to the range of a quantity, are rounding of weights or costs."""
 
@@ -27,14 +29,15 @@ def upper_hulls(
 ) -> Int[np.ndarray, "*curves vertices"]:
     """Return the positions of the vertices of each curve's upper hull, in order.
 
-    Both coordinates grow from point to point, or stay; the last vertex is repeated for curves that
-    have fewer than another.
+    Both coordinates grow from point to point, or stay. Points that are on an edge but for rounding
+    are no vertices. The last vertex is repeated for curves that have fewer than another.
     """
     n_points = x.shape[-1]
     flat_x, flat_y = x.reshape(-1, n_points), y.reshape(-1, n_points)
     curve, place = np.nonzero(_candidates(flat_x, flat_y))
     is_end = np.append(curve[1:] != curve[:-1], True)
-    kept = _vertices(flat_x[curve, place], flat_y[curve, place], is_end)
+    rates = [divide(z[curve, place], z[curve, -1], np) for z in (flat_x, flat_y)]
+    kept = _vertices(*rates, is_end, (0.1 * ROUNDING, 0.1 * ROUNDING))
     curve, place = curve[kept], place[kept]
     counts = np.bincount(curve, minlength=len(flat_x))
     rank = np.arange(len(curve)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -156,10 +156,16 @@ def test_where_the_curve_rises_at_the_limit_the_derivative_is_between_those_of_e
     np.testing.assert_allclose(found, (left + right) / 2, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["partial_auc", "precision_recall_gain_area", "expected_f_gain"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("partial_auc", "precision_recall_gain_area", "expected_f_gain"),
+        *("max_informedness", "convex_hull_auc"),
+    ],
+)
 @pytest.mark.parametrize("seed", range(4))
-def test_influences_at_the_end_of_a_step_do_not_depend_on_rounding(name, seed):
-    """A limit of a rate and the recall of gain 0 are on points of the curve."""
+def test_influences_do_not_depend_on_rounding(name, seed):
+    """A limit of a rate and the recall of gain 0 are on points of the curve, and maxima tie."""
     classes, scores = np.arange(60) % 2, np.random.default_rng(seed).normal(size=60)
     scores, measure = scores + classes, MEASURES[name]
     of_ones = influences(measure, Predictions.from_arrays(classes, scores))
