@@ -294,7 +294,7 @@ def decision_curve(
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
     side = predictions.direction or ">="
-    risks = at if side == ">=" else 1 - at
+    risks = at if side == ">=" else 1 - at.astype(predictions.scores.dtype)
     for label in classes:
         against_rest = predictions.with_positive_class(label) if len(classes) > 1 else predictions
         first = net_benefit(float(risks[0]), prevalence, label)

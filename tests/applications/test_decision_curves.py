@@ -176,3 +176,14 @@ def test_a_decision_curve_is_printed_at_twenty_thresholds(k):
     assert 15 <= len(table) <= 23
     assert " more rows" in table[-1]
     assert table[-1].endswith(": see to_pandas('thresholds')")
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+def test_probabilities_of_single_precision_meet_round_thresholds(direction):
+    twentieths = np.arange(1, 20) / 20
+    y, p = np.arange(95) % 3 // 2, np.repeat(twentieths, 5)
+    found, expected = (
+        decision_curve(y, x, thresholds=twentieths, direction=direction)
+        for x in (p.astype("f4"), p)
+    )
+    assert found.benefit.value == pytest.approx(expected.benefit.value, abs=1e-5)
