@@ -266,8 +266,8 @@ def decision_curve(
     array([0.219, 0.11 , 0.032])
     """
     given = {"labels": labels, "sample_weight": sample_weight, "frequency_weight": frequency_weight}
-    given |= {"pos_label": pos_label, "direction": direction, "against_rest": True}
-    given |= {"needs": "probabilities", "by_fold": True}
+    given |= {"pos_label": pos_label, "direction": direction, "needs": "probabilities"}
+    given |= {"by_fold": True}
     predictions, weights = predictions_at(y_true, y_score, follow_up, given)
     options = Options(groups=groups, stratify=stratify, level=level, weights=weights)
     refuse("decision_curve", no_probabilities(predictions))
@@ -280,9 +280,9 @@ def decision_curve(
     if costs is not None:
         function_of("costs", costs, "of a threshold", 0.5)
         predictions = predictions.as_given
-    sample = options.sample_of(predictions)
     design = dict(stated(predictions, options).design)
     if costs is not None:
+        sample = options.sample_of(predictions)
         points = [_point_of_costs(sample, costs(float(t))) for t in at]
         design["costs"] = "as given"
         found = _curve(points, at, None, options)
@@ -294,10 +294,12 @@ def decision_curve(
         classes = [predictions.labels[1]] if predictions.n_classes == 2 else [*predictions.labels]
     curves: dict[Hashable, DecisionCurve] = {}
     side = predictions.direction or ">="
-    risks = at if side == ">=" else 1 - at
+    risks = at if side == ">=" else 1 - at.astype(predictions.scores.dtype)
     for label in classes:
+        against_rest = predictions.with_positive_class(label) if len(classes) > 1 else predictions
         first = net_benefit(float(risks[0]), prevalence, label)
-        refuse(first.name, first.obstacle(predictions))
+        refuse(first.name, first.obstacle(against_rest))
+        sample = options.sample_of(against_rest)
         points = [_point_at(sample, float(t), prevalence, label) for t in risks]
         found = _curve(points, at, label, options)
         known: dict[str, Any] = {"warnings": predictions.remarks, "design": design}

@@ -284,9 +284,12 @@ def operating_point(
     threshold = number("threshold", threshold)
     if np.isnan(threshold):
         raise ValueError("threshold must be a number or infinite, but it is NaN")
-    points = _points_of(y_true, y_score, labels, sample_weight, pos_label, direction)
-    falling = -points.sign * points.thresholds
-    index = int(np.searchsorted(falling, -points.sign * threshold, side="right")) - 1
+    predictions = _two_classes(y_true, y_score, labels, sample_weight, pos_label, direction)
+    points = binary_points(predictions)
+    falling = (-points.sign * points.thresholds).astype(predictions.scores.dtype)
+    with np.errstate(over="ignore"):  # beyond all scores
+        rounded = falling.dtype.type(-points.sign * threshold)
+    index = int(np.searchsorted(falling, rounded, side="right")) - 1
     return Economy(points, prevalence, cost_fp, cost_fn).point(index, threshold)
 
 
@@ -364,17 +367,19 @@ def optimal_operating_points(
     >>> optimal_operating_points(y, s, cost_fn=5).threshold(placement="midpoint")
     0.25
     """
-    points = _points_of(y_true, y_score, labels, sample_weight, pos_label, direction)
+    points = binary_points(
+        _two_classes(y_true, y_score, labels, sample_weight, pos_label, direction)
+    )
     return Economy(points, prevalence, cost_fp, cost_fn).optima()
 
 
-def _points_of(
+def _two_classes(
     y_true: Any, y_score: Any, labels: Any, sample_weight: Any, pos_label: Any, direction: Any
-) -> OperatingPoints:
-    """Return the operating points of all thresholds, of what the user hands in."""
+) -> Predictions:
+    """Return the predictions that the user hands in."""
     _check_order(y_score, labels, pos_label)
     given: Any = {"pos_label": pos_label, "direction": direction, "sample_weight": sample_weight}
-    return binary_points(as_predictions(y_true, y_score, labels=labels, **given))
+    return as_predictions(y_true, y_score, labels=labels, **given)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

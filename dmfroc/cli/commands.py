@@ -442,7 +442,7 @@ def calibration(file: Path, plot: Path | None, **options: Any) -> None:
 
 @app.command(
     params=[
-        *(op.FILE, *op.columns(), *op.FOLLOW_UP, *op.CHOICE, op.DRAWS, op.SEED, op.LEVEL),
+        *(op.FILE, *op.columns(), *op.FOLLOW_UP, *op.CHOICE, op.SEED, op.LEVEL),
         *(*op.FORMATS, op.PLOT),
     ]
 )

@@ -313,7 +313,7 @@ MEASURE = _option(
 )
 LEVEL = _option("--level", "LEVEL", "Nominal coverage of the intervals.", default=0.95)
 SEED = _option("--random-state", "SEED", "Seed of everything that is drawn.", default=0)
-DRAWS = _option("--n-draws", "N", "Number of replicates or permutations.", default=999)
+DRAWS = _option("--n-draws", "N", "Number of draws of the outcomes.", default=999)
 REHEARSE = _option(
     "--rehearse n_samples",
     "N",
@@ -342,6 +342,7 @@ CHOICE = [
     _option("--at-least", "RATE", "The least sensitivity or specificity.", type=float),
     _option("--cost-fp", "COST", "Of a false positive.", type=float),
     _option("--cost-fn", "COST", "Of a false negative.", type=float),
+    _option("--n-draws", "N", "Number of bootstrap samples.", default=1000),
 ]
 TARGET_PREVALENCE = _option(
     "--target-prevalence",

@@ -138,7 +138,9 @@ def calibration_curve(
     choice("axes", axes, get_args(Axes))
     cases = _checked_probabilities(cases)
     probabilities, outcomes = cases.scores, cases.is_positive.astype(np.float64)
-    group = probabilities if n_bins is None else bin_numbers(probabilities, n_bins)
+    group = probabilities
+    if n_bins is not None:
+        group = bin_numbers(probabilities.astype(cases.dtype), n_bins)
     group = np.unique(group, return_inverse=True)[1]
     counts, predicted, positive = (
         np.bincount(group, cases.weights * values)

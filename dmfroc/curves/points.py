@@ -49,6 +49,8 @@ class Cases:
         Larger for a more likely positive class.
     weights : numpy.ndarray of float64, shape (n,)
         Weights of the observations, all > 0.
+    dtype : numpy.dtype
+        The type of the given scores.
     direction : {">=", "<="}
         Whether the scores are those that were given, or minus those.
     """
@@ -57,6 +59,7 @@ class Cases:
     is_positive: BoolPerRow
     scores: PerRow
     weights: PerRow
+    dtype: np.dtype[Any]
     direction: Direction = ">="
 
     @property
@@ -169,6 +172,7 @@ def _select_cases(predictions: Predictions, positive: int, negative: int | None 
         is_positive=predictions.true[rows] == positive,
         scores=predictions.scores[rows, positive].astype(np.float64),
         weights=predictions.sample_weight[rows],
+        dtype=predictions.scores.dtype,
         direction=">=" if predictions.single in (None, positive) else "<=",
     )
 

@@ -38,7 +38,8 @@ _DEFAULT_THRESHOLD = 0.5
 def treatments(predictions: Predictions, threshold: float, pos_label: Hashable) -> RowSums:
     """Bind who is treated, and who should be: of each class, all and the treated."""
     outcome, probability = single_class(predictions, pos_label)
-    treated = probability >= threshold
+    as_given: PerRow = probability.astype(predictions.scores.dtype)  # .7 in float32 is below .7
+    treated = as_given >= threshold
     return RowSums(
         np.column_stack([treated * outcome, treated * (1 - outcome), outcome, 1 - outcome])
     )

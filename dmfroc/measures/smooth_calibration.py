@@ -39,7 +39,7 @@ from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
 _BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
 _ERROR, _QUANTILE = 0.05, 1.96  # of the test that excludes calibration
-_KNOTS = (0.1, 0.5, 0.9)  # Harrell's quantiles for three knots
+_KNOTS = np.array([0.1, 0.5, 0.9])  # Harrell's quantiles for three knots
 _NODES = 1024  # of a grid
 _PER_NODE = 8  # observations from which on a grid saves time
 _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precise to 3e-7
@@ -61,6 +61,20 @@ def spline_features(logit: PerRow, knots: Float[np.ndarray, " 3"]) -> Float[np.n
     return np.stack([np.ones_like(logit), logit, bend / (high - low) ** 2])
 
 
+def _knots(logit: PerRow, weights: PerRow) -> Float[np.ndarray, " 3"]:
+    """Return quantiles of the rows, repeated as often as each weighs more than the lightest."""
+    counts = weights > 0
+    logit, weights = logit[counts], weights[counts]
+    unit = weights.min()
+    if weights.max() == unit:
+        return np.quantile(logit, _KNOTS)
+    order = logit.argsort()
+    up_to = weights[order].cumsum()
+    # From the first to the last copy of a row a quantile is that row, then on the way to the next
+    copies = np.stack([np.append(0, up_to[:-1]), up_to - unit], axis=1)
+    return np.interp(_KNOTS * (up_to[-1] - unit), copies.ravel(), logit[order].repeat(2))
+
+
 @dataclass(frozen=True, eq=False)
 class SmoothFit(BinaryFit):
     """The smooth curve of one event, fitted on a grid of logits where observations are many."""
@@ -68,10 +82,10 @@ class SmoothFit(BinaryFit):
     knots: Float[np.ndarray, " 3"]
 
     @classmethod
-    def on(cls, forecast: PerRow, outcome: PerRow) -> SmoothFit:
-        """Bind the smooth curve of one event."""
+    def on(cls, forecast: PerRow, outcome: PerRow, weights: PerRow) -> SmoothFit:
+        """Bind the smooth curve of one event, whose knots stay those of these weights."""
         logit = np.log(forecast / (1 - forecast))
-        knots = np.quantile(logit, _KNOTS)
+        knots = _knots(logit, weights)
         return cls(outcome, spline_features(logit, knots), knots)
 
     def fitted(
@@ -255,8 +269,9 @@ def _gaps_of_sample(curves: SmoothCurves) -> SmoothGaps:
 def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves:
     """Bind the smooth curves of the class that is named, or of all."""
     outcome, forecast = events(predictions, pos_label)
-    fits = tuple(SmoothFit.on(f, y) for f, y in zip(forecast, outcome, strict=True))
-    return SmoothCurves(fits, forecast, predictions.sample_weight)
+    weights = predictions.sample_weight
+    fits = tuple(SmoothFit.on(f, y, weights) for f, y in zip(forecast, outcome, strict=True))
+    return SmoothCurves(fits, forecast, weights)
 
 
 def _summary(distances: PerRow, weights: PerRow, share: float | None) -> float:
@@ -356,7 +371,7 @@ def integrated_calibration_index(pos_label: Any = None) -> Measure:
         In [0, 1]; 0 for calibrated probabilities, and in a sample above, since the curve is fitted
         to the observations that it is compared with. The interval is about the value with curves
         of other observations. The curve is a logistic regression on a restricted cubic spline of
-        the logit with knots at the quantiles .1, .5 and .9.
+        the logit with knots at its weighted quantiles .1, .5 and .9.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def at_thresholds(of_class: OfClass, level: float) -> AtThresholds:
     scores, weights = predictions.scores[:, 1], predictions.sample_weight
     is_probability = of_class.calibration is not None
     rising = _STEPS if is_probability else np.unique(np.quantile(scores, _STEPS))
-    falling, rates, totals = rising[::-1], [], []
+    falling, rates, totals = rising[::-1].tolist(), [], []
     for k in (1, 0):
         of_rows = weights * (predictions.true == k)
         totals.append(of_rows.sum())

@@ -73,6 +73,27 @@ def test_several_classes():
     assert found.benefit.value[0] == pytest.approx(net_benefit(0.2)(T == 1, Q[:, 1]))
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"groups": np.arange(len(T)) // 3}], ids=["rows", "groups"]
+)
+def test_a_class_of_several_has_the_errors_of_its_class_against_the_rest(options):
+    curves = decision_curve(T, Q, thresholds=[0.2, 0.42], **options)
+    for label in range(3):
+        against_rest = Predictions.from_arrays(label == T, Q[:, label])
+        own = decision_curve(T, Q, thresholds=[0.2, 0.42], pos_label=label, **options)
+        expected = decision_curve(against_rest, thresholds=[0.2, 0.42], **options)
+        for curve in (own, curves[label]):
+            assert curve.label == label
+            for found, bands in (
+                (curve.benefit, expected.benefit),
+                (curve.difference, expected.difference),
+            ):
+                assert np.array(found) == pytest.approx(np.array(bands), rel=1e-9, abs=1e-12)
+        of_estimate = estimate(net_benefit(0.42), T, Q, pos_label=label, **options)
+        assert own.benefit.standard_error[1] == pytest.approx(of_estimate.standard_error)
+        assert (own.benefit.low[1], own.benefit.high[1]) == pytest.approx(of_estimate.interval)
+
+
 def test_family_of_costs():
     def costs(t):
         return [[0, t, t], [1, 0, t], [2, 1, 0]]
@@ -89,7 +110,7 @@ def test_drawn_curve_is_that_with_bands():
     thresholds = np.arange(1, 10) / 10
     for label in range(3):
         curve = decision_curve(T, Q, thresholds=thresholds, pos_label=label)
-        sample = sample_of(Predictions.from_arrays(T, Q))
+        sample = sample_of(Predictions.from_arrays(T, Q, pos_label=label))
         share, benefit, of_all, better = drawn_curve(sample, thresholds, label, 0.95)
         assert share == (label == T).mean()
         assert benefit == pytest.approx(curve.benefit.value)
@@ -155,3 +176,14 @@ def test_a_decision_curve_is_printed_at_twenty_thresholds(k):
     assert 15 <= len(table) <= 23
     assert " more rows" in table[-1]
     assert table[-1].endswith(": see to_pandas('thresholds')")
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+def test_probabilities_of_single_precision_meet_round_thresholds(direction):
+    twentieths = np.arange(1, 20) / 20
+    y, p = np.arange(95) % 3 // 2, np.repeat(twentieths, 5)
+    found, expected = (
+        decision_curve(y, x, thresholds=twentieths, direction=direction)
+        for x in (p.astype("f4"), p)
+    )
+    assert found.benefit.value == pytest.approx(expected.benefit.value, abs=1e-5)

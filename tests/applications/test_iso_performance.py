@@ -418,3 +418,15 @@ def test_thresholds_at_random_are_for_the_second_of_the_labels():
     other = randomized_threshold((y == "a").astype(int), scores, fpr=0.2)
     for name in ("strict", "lenient", "probability", "fpr", "tpr", "bias"):
         assert getattr(swapped, name) == getattr(other, name)
+
+
+@pytest.mark.parametrize("direction", [">=", "<="])
+def test_a_score_of_single_precision_meets_a_round_threshold(direction):
+    twentieths = np.arange(1, 20) / 20
+    y, scores = np.arange(95) % 2, np.repeat(twentieths, 5)
+    for threshold in [*twentieths, -1e300, 1e300, np.inf]:
+        found, expected = (
+            operating_point(y, x, threshold, direction=direction)
+            for x in (scores.astype("f4"), scores)
+        )
+        assert (found.fpr, found.tpr, found.threshold) == (expected.fpr, expected.tpr, threshold)

@@ -109,7 +109,7 @@ def test_a_column_that_looks_like_folds_is_named(file):
     ("command", "options", "analysis"),
     [
         ("calibration", (), lambda: dmfroc.applications.calibration_tests(Y, P)),
-        ("threshold", (), lambda: dmfroc.applications.choose_threshold(Y, P, n_draws=999)),
+        ("threshold", (), lambda: dmfroc.applications.choose_threshold(Y, P)),
         (
             "threshold",
             ("--criterion", "cost", "--cost-fp", "1", "--cost-fn", "5", "--n-draws", "200"),
@@ -147,6 +147,10 @@ def test_decisions_of_several_classes_are_in_one_table(file, tmp_path):
     expected = dmfroc.applications.decision_curve(y, frame[["a", "b", "c"]], thresholds=[0.2, 0.5])
     assert list(found["label"].unique()) == ["a", "b", "c"]
     np.testing.assert_allclose(found.iloc[:, -12:], expected.to_pandas().iloc[:, -12:], rtol=1e-9)
+    more = ("--pos-label", "c", "--csv")
+    of_c = pd.read_csv(io.StringIO(run("decision", file, "--label", "y", *AT_TWO, *more).stdout))
+    alone = expected["c"].to_pandas()
+    np.testing.assert_allclose(of_c.iloc[:, -12:], alone.iloc[:, -12:], rtol=1e-9)
     told = run(
         "decision", file, "--label", "y", *AT_TWO, "--plot", tmp_path / "x.png", code=2
     ).stderr
@@ -183,14 +187,12 @@ def test_comparisons_by_several_measures(file, tmp_path):
         assert found.loc[name, "difference"] == pytest.approx(expected.differences[0].value)
 
 
-@pytest.mark.parametrize(
-    ("command", "more"), [("decision", ()), ("threshold", ("--n-draws", "1000"))]
-)
-def test_outcomes_at_a_horizon(tmp_path, command, more):
+@pytest.mark.parametrize("command", ["decision", "threshold"])
+def test_outcomes_at_a_horizon(tmp_path, command):
     file = tmp_path / "followed.csv"
     followed = FRAME.assign(t=1 + np.arange(120) % 7)
     followed.to_csv(file, index=False)
-    options = (*OF_FILE, "--time", "t", "--horizon", "5", *more, "--json")
+    options = (*OF_FILE, "--time", "t", "--horizon", "5", "--json")
     found = json.loads(run(command, str(file), *options).stdout)
     analysis = {
         "decision": dmfroc.applications.decision_curve,

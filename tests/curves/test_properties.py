@@ -994,7 +994,7 @@ def test_bad_input(call, message):
 )
 def test_unknown_choices_name_the_known_ones(function, option, choices):
     ((name, value),) = option.items()
-    cases = Cases(1, CLASSES == 1, PROBABILITIES, np.ones(len(CLASSES)))
+    cases = Cases(1, CLASSES == 1, PROBABILITIES, np.ones(len(CLASSES)), np.dtype(float))
     with pytest.raises(
         ValueError, match=rf"{name} must be one of \({choices}\), but it is {value!r}"
     ):

@@ -54,6 +54,25 @@ def test_published_parts_of_the_brier_score(external_directory):
         assert MEASURES[f"brier_{name}"](data.obs, data.EMOS) == pytest.approx(part, abs=5e-7)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_estimates_have_the_values_of_direct_calls(k):
+    """The rows that limits add, and others of weight 0, change nothing; whole weights repeat."""
+    y, p = forecasts(60, k, 1)
+    counts = np.arange(60) % 4
+    samples = Predictions.from_arrays(y, p), Predictions.from_arrays(y, p, frequency_weight=counts)
+    weighted = Predictions.from_arrays(y, p, sample_weight=counts)
+    sizes = "squared_calibration_error", "spiegelhalter_z"  # depend on how many rows there are
+    for name in NAMES:
+        if not MEASURES[name].applies_to(samples[0]):
+            continue
+        values = [estimate(name, sample).value for sample in samples]
+        repeated = MEASURES[name](y.repeat(counts), p.repeat(counts, axis=0))
+        assert values == pytest.approx([MEASURES[name](y, p), repeated], abs=1e-12), name
+        if name not in sizes:
+            assert estimate(name, weighted).value == pytest.approx(repeated, abs=1e-12), name
+
+
 @pytest.mark.parametrize("k", [2, 4])
 def test_parts_of_the_brier_score_add_up(k):
     y, p = forecasts(80, k, 1, 1.7)
@@ -233,15 +252,28 @@ def test_calibration_indexes_are_ordered_and_close_to_the_truth():
 def test_smooth_curve_on_a_grid_is_that_of_the_observations():
     rng = np.random.default_rng(3)
     p = expit(rng.normal(-2, 1.5, size=9000))
-    fit = SmoothFit.on(p, (rng.random(9000) < p**1.2).astype(float))
+    ones = np.ones(9000)
+    fit = SmoothFit.on(p, (rng.random(9000) < p**1.2).astype(float), ones)
     weights = rng.integers(3, size=(4, 9000)).astype(float)
     exact = [BinaryFit(fit.outcome, fit.features).fitted(w) for w in weights]
     assert not np.array_equal(fit.fitted(weights), exact)
     assert fit.fitted(weights) == pytest.approx(np.array(exact), abs=2e-7)
     # One forecast next to 0 makes the grid too wide; the outcome itself as forecast has no fit.
-    wide = SmoothFit.on(np.append(1e-290, p[1:]), fit.outcome)
+    wide = SmoothFit.on(np.append(1e-290, p[1:]), fit.outcome, ones)
     assert np.array_equal(wide.fitted(weights[0]), BinaryFit.fitted(wide, weights[0]))
-    assert np.isnan(SmoothFit.on(p, (p > 0.3).astype(float)).fitted(weights[0])).all()
+    assert np.isnan(SmoothFit.on(p, (p > 0.3).astype(float), ones).fitted(weights[0])).all()
+
+
+def test_knots_of_whole_weights_are_those_of_repeated_rows():
+    p, y = np.random.default_rng(4).uniform(size=(2, 57))
+    z, y, weights = np.log(p / (1 - p)), (y < p).astype(float), np.arange(57) * 2 % 5.0
+    knots = SmoothFit.on(p, y, weights).knots
+    repeated = np.quantile(z.repeat(weights.astype(int)), [0.1, 0.5, 0.9])
+    assert knots == pytest.approx(repeated, abs=1e-12)
+    assert SmoothFit.on(p, y, 0.3 * weights).knots == pytest.approx(knots, abs=1e-12)
+    equal = 0.1 * (weights == 1)
+    of_some = np.quantile(z[weights == 1], [0.1, 0.5, 0.9])
+    assert np.array_equal(SmoothFit.on(p, y, equal).knots, of_some)
 
 
 @pytest.mark.parametrize("power", [1.0, 1.3])

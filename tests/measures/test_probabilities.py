@@ -296,3 +296,16 @@ def test_a_difference_of_columns_is_no_probability():
     columns = np.stack([first, 2 * first + 0.2 * y], axis=1)
     with pytest.raises(ValueError, match="as the difference of two columns has that do not sum"):
         estimate("brier_score", y, columns)
+
+
+def test_round_probabilities_of_single_precision_meet_thresholds_and_edges():
+    rng, twentieths = np.random.default_rng(1), np.arange(1, 20) / 20
+    p = rng.choice(twentieths, 300)
+    y, both = (rng.random(300) < p).astype(int), np.column_stack([1 - p, p]).round(2)
+    made = [measures.net_benefit(t) for t in twentieths]
+    made += [measures.get_measure(name) for name in [*NAMES, "squared_calibration_error"]]
+    for measure in made:
+        assert measure(y, both.astype("f4")) == pytest.approx(measure(y, both), abs=1e-6)
+    for n_bins in (10, 15, 20):
+        found, expected = (calibration_curve(y, x, n_bins=n_bins) for x in (p.astype("f4"), p))
+        assert np.array_equal(found.counts, expected.counts)

@@ -83,3 +83,13 @@ def test_the_slider_adds_at_most_40_kilobytes(monkeypatch, n_classes):
 def test_what_has_no_threshold_has_no_slider():
     y = np.array(["a", "b", "c"] * 20)
     assert 'id="threshold"' not in dmfroc.evaluate(y, y_pred=np.roll(y, 1)).to_html()
+
+
+def test_probabilities_of_single_precision_meet_round_thresholds():
+    y, p = two_classes()
+    found, expected = (
+        tried(dmfroc.Predictions.from_arrays(y, p.round(2).clip(0.01, 0.99).astype(x)))[0]
+        for x in ("f4", "f8")
+    )
+    assert np.array_equal(found.found, expected.found)
+    assert np.array_equal(found.false_alarms, expected.false_alarms)

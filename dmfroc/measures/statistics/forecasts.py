@@ -127,8 +127,12 @@ MOST_BINS = 10**6
 
 
 def bin_numbers(probabilities: Float[np.ndarray, "*n"], n_bins: int) -> Int[np.ndarray, "*n"]:
-    """Return the bins of equal width, closed on their right; the first includes 0."""
-    return np.searchsorted(np.linspace(0, 1, n_bins + 1)[1:-1], probabilities)
+    """Return the bins of equal width, closed on their right; the first includes 0.
+
+    Edges are rounded to the type of the probabilities: .7 in single precision is not below .7.
+    """
+    edges = np.linspace(0, 1, n_bins + 1)[1:-1]
+    return np.searchsorted(edges.astype(probabilities.dtype), probabilities)
 
 
 def probabilities_of(predictions: Predictions) -> Scores:
@@ -151,7 +155,7 @@ def scores_of_class(predictions: Predictions, place: int) -> PerRow:
     """
     if predictions.single not in (None, place) and no_probabilities(predictions) is None:
         return probabilities_of(predictions)[:, place]
-    return predictions.scores[:, place].astype(np.float64)
+    return predictions.scores[:, place]
 
 
 @once_per_predictions
@@ -287,7 +291,8 @@ def _binned(
     outcome: Float[np.ndarray, "n curves"],
     n_bins: int,
 ) -> BinnedForecasts:
-    bins = bin_numbers(forecast, n_bins) + n_bins * np.arange(forecast.shape[1])
+    bins = bin_numbers(forecast.astype(predictions.scores.dtype), n_bins)
+    bins += n_bins * np.arange(forecast.shape[1])
     squared, weights = (forecast - outcome) ** 2, predictions.sample_weight
     return BinnedForecasts(bins, forecast, outcome, squared, weights, n_bins)
 
@@ -310,7 +315,7 @@ def joint_top_bins(predictions: Predictions, n_bins: int, k: int) -> BinnedForec
     forecast = np.take_along_axis(probabilities, top, axis=1)
     outcome = (top == predictions.true[:, None]).astype(np.float64)
     binned, n_joint = _binned(predictions, forecast, outcome, n_bins), n_bins**k
-    joint = bin_numbers(forecast, n_bins) @ n_bins ** np.arange(k)
+    joint = bin_numbers(forecast.astype(predictions.scores.dtype), n_bins) @ n_bins ** np.arange(k)
     bins = joint[:, None] + n_joint * np.arange(k)
     return for_pairs(replace(binned, bins=bins, n_bins=n_joint))
 
