@@ -55,7 +55,7 @@ def run_study(study: Study, options: argparse.Namespace) -> pd.DataFrame:
         table = study.run(options.workers)
         _before.append(is_begun)
         _computed.append(before != provenance_of(study.path))
-        if _computed[-1]:  # by workers, whose functions are not recorded
+        if _computed[-1] and options.workers != 1:  # functions of other processes are not recorded
             for setting in study.settings:
                 study.function(study.generator(setting, 0), **setting)
         return table

@@ -372,7 +372,7 @@ def claims_of_trained(table: pd.DataFrame) -> str:
                 abs(z) < 3,
             ),
             (
-                "MCC deteriorates seriously under imbalance (section 1.1)",
+                "MCC deteriorates under imbalance (section 1.1: seriously)",
                 f"{told(mcc)}; macro informedness {told('Informedness, macro').split(' ', 2)[2]}, "
                 f"kappa {told('Cohen' + chr(39) + 's kappa').split(' ', 2)[2]}",
                 bool(found["mean"][mcc] < -0.02 or spread[mcc] > 3 * spread["Informedness, macro"]),

@@ -227,7 +227,7 @@ def compared(generator: np.random.Generator, name: str, *, simultaneous: bool) -
     named = {f"c{i}": x for i, x in enumerate(scores)}
     rows = []
     for measure in CHEAP:
-        options: dict[str, Any] = {"measure": measure, "simultaneous": simultaneous}
+        options: dict[str, Any] = {"measures": measure, "simultaneous": simultaneous}
         found = dmfroc.compare(y, named, **options)
         told = bool(found.warnings)
         if simultaneous:
