@@ -40,7 +40,6 @@ from dmfroc.extend import (
     printable,
     proportion,
     seed_of,
-    warn,
 )
 from dmfroc.measures import expected_utility
 from dmfroc.results import ResultsByName
@@ -461,8 +460,6 @@ def _choice(
         f"{digits(of_nobody)}, and {digits(value)} at the best threshold."
     )
     is_nobody_best = 0 not in Maximum.of(np.array([value, of_nobody]), np.arange(2)).thresholds
-    if is_nobody_best:
-        warn((nobody,))
     tails = [(1 - level) / 2, (1 + level) / 2]
     if aim.is_of_rate:
         low, high = _limits_of_quantile(sample, by, aim.at_least, 1 - level)
