@@ -424,8 +424,8 @@ def _choice(
     sample: _Sample, aim: _Aim, label: Hashable, level: float, n_draws: int, seed: int
 ) -> ThresholdChoice:
     by, whole = aim.by, sample.counts(sample.weights)
-    of_nobody, *_ = values = aim.values(np.insert(whole, 0, 0.0, axis=1))
-    values, places = values[1:], np.arange(len(sample.thresholds))
+    [of_nobody], values = np.split(aim.values(np.insert(whole, 0, 0.0, axis=1)), [1])
+    places = np.arange(len(values))
     value, (best, *_) = Maximum.of(values, places)
     if not np.isfinite(value):
         raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
