@@ -256,7 +256,8 @@ def compare_runs(
     -------
     RunsComparison
         For new cases and new runs, for new cases and these runs, and for these cases and new runs.
-        Of several measures `ResultsByName`, one of each.
+        For new runs, Obuchowski and Rockette's mean square of the runs counts as at least what the
+        cases explain. Of several measures `ResultsByName`, one of each.
 
     Raises
     ------

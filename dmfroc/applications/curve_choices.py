@@ -11,6 +11,8 @@ from jaxtyping import Float
 from dmfroc.curves import Curve, OperatingPoints
 from dmfroc.extend import PerThreshold, check_curve, instance, numbers, proportion
 
+_ROUNDING = 1e-12  # of precision from sums of weights
+
 
 def pareto_points(curve: Curve) -> OperatingPoints:
     """Return the points of a ROC, precision-recall or gain curve that no other point dominates.
@@ -52,7 +54,7 @@ def pareto_points(curve: Curve) -> OperatingPoints:
     order = np.lexsort((place, -curve.y[place], -across))  # from the best x on, the best y first
     height = curve.y[place][order]
     best_before = np.maximum.accumulate(np.append(-np.inf, height[:-1]))
-    return curve.points.at(np.sort(place[order[height > best_before]]))
+    return curve.points.at(np.sort(place[order[height > best_before + _ROUNDING]]))
 
 
 def repair_concavities(curve: Curve, y_score: Any) -> Float[np.ndarray, " m"]:

@@ -69,7 +69,8 @@ class RuleVerdict:
         Name of the rule, and what it asks for.
     verdict : {"pass", "fail", "inconclusive", "unattainable"}
         Whether the whole interval is on the right side, on the wrong side, or on both; or whether
-        it is on both and would be so for a perfect classifier too.
+        it is on both and would be so for a perfect classifier too. That is not said of measures of
+        probabilities.
     value, standard_error : float
         The value, or how much better it is than that of the other classifier; a standard error
         that says how many digits it has.
@@ -494,8 +495,13 @@ class _Rows:
     def perfect(self, rule: Rule) -> _Rows | None:
         """Return the same rows with perfect scores of the first classifier, if these could pass."""
         measure, (low, high) = rule.measure, rule.region
+        assert isinstance(measure, Measure)
         is_upper = rule.other is None and not measure.greater_is_better
-        has_best = isinstance(measure, Measure) and math.isnan(measure.target)
+        # Beside certain probabilities, or scores whose loss has no end, one unseen error costs so
+        # much that other scores may have a better limit
+        worst = measure.bounds[0 if measure.greater_is_better else 1]
+        is_of_ranks = measure.needs == "scores" and math.isfinite(worst)
+        has_best = math.isnan(measure.target) and (is_of_ranks or measure.needs == "labels")
         if not self._predictions or not has_best or math.isfinite(low if is_upper else high):
             return None
         predictions = self._predictions

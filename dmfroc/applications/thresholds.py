@@ -11,6 +11,7 @@ from jaxtyping import Float
 from scipy.special import bdtrik
 
 from dmfroc import FollowUp, Measure, Predictions
+from dmfroc.curves import Maximum
 from dmfroc.extend import (
     BoolPerRow,
     Column,
@@ -276,8 +277,8 @@ def choose_threshold(
     -------
     ThresholdChoice or ResultsByName
         Of more than two classes without ``pos_label`` one for each class. Of several best
-        thresholds it is that of the fewest positive predictions. ``plot()`` draws the criterion at
-        all thresholds.
+        thresholds it is that of the fewest positive predictions; a warning says if predicting
+        nobody positive is better still. ``plot()`` draws the criterion at all thresholds.
 
     Raises
     ------
@@ -423,11 +424,12 @@ def _choice(
     sample: _Sample, aim: _Aim, label: Hashable, level: float, n_draws: int, seed: int
 ) -> ThresholdChoice:
     by, whole = aim.by, sample.counts(sample.weights)
-    values = aim.values(whole)
-    best = int(np.argmax(values))
-    if not np.isfinite(values[best]):
+    [of_nobody], values = np.split(aim.values(np.insert(whole, 0, 0.0, axis=1)), [1])
+    places = np.arange(len(values))
+    value, (best, *_) = Maximum.of(values, places)
+    if not np.isfinite(value):
         raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
-    value, threshold = float(values[best]), float(sample.thresholds[best])
+    threshold = float(sample.thresholds[best])
     generator, n = np.random.default_rng(seed), len(sample.units.stratum)
     m = int(np.ceil(n**_SHARE_DRAWN))
 
@@ -441,19 +443,23 @@ def _choice(
         of_draw = aim.values(sample.counts(sample.weights * times))
         if not np.isfinite(of_draw).any():
             continue
-        place = int(np.argmax(of_draw))
-        row[1] = of_draw[place]
+        row[1], (place, *_) = Maximum.of(of_draw, places)
         row[2] = aim.value_at(sample.counts(sample.weights * (times == 0)), place)
         row[3] = row[1] - aim.value_at(whole, place)
         if not aim.is_of_rate:
             of_fewer = aim.values(sample.counts(sample.weights * drawn_rows(m)))
             if np.isfinite(of_fewer).any():
-                row[0] = sample.thresholds[int(np.argmax(of_fewer))]
+                row[0] = Maximum.of(of_fewer, sample.thresholds).thresholds[0]
     in_bag, out_of_bag, optimism = np.nanmean(drawn[:, 1:], axis=0).tolist()
-    warning = (
+    few = (
         f"There are {n} observations, fewer than {_FEW}: the interval of the value may cover up to "
         "five points less than its level."
     )
+    nobody = (
+        f"Predict no row as {printable(label)}, or improve the scores: {_MAXIMIZED[by]} is then "
+        f"{digits(of_nobody)}, and {digits(value)} at the best threshold."
+    )
+    is_nobody_best = 0 not in Maximum.of(np.array([value, of_nobody]), np.arange(2)).thresholds
     tails = [(1 - level) / 2, (1 + level) / 2]
     if aim.is_of_rate:
         low, high = _limits_of_quantile(sample, by, aim.at_least, 1 - level)
@@ -486,7 +492,7 @@ def _choice(
         level,
         n_draws,
         seed,
-        (warning,) if n < _FEW else (),
+        (nobody,) * is_nobody_best + (few,) * (n < _FEW),
         aim.at_least if aim.is_of_rate else None,
         rates=rates,
         n_observations=len(sample.bins),

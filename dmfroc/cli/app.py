@@ -261,7 +261,7 @@ def _usage(error: click.UsageError) -> str:
             x for x, y in app.commands.items() for z in y.params if error.option_name in z.opts
         ]
         if homes and word not in names and not hint.startswith(":"):
-            hint = f", which dmfroc {homes[0]} takes"
+            hint = f": leave it out, or use dmfroc {homes[0]}, which takes it"
         return error.message.rstrip(".") + hint
     if isinstance(error, click.exceptions.NoSuchCommand):
         word = error.command_name

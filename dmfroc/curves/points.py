@@ -26,7 +26,7 @@ from dmfroc.inputs.labels import place_of_class
 from dmfroc.inputs.messages import listing
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.cells import Cells
-from dmfroc.measures.hull import Counts, Vertices, hull_of_counts
+from dmfroc.measures.hull import ROUNDING, Counts, Vertices, hull_of_counts
 from dmfroc.measures.statistics.curves import CurvePoints, one_curve
 from dmfroc.results.result import AttributeTables
 
@@ -185,9 +185,14 @@ class Maximum(NamedTuple):
 
     @classmethod
     def of(cls, values: PerThreshold, thresholds: PerThreshold) -> Maximum:
-        """Return the largest of a value per threshold; NaN does not count."""
+        """Return the largest of a value per threshold; NaN does not count.
+
+        Values that differ by a 1e-12th, as by the rounding of weights, are equal.
+        """
         largest = np.nanmax(values)
-        return cls(float(largest), thresholds[values == largest])
+        size = np.abs(values[np.isfinite(values)]).max(initial=0.0)  # of terms that may cancel
+        is_best = np.isclose(values, largest, rtol=ROUNDING, atol=ROUNDING * min(size, 1.0))
+        return cls(float(largest), thresholds[is_best])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -77,20 +77,26 @@ def bias_of(
     is_small = has_halves(predictions, units)
     if not np.isfinite(value) or measure.interval.cross_fit is not None:
         return Bias(0.0, 0.0, are_many, few_decide, is_small)
-    if predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
-        bias = excess_of_folds(measure, value, predictions)
-    elif measure.interval.debiased is not None and influences is not None and units.groups is None:
-        bias, part = value - bare_value_of(measure.interval.debiased, predictions), 1.0
-    elif function is not None and influences is not None and not is_unbiased:
+    debiased = measure.interval.debiased if influences is not None else None
+    by_halves = function is not None and influences is not None and not is_unbiased
+    if debiased is not None:
+        bias = excess_of_folds(debiased, value, predictions)
+        by_halves &= units.groups is not None and predictions.folds is None
+    elif predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
+        bias, by_halves = excess_of_folds(measure, value, predictions), False
+    allowed = bias / (part if debiased is None else 1.0)
+    if by_halves:
         few = few_decide or n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         if chooses or (is_small and (few or _n_scores(predictions) <= _FEW_SCORES)):
-            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
-            corrected = function.correction
+            shown = _bias_of_halves(function, value, influences, error, depends_on_sizes)
+            # Debiased values are those of independent rows
+            if debiased is None or shown / part > allowed:
+                bias, allowed, corrected = shown, shown / part, function.correction
     is_notable = chooses or abs(bias) + abs(corrected) >= NOTABLE_BIAS * error
     is_seen = is_small and math.isfinite(bias)
     if not (is_notable and np.isfinite(bias)):
-        bias = corrected = 0.0
-    return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_seen)
+        bias = allowed = corrected = 0.0
+    return Bias(bias + corrected, allowed + corrected, are_many, few_decide, is_seen)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

@@ -48,7 +48,7 @@ def uses_sign_flips(moments: Moments, units: Units | Moments) -> bool:
 def sign_flips(
     differences: Float[np.ndarray, "p u"], values: Sequence[float], units: Units
 ) -> Iterator[SignFlips]:
-    """Yield each difference and what it would be under draws of signs, the same for all.
+    """Yield each difference and what it would be under draws of signs.
 
     ``differences`` are of the influences, in the order of the strata; ``values`` of the measure.
     What a unit contributes is its influence and a part of the value. All units have equal parts if
@@ -61,15 +61,18 @@ def sign_flips(
     contributions = differences + np.asarray(values)[:, None] * np.repeat(shares, sizes, axis=1)
     for first in range(0, len(contributions), _PAIRS_AT_ONCE):
         some = contributions[first : first + _PAIRS_AT_ONCE]
-        # For accuracy few units contribute anything
-        rounded = np.round(some / (_ROUNDING * max(np.abs(some).max(), NO_VARIATION)))
-        order = np.lexsort(rounded)  # so that the p-value does not depend on the order of the rows
-        some = some[:, order[rounded[:, order].any(axis=0)]]
+        # The k-th sign is that of the k-th largest contribution, whose own sign does not matter. So
+        # a p-value depends neither on other pairs nor on the order of names or rows
+        large_first = np.sort(np.abs(some), axis=1)[:, ::-1]
+        least = _ROUNDING * np.maximum(large_first[:, :1], NO_VARIATION)
+        large_first[large_first <= least] = 0.0
+        large_first = large_first[:, large_first.any(axis=0)]  # few, for accuracy
         generator, flipped = np.random.default_rng(0), np.zeros((len(some), _N_FLIPS))
-        for start in range(0, some.shape[1], _UNITS_AT_ONCE):
-            part = some[:, start : start + _UNITS_AT_ONCE]
+        for start in range(0, large_first.shape[1], _UNITS_AT_ONCE):
+            part = large_first[:, start : start + _UNITS_AT_ONCE]
             flipped += part @ generator.choice([-1.0, 1.0], (part.shape[1], _N_FLIPS))
-        yield from np.column_stack([some.sum(axis=1), flipped])
+        totals = some.sum(axis=1, keepdims=True)
+        yield from np.hstack([totals, np.where(totals < -least, -1.0, 1.0) * flipped])
 
 
 def p_value_of_flips(flips: SignFlips, sign: int, of_limits: float) -> float:

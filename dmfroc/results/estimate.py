@@ -272,8 +272,10 @@ class JudgedLabels:
     ----------
     lambda_ : float
         Weight of the judge, chosen for the least variance: the value is that of the verified rows
-        plus ``lambda_`` times the judge's value on the other rows less that on the verified ones. A
-        value outside of the range of the measure is put into it. 0 is the verified sample alone.
+        plus ``lambda_ * n_rows / (n_rows - n_verified)`` times the judge's value on all rows less
+        that on the verified ones. For a mean over rows that is ``lambda_`` times the judge's value
+        on the other rows less that on the verified ones. A value outside of the range of the
+        measure is put into it. 0 is the verified sample alone.
     n_verified, n_rows : int
         Number of verified rows, and of all rows.
     effective_labels : float

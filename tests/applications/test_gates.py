@@ -311,3 +311,25 @@ def test_the_perfect_sample_beside_an_inconclusive_rule_is_not_taken_for_labels(
         [{"measure": "hand_till", "at_least": 0.8}], y, rng.normal(size=300) + 1.2 * y
     )  # warnings are errors
     assert found.verdict == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("measure", "at_most", "certainty"),
+    [("log_loss", 0.6, 0.95), ("brier_score", 0.0257, 0.98), ("d2_log_loss", None, 0.95)],
+)
+def test_no_rule_about_probabilities_is_unattainable_that_less_certain_ones_pass(
+    measure, at_most, certainty
+):
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=120)
+    right = np.eye(3)[y]
+    drawn = {gain: softmax(rng.normal(size=(120, 3)) + gain * right, axis=1) for gain in (1.5, 3.0)}
+    rule = {"measure": measure} | ({"at_least": 0.4} if at_most is None else {"at_most": at_most})
+    certain, rest = (one(rule, y, x * right + (1 - x) / 2 * (1 - right)) for x in (1, certainty))
+    assert (certain.verdict, rest.verdict) == ("inconclusive", "pass")
+    if measure != "brier_score":  # this model fails
+        assert one(rule, y, drawn[1.5]).verdict == "inconclusive"
+        assert one(rule, y, drawn[3.0]).verdict == "pass"
+    margin = {"measure": measure, "better_than": "b", "margin": 0.3}
+    both = one(margin, y, {"a": drawn[3.0], "b": drawn[1.5]})
+    assert both.verdict != "unattainable"

@@ -9,6 +9,7 @@ from scipy.stats import binom, norm
 from sklearn.metrics import accuracy_score, f1_score
 
 from dmfroc.applications import choose_threshold
+from dmfroc.curves import boc_curve
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(2, size=150)
@@ -171,3 +172,46 @@ def test_limits_of_the_threshold_of_a_rate_are_order_statistics(by, sign):
     low, high = found.threshold.interval
     assert low == of_class[int(k[1])]  # the score after that many
     assert high == max(of_class[int(k[0]) - 1] if k[0] else np.inf, found.threshold.value)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.1])
+@pytest.mark.parametrize(
+    ("options", "worth"),
+    [
+        ({}, (1, -1)),
+        ({"by": "accuracy"}, (1, -1)),
+        ({"by": "accuracy", "population": 0.3}, (3, -7)),
+        ({"by": "cost", "cost_fp": 1, "cost_fn": 9, "population": 0.1}, (1, -1)),
+        ({"by": "specificity", "at_least": 0.6}, (1, 0)),
+    ],
+)
+def test_rounding_breaks_no_tie_of_thresholds(options, worth, weight):
+    """Classes of equal size: the criterion rises with a whole number, found without rounding."""
+    of_tp, of_fp = worth
+    for seed in range(3, 13):
+        generator, y = np.random.default_rng(seed), np.arange(60) % 2
+        score = np.round(generator.normal(size=60) + 0.6 * y, 1)
+        thresholds = np.unique(score)[::-1]
+        tp, fp = (((score >= thresholds[:, None]) & (y == k)).sum(axis=1) for k in (1, 0))
+        exact = of_tp * tp + of_fp * fp
+        if options.get("by") == "specificity":
+            exact = np.where(30 - fp >= 18, exact, -1)
+        found = choose_threshold(y, score, sample_weight=[weight] * 60, n_draws=100, **options)
+        assert found.threshold.value == thresholds[exact.argmax()]
+        if worth == (1, -1):
+            best = boc_curve(y, score, sample_weight=[weight] * 60).maximum()
+            assert set(best.thresholds) - {np.inf} == set(thresholds[exact == exact.max()])
+
+
+def test_a_warning_says_that_nobody_positive_is_better():
+    y = np.repeat([0, 1], 30)
+    score = np.r_[np.linspace(0, 0.9, 27), [3] * 3, np.linspace(1, 2, 30)]
+    told = (
+        "Predict no row as 1, or improve the scores: accuracy is then 0.950, and 0.905 at the best "
+        "threshold."
+    )
+    found = choose_threshold(y, score, by="accuracy", population=0.05, n_draws=100)
+    assert found.value.value == pytest.approx(1 - 0.95 * 3 / 30)
+    assert found.warnings[0] == told
+    assert "Predict no row as 1" in str(found)
+    assert told not in choose_threshold(y, score, by="accuracy", n_draws=100).warnings

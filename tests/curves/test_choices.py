@@ -35,6 +35,17 @@ CLASSES = np.repeat([0, 1], [13, 11])
 tied_scores = hnp.arrays(float, 24, elements=st.integers(0, 8).map(float))
 
 
+def test_rounded_sums_of_weights_make_no_pareto_points():
+    y, generator = np.arange(40) % 2, np.random.default_rng(0)
+    for _ in range(100):
+        scores = np.round(generator.normal(size=40) + 0.8 * y, 1)
+        whole, tenths = (
+            pareto_points(precision_recall_curve(y, scores, sample_weight=[weight] * 40))
+            for weight in (1, 0.1)
+        )
+        assert tenths.thresholds.tolist() == whole.thresholds.tolist()
+
+
 @settings(max_examples=40)
 @given(tied_scores)
 def test_pareto_points_are_those_that_none_dominates(scores):

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import softmax
 from simulations import normal_scores
 
 import dmfroc
@@ -115,6 +116,30 @@ def test_margins_are_tested_by_the_t_distribution_if_many_observations_decide():
     statistic = (found.value + 0.01) / found.standard_error
     assert df.min() <= statistic * 1.02
     assert df.max() >= statistic * 0.9
+
+
+@pytest.mark.parametrize("measure", ["log_loss", "accuracy", "hand_till"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_flipped_signs_do_not_depend_on_the_order_of_names_or_on_others(measure, alternative):
+    rng, n = np.random.default_rng(0), 90
+    y = np.arange(n) % 3
+    names = ["a", "b", "c", "d"]
+    scores = {
+        name: softmax(rng.normal(size=(n, 3)) + (2.5 + place / 2) * np.eye(3)[y], axis=1)
+        for place, name in enumerate(names)
+    }
+    turned = {"greater": "less", "less": "greater"}.get(alternative, alternative)
+
+    def p_values(chosen, test):
+        both = {name: scores[name] for name in chosen}
+        found = compare(y, both, measures=measure, test=test).differences
+        return {(x.first, x.second): x.p_value for x in found if x.test == "sign flips"}
+
+    of_all, of_turned = p_values(names, alternative), p_values(names[::-1], turned)
+    assert len(of_all) > 1
+    for pair, p_value in of_all.items():
+        assert p_values(pair, alternative) == {pair: p_value}
+        assert of_turned[pair[::-1]] == p_value
 
 
 def test_flipped_signs_do_not_depend_on_the_order_of_rows_or_classes():
