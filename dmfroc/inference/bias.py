@@ -62,10 +62,12 @@ def bias_of(
     function: MeasureOfUnits | None = None,
     influences: PerUnit | None = None,
     depends_on_sizes: bool = False,
+    design_effect: float = 1.0,
 ) -> Bias:
     """Return what a sample shows of the bias of a value with this standard error.
 
     If the value depends on class sizes, which are a matter of chance, so are those of halves.
+    The design effect is by how much groups make the variance larger.
     """
     predictions, units = sample
     n_classes, bias, chooses = len(predictions.present), 0.0, measure.interval.chooses
@@ -77,26 +79,22 @@ def bias_of(
     is_small = has_halves(predictions, units)
     if not np.isfinite(value) or measure.interval.cross_fit is not None:
         return Bias(0.0, 0.0, are_many, few_decide, is_small)
-    debiased = measure.interval.debiased if influences is not None else None
-    by_halves = function is not None and influences is not None and not is_unbiased
-    if debiased is not None:
-        bias = excess_of_folds(debiased, value, predictions)
-        by_halves &= units.groups is not None and predictions.folds is None
+    if measure.interval.debiased is not None and influences is not None:
+        # Of independent rows; as the variance, it is larger if those of a group are alike
+        bias, part = excess_of_folds(measure.interval.debiased, value, predictions), 1.0
+        bias = min(bias * max(design_effect, 1.0), value - measure.bounds[0])
     elif predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
-        bias, by_halves = excess_of_folds(measure, value, predictions), False
-    allowed = bias / (part if debiased is None else 1.0)
-    if by_halves:
+        bias = excess_of_folds(measure, value, predictions)
+    elif function is not None and influences is not None and not is_unbiased:
         few = few_decide or n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         if chooses or (is_small and (few or _n_scores(predictions) <= _FEW_SCORES)):
-            shown = _bias_of_halves(function, value, influences, error, depends_on_sizes)
-            # Debiased values are those of independent rows
-            if debiased is None or shown / part > allowed:
-                bias, allowed, corrected = shown, shown / part, function.correction
+            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
+            corrected = function.correction
     is_notable = chooses or abs(bias) + abs(corrected) >= NOTABLE_BIAS * error
     is_seen = is_small and math.isfinite(bias)
     if not (is_notable and np.isfinite(bias)):
-        bias = allowed = corrected = 0.0
-    return Bias(bias + corrected, allowed + corrected, are_many, few_decide, is_seen)
+        bias = corrected = 0.0
+    return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_seen)
 
 
 def has_halves(predictions: Predictions, units: Units) -> bool:

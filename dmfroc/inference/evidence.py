@@ -276,7 +276,8 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     value, chosen = influences.value, _chosen_by_others(known)
     error, sums = moments.standard_error, of_units(influences, units)
     on_sizes = moments.depends_on_sizes or len(units.sizes) == 1
-    bias = bias_of(measure, value, error, known.sample, known.function, sums, on_sizes)
+    of_groups = float(divide(sums @ sums, influences.influences @ influences.influences, np))
+    bias = bias_of(measure, value, error, known.sample, known.function, sums, on_sizes, of_groups)
     limits = _limits_of(known, bias, sums)
     if chosen is not None:
         of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)

@@ -36,8 +36,8 @@ def upper_hulls(
     flat_x, flat_y = x.reshape(-1, n_points), y.reshape(-1, n_points)
     curve, place = np.nonzero(_candidates(flat_x, flat_y))
     is_end = np.append(curve[1:] != curve[:-1], True)
-    rates = [divide(z[curve, place], z[curve, -1], np) for z in (flat_x, flat_y)]
-    kept = _vertices(*rates, is_end, (0.1 * ROUNDING, 0.1 * ROUNDING))
+    across, up = (divide(z[curve, place], z[curve, -1], np) for z in (flat_x, flat_y))
+    kept = _vertices(across, up, is_end, (0.1 * ROUNDING, 0.1 * ROUNDING))
     curve, place = curve[kept], place[kept]
     counts = np.bincount(curve, minlength=len(flat_x))
     rank = np.arange(len(curve)) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -67,6 +67,29 @@ def test_a_bias_within_the_error_is_not_allowed_for():
     assert unbiased.of_value == 0
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_that_are_repeated_in_groups_leave_errors_and_biases_of_bins_what_they_are(seed):
+    generator = np.random.default_rng(seed)
+    p = generator.random(200)
+    y, scores = (generator.random(200) < p).astype(int), np.stack([1 - p, p], axis=1)
+    measure, twice = get_measure("expected_calibration_error"), np.repeat(np.arange(200), 2)
+    once = facts_in(sample_of(Predictions.from_arrays(y, scores)), measure)
+    repeated = Predictions.from_arrays(y[twice], scores[twice])
+    found = facts_in(sample_of(repeated, groups=twice), measure)
+    assert found.moments.standard_error == pytest.approx(once.moments.standard_error)
+    assert found.bias.allowed == pytest.approx(once.bias.allowed, rel=0.2)
+
+
+def test_calibration_errors_of_folds_are_compared_with_debiased_ones_of_all_rows():
+    generator = np.random.default_rng(1)
+    p = generator.random(300)
+    predictions = Predictions.from_arrays(generator.random(300) < p, np.stack([1 - p, p], axis=1))
+    measure = get_measure("expected_calibration_error")
+    found = facts_in(sample_of(predictions.in_folds(np.arange(300) % 5)), measure)
+    assert found.limits.end_at(-1, 0.05) == 0  # the forecasts are calibrated
+    assert found.bias.of_value > found.value - facts_in(sample_of(predictions), measure).value
+
+
 def test_a_bias_leaves_the_range_to_neither_side():
     """Halves of a few rows can show a bias that would make an information less than none."""
     rng, n_corrected = np.random.default_rng(3), 0
