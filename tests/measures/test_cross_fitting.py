@@ -18,16 +18,16 @@ assert len(CHOOSE) == 3
 def test_guessing_is_within_the_interval(measure, n_classes):
     """The bias of the best of many is of the order of the error, of which halves show 41 %."""
     held, values, biases = [], [], []
-    for seed in range(12):
+    for seed in range(40):
         classes, scores = normal_scores(seed, 120, n_classes, 0.0)
         predictions = Predictions.from_arrays(classes, scores if n_classes > 2 else scores[:, 1])
         facts = facts_in(sample_of(predictions), measure)
         held.append(facts.interval_at(0.05).low <= measure.chance + 1e-12)
         values.append(facts.value)
         biases.append(facts.bias.allowed)
-    assert np.mean(values) - measure.chance > 4 * np.std(values, ddof=1) / np.sqrt(12)
+    assert np.mean(values) - measure.chance > 4 * np.std(values, ddof=1) / np.sqrt(40)
     assert np.mean(biases) > 0.4 * (np.mean(values) - measure.chance)
-    assert np.sum(held) >= 10
+    assert np.mean(held) >= 10 / 12
 
 
 @pytest.mark.parametrize("measure", CHOOSE, ids=lambda m: m.name)
