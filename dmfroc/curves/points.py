@@ -184,7 +184,7 @@ class Maximum(NamedTuple):
     thresholds: PerThreshold
 
     @classmethod
-    def of(cls, values: PerThreshold, thresholds: PerThreshold) -> Maximum:
+    def of(cls, values: PerThreshold, thresholds: Num[np.ndarray, " t"]) -> Maximum:
         """Return the largest of a value per threshold; NaN does not count.
 
         Values that differ by a 1e-12th, as by the rounding of weights, are equal.
