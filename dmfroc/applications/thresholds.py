@@ -426,7 +426,8 @@ def _choice(
     by, whole = aim.by, sample.counts(sample.weights)
     [of_nobody], values = np.split(aim.values(np.insert(whole, 0, 0.0, axis=1)), [1])
     places = np.arange(len(values))
-    value, (best, *_) = Maximum.of(values, places)
+    value, ties = Maximum.of(values, places)
+    best = int(ties[0])
     if not np.isfinite(value):
         raise ValueError(f"no threshold has the {by} that at_least asks for: take a smaller one")
     threshold = float(sample.thresholds[best])
@@ -443,7 +444,8 @@ def _choice(
         of_draw = aim.values(sample.counts(sample.weights * times))
         if not np.isfinite(of_draw).any():
             continue
-        row[1], (place, *_) = Maximum.of(of_draw, places)
+        row[1], ties = Maximum.of(of_draw, places)
+        place = int(ties[0])
         row[2] = aim.value_at(sample.counts(sample.weights * (times == 0)), place)
         row[3] = row[1] - aim.value_at(whole, place)
         if not aim.is_of_rate:

@@ -13,6 +13,7 @@ from itertools import permutations
 from typing import Any, Literal, NamedTuple, Protocol, cast, get_args, overload
 
 import numpy as np
+from jaxtyping import Num
 
 # Not ``from dmfroc.measures import``, which would look for a measure and import all of them
 import dmfroc.measures.curve_summaries as curve_summaries
