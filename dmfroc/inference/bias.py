@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.arrays import PerRow, divide
 from dmfroc.inference.reweighted import MeasureOfUnits
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
@@ -62,12 +63,12 @@ def bias_of(
     function: MeasureOfUnits | None = None,
     influences: PerUnit | None = None,
     depends_on_sizes: bool = False,
-    design_effect: float = 1.0,
+    of_rows: PerRow | None = None,
 ) -> Bias:
     """Return what a sample shows of the bias of a value with this standard error.
 
     If the value depends on class sizes, which are a matter of chance, so are those of halves.
-    The design effect is by how much groups make the variance larger.
+    The influences of units are sums of those ``of_rows``.
     """
     predictions, units = sample
     n_classes, bias, chooses = len(predictions.present), 0.0, measure.interval.chooses
@@ -82,7 +83,9 @@ def bias_of(
     if measure.interval.debiased is not None and influences is not None:
         # Of independent rows; as the variance, it is larger if those of a group are alike
         bias, part = excess_of_folds(measure.interval.debiased, value, predictions), 1.0
-        bias = min(bias * max(design_effect, 1.0), value - measure.bounds[0])
+        if of_rows is not None:
+            design_effect = float(divide(influences @ influences, of_rows @ of_rows, np))
+            bias = min(bias * max(design_effect, 1.0), value - measure.bounds[0])
     elif predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
         bias = excess_of_folds(measure, value, predictions)
     elif function is not None and influences is not None and not is_unbiased:

@@ -276,8 +276,11 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     value, chosen = influences.value, _chosen_by_others(known)
     error, sums = moments.standard_error, of_units(influences, units)
     on_sizes = moments.depends_on_sizes or len(units.sizes) == 1
-    of_groups = float(divide(sums @ sums, influences.influences @ influences.influences, np))
-    bias = bias_of(measure, value, error, known.sample, known.function, sums, on_sizes, of_groups)
+    bias = bias_of(
+        *(measure, value, error, known.sample, known.function, sums),
+        depends_on_sizes=on_sizes,
+        of_rows=influences.influences,
+    )
     limits = _limits_of(known, bias, sums)
     if chosen is not None:
         of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)
