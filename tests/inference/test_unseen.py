@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.units import sample_of
@@ -239,6 +239,30 @@ def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
     np.testing.assert_allclose(
         found.differences[0].interval, expected.differences[0].interval, rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("n", range(10, 101, 10))
+def test_unseen_rows_are_the_same_whatever_weight_all_rows_have(n):
+    classes = np.repeat(np.arange(3), n)
+    scores = np.round(normal_scores(n, 3 * n, 3, 0.0)[1])
+    found, expected = (
+        unseen_rows(Predictions.from_arrays(classes, scores, sample_weight=np.full(3 * n, weight)))
+        for weight in (0.1, 1.0)
+    )
+    np.testing.assert_array_equal(found.predictions.scores, expected.predictions.scores)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_limits_are_the_same_whatever_weight_all_rows_have():
+    """Sums of weights of 0.1 are rounded: 50 of them are less than 5, one beside a border."""
+    classes = np.repeat([0, 1], [50, 60])
+    scores = np.round(normal_scores(3, 110, 2, 1.0)[1] + np.eye(2)[classes], 1)
+    each = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    expected = evaluate(classes, each, measures="all").estimates
+    found = evaluate(classes, each, measures="all", sample_weight=np.full(110, 0.1)).estimates
+    for name, estimated in expected.items():
+        interval = found[name].interval
+        np.testing.assert_allclose(interval, estimated.interval, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize(
