@@ -241,6 +241,21 @@ def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
     )
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["brier_uncertainty", "evenness_global", "entropy_predicted"])
+def test_limits_at_the_largest_value_are_those_beside_it(name, n_classes):
+    """In the balance of classes, seen and predicted, no observation adds anything."""
+    classes = np.arange(30 * n_classes) % n_classes
+    each = 0.8 * np.eye(n_classes)[np.where(classes == 0, classes, -classes) % n_classes] + 0.1
+    each /= each.sum(axis=1, keepdims=True)
+    exact, beside = (estimate(name, classes[:n], each[:n]) for n in (len(classes), -1))
+    assert exact.standard_error == pytest.approx(0, abs=1e-12)
+    assert exact.interval[1] == pytest.approx(exact.value)
+    assert exact.interval[0] == pytest.approx(beside.interval[0], rel=0.02)
+    assert exact.interval[0] < 0.99 * exact.value
+
+
 @pytest.mark.parametrize("n", range(10, 101, 10))
 def test_unseen_rows_are_the_same_whatever_weight_all_rows_have(n):
     classes = np.repeat(np.arange(3), n)
