@@ -45,6 +45,7 @@ _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lo
 _SMALL = 50  # units of the rarest class; beside as many, one more hardly changes influences
 _MANY_UNITS = 20_000  # from which on differences are linear
 _MOST_SCORES = 1 << 26  # of several classifiers, whose sorted scores are kept
+_FLAT = 1e-12  # what unseen units add to a value that is the largest there is
 _STEP = 1e-3  # of the mass of an unseen unit, for derivatives by differences
 _USERS = "user-defined"  # measures that may fail for other rows than those of their users
 
@@ -241,7 +242,8 @@ def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnit) -> Pe
     """Return what each unseen unit would add, from its derivative if there is one.
 
     That is beside a little of all others if a ratio is 0 / 0, or if nothing adds anything: at a
-    distance of 0 there is no derivative. Nor is there at a share of 0 of an entropy.
+    distance of 0 there is no derivative. Nor is there at a share of 0 of an entropy. Beside one
+    success alone if these add nothing either, as in the balance of classes to an entropy.
     """
     units, n_unseen = function.sample.units, len(function.rows.true)
     ones, none = np.ones(function.n_units), np.zeros(n_unseen)
@@ -254,8 +256,14 @@ def _of_unseen(measure: Measure, function: MeasureOfUnits, found: PerUnit) -> Pe
     is_plain = len(found) == n_unseen and np.isfinite(found).all() and units.shares is None
     if is_plain and found.any() and not _is_small(measure, units):
         return found * function.size
-    slopes = function.slopes(ones, none + 1 / max(n_unseen, 1))
-    return none if slopes is None else slopes.of_unseen
+    found = none
+    for masses in (none + 1 / max(n_unseen, 1), none + (np.arange(n_unseen) == 0)):
+        slopes = function.slopes(ones, masses)
+        if slopes is not None:
+            found = slopes.of_unseen
+        if (abs(found) > _FLAT).any():
+            break
+    return found
 
 
 def facts_of(

@@ -310,10 +310,13 @@ def units_of_parts(
 
 
 def kish_sizes(classes: IntPerRow, weights: PerRow, n_classes: int = 0) -> PerClass:
-    """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``."""
+    """Return Kish's effective number of units of each class, ``(sum w)^2 / sum w^2``.
+
+    It is rounded, so that 50 units of weight 0.1 are no fewer than 50.
+    """
     total = np.bincount(classes, weights, minlength=n_classes)
     squares = np.bincount(classes, weights**2, minlength=n_classes)
-    return divide(total**2, squares, np)
+    return divide(total**2, squares, np).round(9)
 
 
 class Sample(NamedTuple):

@@ -18,7 +18,8 @@ from dmfroc.inputs.arrays import followed_by
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
-_PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of another class's weight, by its scores
+# Of another class's weight, by its scores; a little less, so that no sum's rounding decides
+_PLACES = np.array([0.1, 0.3, 0.5, 0.7, 0.9]) * (1 - 1e-9)
 _MOST_PLACES = 3 * len(_PLACES)  # on either side, as of three classes
 _FEW_CLASSES = 6  # up to which a class is taken for any other, else the heaviest and lightest
 _MOST_CLASSES = 100  # with unseen rows

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulations import cyclic_scores, normal_scores, tied_probabilities
 
-from dmfroc import Predictions, compare, estimate
+from dmfroc import Predictions, compare, estimate, evaluate
 from dmfroc.inference.evidence import facts_in
 from dmfroc.inference.influences import influences_on
 from dmfroc.inference.units import sample_of
@@ -239,6 +239,45 @@ def test_limits_do_not_depend_on_the_order_of_the_classes(n_classes):
     np.testing.assert_allclose(
         found.differences[0].interval, expected.differences[0].interval, rtol=1e-9
     )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("name", ["brier_uncertainty", "evenness_global", "entropy_predicted"])
+def test_limits_at_the_largest_value_are_those_beside_it(name, n_classes):
+    """In the balance of classes, seen and predicted, no observation adds anything."""
+    classes = np.arange(30 * n_classes) % n_classes
+    each = 0.8 * np.eye(n_classes)[np.where(classes == 0, classes, -classes) % n_classes] + 0.1
+    each /= each.sum(axis=1, keepdims=True)
+    exact, beside = (estimate(name, classes[:n], each[:n]) for n in (len(classes), -1))
+    assert exact.standard_error == pytest.approx(0, abs=1e-12)
+    assert exact.interval[1] == pytest.approx(exact.value)
+    assert exact.interval[0] == pytest.approx(beside.interval[0], rel=0.02)
+    assert exact.interval[0] < 0.99 * exact.value
+
+
+@pytest.mark.parametrize("n", range(10, 101, 10))
+def test_unseen_rows_are_the_same_whatever_weight_all_rows_have(n):
+    classes = np.repeat(np.arange(3), n)
+    scores = np.round(normal_scores(n, 3 * n, 3, 0.0)[1])
+    found, expected = (
+        unseen_rows(Predictions.from_arrays(classes, scores, sample_weight=np.full(3 * n, weight)))
+        for weight in (0.1, 1.0)
+    )
+    np.testing.assert_array_equal(found.predictions.scores, expected.predictions.scores)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_limits_are_the_same_whatever_weight_all_rows_have():
+    """Sums of weights of 0.1 are rounded: 50 of them are less than 5, one beside a border."""
+    classes = np.repeat([0, 1], [50, 60])
+    scores = np.round(normal_scores(3, 110, 2, 1.0)[1] + np.eye(2)[classes], 1)
+    each = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    expected = evaluate(classes, each, measures="all").estimates
+    found = evaluate(classes, each, measures="all", sample_weight=np.full(110, 0.1)).estimates
+    for name, estimated in expected.items():
+        interval = found[name].interval
+        np.testing.assert_allclose(interval, estimated.interval, rtol=1e-4, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize(
