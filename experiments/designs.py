@@ -438,6 +438,7 @@ def pairs_table(table: pd.DataFrame) -> str:
 
 
 def page(tables: dict[str, pd.DataFrame]) -> str:
+    n = {name: table.replication.nunique() for name, table in tables.items()}
     return f"""# Designs beyond one test set
 
 Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tests 5 %; what follows
@@ -447,7 +448,7 @@ Made by `experiments/designs.py`. Nominal coverage is 95 %, the level of the tes
 
 Three classes, five normal features. The truth of a sample is the mean, over its fitted models, of
 their value in {3 * FRESH_OF_CLASS:,} fresh cases (quasi-random ones);
-{tables["folds"]["replication"].nunique()} samples of each row. These are the {N_LEAST} of
+{n["folds"]} samples of each row. These are the {N_LEAST} of
 {3 * len(studies()["folds"].settings)} rows that cover least, the {N_MOST} that cover most, and all
 together;
 `experiments/results/designs_folds.parquet` has the others.
@@ -458,7 +459,7 @@ together;
 
 M of learners with 300 cases and five folds. The truth is the mean over {TRAINING_SETS} training
 sets: of 300 cases for nested cross-validation (10 repeats), of 240 for the others, as in the folds.
-There are {REPLICATIONS} samples.
+There are {n["algorithm"]} samples.
 
 {algorithm_table(tables["algorithm"])}
 
@@ -467,30 +468,28 @@ There are {REPLICATIONS} samples.
 Two classes of 200 cases, scores of the models correlated {CORRELATION}. The models are equally
 good; in some designs there is one more, four standard errors of a difference worse or better.
 Differences are those of the equal ones. The winner's naive interval is that of a model named
-beforehand. Where several models are best, each counts. There are {REPLICATIONS} samples.
+beforehand. Where several models are best, each counts. There are {n["models"]} samples.
 
 {models_table(tables["models"])}
-
-
 
 ## Subgroups
 
 Three equal groups of 200, 100 and 60 cases, three classes; the family of differences is that of
-every two groups and of each and all others. There are {REPLICATIONS} samples.
+every two groups and of each and all others. There are {n["subgroups"]} samples.
 
 {subgroups_table(tables["subgroups"])}
 
 ## Several training runs
 
 Two equally good learners, five independent runs of each, whose quality varies by about as much as
-the sampling of 300 cases; {REPLICATIONS} samples.
+the sampling of 300 cases; {n["runs"]} samples.
 
 {runs_table(tables["runs"])}
 
 ## How many cases
 
 Planned from a pilot of {PILOT:,} cases, then simulated at the planned number of cases
-({tables["plans"]["replication"].nunique()} samples of each).
+({n["plans"]} samples of each).
 
 {plans_table(tables["plans"])}
 
@@ -499,7 +498,7 @@ Planned from a pilot of {PILOT:,} cases, then simulated at the planned number of
 {MANY} classes have {max(N_PAIRS)} pairs; `n_pairs=` draws some of them at random. Scores are normal
 and raised in the column of the true class, by 0.2 for the first class to 3 for the last, so that
 pairs differ. The area of all pairs is {area_of_all_pairs():.4f} in {POPULATION_OF_PAIRS:,}
-observations; {tables["pairs"]["replication"].nunique()} samples of each size.
+observations; {n["pairs"]} samples of each size.
 
 {pairs_table(tables["pairs"])}
 

@@ -500,9 +500,9 @@ deviation. Readings of figures are good to about .01.
 Each sample is of another population: its AUC is uniform between .55 and .99, and its shape is
 random. Nominal coverage is 95 %; the area between the ends is in parentheses. Their grid has one
 false positive rate for each negative case, the dense grid 1,100. Source: `studroc_paper` by
-Delaney-Busch, results of 24 February 2026, 1,000 samples a cell; ours has {N_SAMPLES["bands"]}.
-Four more
-populations are in `experiments/results/published_other_bands.parquet`.
+Delaney-Busch, results of 24 February 2026, 1,000 samples a cell; ours has
+{tables["bands"].replication.nunique()}. Four more populations are in
+`experiments/results/published_other_bands.parquet`.
 
 {bands_table(tables["bands"], tables["other_bands"])}
 
