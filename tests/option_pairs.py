@@ -544,8 +544,10 @@ def rope_by_hand(run, call, found):
         run(rest | {"alternative": "greater", "margin": call["rope"], "y_score": scores})
         for scores in (call["y_score"], turned)
     ]
-    between = 1 - sum(x["differences/0/p_value"] for x in beyond)
-    return plain | {"differences/0/probability_equivalent": between}
+    p_values = [x["differences/0/p_value"] for x in beyond]
+    if p_values == [0.5, 0.5]:  # ends that are moved by a bias are beyond both
+        return plain
+    return plain | {"differences/0/probability_equivalent": 1 - sum(p_values)}
 
 
 def simultaneous_by_hand(run, call, found):

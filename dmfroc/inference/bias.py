@@ -15,6 +15,7 @@ from dmfroc.inference.reweighted import MeasureOfUnits
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.predictions import Predictions
+from dmfroc.measures.cross_fitting import scores_of_units
 from dmfroc.measures.measure import Measure, bare_value_of
 from dmfroc.measures.statistics.statistic import once_per_predictions
 
@@ -91,7 +92,8 @@ def bias_of(
     elif function is not None and influences is not None and not is_unbiased:
         few = few_decide or n_classes >= _FEW_FOR_HALVES * units.n_complete_sets
         if chooses or (is_small and (few or _n_scores(predictions) <= _FEW_SCORES)):
-            bias = _bias_of_halves(function, value, influences, error, depends_on_sizes)
+            how = {"by_chance": depends_on_sizes, "is_ratio": measure.is_ratio}
+            bias = _bias_of_halves(function, value, influences, error, **how)
             corrected = function.correction
     is_notable = chooses or abs(bias) + abs(corrected) >= NOTABLE_BIAS * error
     is_seen = is_small and math.isfinite(bias)
@@ -137,26 +139,39 @@ def _bias_of_halves(
     value: float,
     influences: PerUnit,
     error: float,
+    *,
     by_chance: bool = False,
+    is_ratio: bool = False,
 ) -> float:
     """Return the bias that halves of the sample show; nan if there are none.
 
     A value from half of the units of each class is biased by about twice as much, if the bias is of
     the order of 1 / n. The mean over both halves of a division leaves nothing else of first order.
+    That of a ratio without an upper end is of its logarithm: where a half has a single error, the
+    ratio itself is far from the order of 1 / n.
     """
     unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), math.nan
-    all_halves = _halves(*function.sample, influences, by_chance=by_chance)
+    all_halves, own = _halves(*function.sample, influences, by_chance=by_chance), value
+    if is_ratio:
+        own, error = (math.log(value), error / value) if value > 0 else (math.nan, error)
     for halves in all_halves:
-        values = np.append(values, [[function.value(half, unseen) for half in halves]], axis=0)
+        of_halves = np.array([[function.value(half, unseen) for half in halves]])
+        with np.errstate(divide="ignore", invalid="ignore"):  # of 0
+            values = np.append(values, np.log(of_halves) if is_ratio else of_halves, axis=0)
         # A half may lack a prediction without which the measure is not defined
-        if not np.isfinite(values).all():
+        if not np.isfinite([*values.flat, own]).all():
             return math.nan
-        bias = float(values.mean()) - value
+        bias = float(values.mean()) - own
         if len(values) > 1:
             chance = float(values.mean(axis=1).std(ddof=1)) / math.sqrt(len(values))
             if 2 * chance < max(NOTABLE_BIAS * error - abs(bias), _EXACT * error):
                 break
-    return bias
+    return -value * math.expm1(-bias) if is_ratio else bias
+
+
+def _rounded(x: PerUnit) -> PerUnit:
+    with np.errstate(invalid="ignore"):  # of what stands for infinities
+        return np.round(x / max(np.abs(x).max(initial=0), 1e-300), _DIGITS)
 
 
 def _halves(
@@ -164,8 +179,9 @@ def _halves(
 ) -> Iterator[Float[np.ndarray, "2 v"]]:
     """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
-    Units are drawn in the order of their influences, equal ones by class, so that neither the order
-    of the rows nor rounding matters.
+    Units are drawn in the order of what they move, equal ones by class size and scores, so that
+    neither the order of the rows nor rounding matters, nor whether a value or its complement is
+    measured.
     Half of each class, or one more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """
@@ -173,13 +189,13 @@ def _halves(
     classes = np.full(n, -1)
     classes[rows] = predictions.true
     generator = np.random.default_rng(0)
-    most = np.abs(influences[:n]).max(initial=1e-300)
-    keys = classes, predictions.class_counts[classes], np.round(influences[:n] / most, _DIGITS)
-    by_influence = np.lexsort(keys)
+    own, leads = scores_of_units(predictions, rows, n)
+    keys = leads, own, predictions.class_counts[classes], influences[:n]
+    by_size = np.lexsort((classes, *(np.abs(_rounded(x)) for x in keys)))
     n_divisions = _N_DIVISIONS * _FEW_SCORES // _n_scores(predictions)
     for _ in range(min(max(n_divisions, 2), _N_DIVISIONS)):
         drawn = np.empty(n)
-        drawn[by_influence] = generator.random(n)
+        drawn[by_size] = generator.random(n)
         order = np.argsort(drawn) if by_chance else np.lexsort((drawn, classes))
         is_first = np.empty(n, bool)
         is_first[order] = np.arange(n) % 2 == 0

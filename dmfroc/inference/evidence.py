@@ -490,10 +490,18 @@ def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:
 def flips_of(
     facts: Mapping[str, FactsInMemory], differences: Mapping[tuple[str, str], Moments]
 ) -> dict[tuple[str, str], SignFlips]:
-    """Return the sign flips of every two whose difference rests on few observations."""
-    units = next(iter(facts.values())).units
+    """Return the sign flips of every two whose difference rests on few observations.
+
+    Those of ratios are not flipped: they are far from sums of what observations contribute.
+    """
+    first_facts = next(iter(facts.values()))
+    units = first_facts.units
     few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
-    if not few or any(f.influences.parts is not None for f in facts.values()):
+    if (
+        not few
+        or first_facts.measure.is_ratio
+        or any(f.influences.parts is not None for f in facts.values())
+    ):
         return {}
     sums, _ = common_sums([(f.influences, f.units) for f in facts.values()])
     place = {name: row for row, name in enumerate(facts)}

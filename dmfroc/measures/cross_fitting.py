@@ -41,17 +41,35 @@ def pools_of_others(
     return pools
 
 
+def scores_of_units(
+    predictions: Predictions, unit_of_row: IntPerRow, n_units: int
+) -> tuple[PerRow, PerRow]:
+    """Return sums of what each unit's rows have for their own class, and of their leads of others.
+
+    By these, units have an order that depends neither on that of rows nor on names of classes.
+    """
+    scores = np.asarray(predictions.scores, np.float64)
+    own = np.take_along_axis(scores, predictions.true[:, None], axis=1)
+    with np.errstate(over="ignore", invalid="ignore"):  # of what stands for infinities
+        leads = np.abs(own - scores).sum(axis=1)
+        own_sums = np.bincount(unit_of_row, own.ravel(), n_units)
+        return own_sums, np.bincount(unit_of_row, leads, n_units)
+
+
 @once_per_predictions
 def folds_of(predictions: Predictions, unit_of_row: IntPerRow) -> Bool[np.ndarray, "folds n"]:
     """Return which observations judge, in folds with about equal shares of each class."""
     generator = np.random.default_rng(0)
     _, first_row = np.unique(unit_of_row, return_index=True)
     class_of_unit, folds = predictions.true[first_row], []
+    by_scores = np.lexsort(scores_of_units(predictions, unit_of_row, len(first_row)))
+    present = predictions.present
+    present = present[np.argsort(predictions.class_counts[present], kind="stable")]
     for _ in range(_REPETITIONS if predictions.n_observations < _MANY else 1):
         fold = np.empty(len(first_row), int)
         start = 0  # the larger folds of a class are not those of the next
-        for k in np.unique(class_of_unit):
-            units = generator.permutation(np.flatnonzero(class_of_unit == k))
+        for k in present:
+            units = generator.permutation(by_scores[class_of_unit[by_scores] == k])
             fold[units] = (start + np.arange(len(units))) % _FOLDS
             start += len(units)
         folds += [fold[unit_of_row] == part for part in range(_FOLDS)]

@@ -344,6 +344,12 @@ class Measure:
         return self.bounds[1] - self.bounds[0]
 
     @property
+    def is_ratio(self) -> bool:
+        """Whether it is from 0 to infinity, and no mean: then its logarithm is nearly linear."""
+        is_other = self.interval.is_flat_at_ends or self.interval.is_unbiased
+        return self.bounds == (0, math.inf) and not is_other
+
+    @property
     def range_on_line(self) -> tuple[float | int, float | int]:
         """The bounds if their ends are infinitely far away for pooled values, else all numbers."""
         return (-math.inf, math.inf) if self.interval.is_flat_at_ends else self.bounds

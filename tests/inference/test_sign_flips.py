@@ -157,3 +157,23 @@ def test_flipped_signs_do_not_depend_on_the_order_of_rows_or_classes():
     draws = 20_000 * p_values[0]  # by flips it is a multiple of half a draw
     assert draws == pytest.approx(round(draws), abs=1e-6)
     assert p_values == pytest.approx([p_values[0]] * 3, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["positive_likelihood_ratio", "diagnostic_odds_ratio", "lift"])
+def test_ratios_have_p_values_like_those_of_exchanged_predictions(name):
+    """They are far from sums of contributions, whose signs would hide what rows decide."""
+    generator = np.random.default_rng(0)
+    y = np.repeat([1, 0], [50, 150])
+    better = np.where(np.arange(200) < 45, 1, np.arange(200) >= 197)
+    worse = better.copy()
+    worse[:8], worse[60:66] = 0, 1
+    found = compare(y, y_pred={"a": better, "b": worse}, measures=name).differences[0]
+    measure = dmfroc.measures.get_measure(name)
+    differences = []
+    for _ in range(400):
+        is_first = generator.random(200) < 0.5
+        a, b = np.where(is_first, better, worse), np.where(is_first, worse, better)
+        differences.append(measure(y, y_pred=a) - measure(y, y_pred=b))
+    assert np.mean(np.abs(differences) >= found.value - 1e-9) < 0.01
+    assert found.p_value < 0.01
+    assert found.interval[0] > 0

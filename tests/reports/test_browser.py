@@ -18,6 +18,7 @@ from dmfroc._kit.text import printable
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="install selenium")
 WebDriverException = pytest.importorskip("selenium.common.exceptions").WebDriverException
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 if not (CHROMIUM and DRIVER):
     pytest.skip("install chromium and chromium-driver (Debian)", allow_module_level=True)
@@ -34,6 +35,15 @@ def predictions(labels, n, effect):
     return dmfroc.Predictions.from_arrays(np.array(labels)[true], scores, labels=labels)
 
 
+class Browser(webdriver.Chrome):
+    """On a busy machine a page of a file is sometimes shown before all of it has been read."""
+
+    def get(self, url):
+        super().get(url)
+        is_read = "return document.readyState === 'complete'"
+        WebDriverWait(self, 20).until(lambda _: self.execute_script(is_read))
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     options = webdriver.ChromeOptions()
@@ -43,7 +53,7 @@ def browser(tmp_path_factory):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     folder = tmp_path_factory.mktemp("downloads")
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver = Browser(options=options, service=webdriver.ChromeService(DRIVER))
     driver.folder = folder
     yield driver
     driver.quit()
@@ -215,8 +225,6 @@ def test_text_contrasts_with_the_ground(browser, small, scheme):
 
 
 def downloaded(browser, kind, name, of=""):
-    from selenium.webdriver.support.ui import WebDriverWait
-
     path = browser.folder / name
     path.unlink(missing_ok=True)
     browser.execute_cdp_cmd(

@@ -233,6 +233,13 @@ def test_absent_and_rare_classes_are_reported():
     assert embedded(page)["curves"]["classifier"]["pairwise_areas"][3] == [None] * 4
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["1", "2", "3"], ["class 1", "class 2", "other"]])
+def test_panels_name_the_class_that_they_show(labels):
+    page = evaluation_page(dmfroc.evaluate(sample(1.5, labels, n=90)))
+    titles = set(re.findall(r"<figcaption><strong>(.*?)</strong>", page))
+    assert titles == {f"class {x}" if str(x).isdigit() else x for x in labels}
+
+
 def test_two_classes_with_one_score():
     rng = np.random.default_rng(1)
     y = np.arange(60) % 2
