@@ -349,8 +349,8 @@ The truth of each model is exactly at the limit of its rule: at the value that i
 any difference from a second model of the same kind (`better_than`), or worse by exactly the
 margin. The
 largest share of passes and fails together, of all cells of both kinds, is {worst:.1f} %. That is
-without those in which every class has at most a single observation, so that nothing shows how a value
-varies, which a gate says (up to {of_single:.1f} %), and without items that are fewer than
+without those in which no class has more than a single observation, so that nothing shows how a
+value varies, which a gate says (up to {of_single:.1f} %), and without items that are fewer than
 {FEWEST_ITEMS} (up to {of_few:.1f} %).
 Of the gates that were judged twice (5 %, with a perfect sample beside them), {percent(same)} % gave
 the same verdict.

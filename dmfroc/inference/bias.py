@@ -179,9 +179,8 @@ def _halves(
 ) -> Iterator[Float[np.ndarray, "2 v"]]:
     """Yield the masses of both halves of the units, each with half of the classes or by chance.
 
-    Units are drawn in the order of what they move, equal ones by class size and scores, so that
-    neither the order of the rows nor rounding matters, nor whether a value or its complement is
-    measured.
+    Units are drawn in the order of what they move, equal ones by class size and scores. So neither
+    the order of the rows nor rounding matters, and a complement has the same halves.
     Half of each class, or one more or less, is where class sizes are given or do not matter.
     Divisions that leave a half without one of the classes, as of groups with several, are left out.
     """

@@ -8,7 +8,7 @@ which measure nor which kind of sample they are about.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,9 +24,10 @@ from dmfroc.inference.influences import (
     Moments,
     influences_from,
     influences_on,
-    moments_from_means,
     moments_of,
+    moments_of_differences,
     moments_of_sums,
+    pieces,
     through_weights,
 )
 from dmfroc.inference.limits import Interval, Limits, limits_of_difference
@@ -40,8 +41,6 @@ from dmfroc.measures.measure import Measure, bind, bind_together
 from dmfroc.measures.measured import Declared, measured
 from dmfroc.results.estimate import ClassSizes, JudgedLabels
 
-_NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
-_LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 _SMALL = 50  # units of the rarest class; beside as many, one more hardly changes influences
 _MANY_UNITS = 20_000  # from which on differences are linear
 _MOST_SCORES = 1 << 26  # of several classifiers, whose sorted scores are kept
@@ -477,7 +476,7 @@ def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:
     pairs = itertools.combinations(influences, 2)
     moments = [
         difference.with_parts(a.parts.minus(b.parts) if a.parts and b.parts else None)
-        for (a, b), difference in zip(pairs, _moments_of_differences(sums, units), strict=True)
+        for (a, b), difference in zip(pairs, moments_of_differences(sums, units), strict=True)
     ]
     covariance = joint_covariance(sums, units)
     parts = [x.parts for x in influences if x.parts is not None]
@@ -526,61 +525,12 @@ def _of_each_unit(facts: FactsInMemory) -> Limits:
     return facts.limits.of_units(sums, _strata(facts.units, len(sums)))
 
 
-def _moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
-    """Return the moments of every two rows' difference, in the order of the combinations.
-
-    Those of all differences follow from products of powers of the rows, (a - b)^4 = a^4 - 4 a^3 b
-    + 6 a^2 b^2 - 4 a b^3 + b^4, which are m^2 sums by three products of matrices. Where hardly
-    anything is left of the squares, as between copies of a classifier, the difference is formed.
-    """
-    first, second = np.triu_indices(len(sums), 1)
-    shape = (len(first), len(units.sizes))
-    squares, fourths = np.empty(shape), np.empty(shape)
-    is_lost = np.zeros(len(first), bool)
-    for stratum, (size, part) in enumerate(
-        zip(units.sizes, units.centred_parts(sums), strict=True)
-    ):
-        part *= size
-        of_powers = _products_of_powers(part) / size
-        of_square, of_cube, of_both = (x[first, second] for x in of_powers)
-        whole = np.diag(of_powers[0])[first] + np.diag(of_powers[0])[second]
-        squares[:, stratum] = whole - 2 * of_square
-        of_cube += of_powers[1][second, first]
-        fourth = np.diag(of_powers[2])
-        fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
-        is_lost |= squares[:, stratum] < _LOST * whole
-    totals = units.totals(sums)
-    moments = moments_from_means(squares, fourths, totals[first] - totals[second], units)
-    for place in np.flatnonzero(is_lost):
-        difference = sums[first[place]] - sums[second[place]]
-        [moments[place]] = moments_of_sums(difference[None], units)
-    return moments
-
-
-def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
-    """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
-    products = np.zeros((3, len(x), len(x)))
-    for part in _pieces(x):
-        square = part * part
-        products[0] += part @ part.T
-        products[1] += (square * part) @ part.T
-        products[2] += square @ square.T
-    return products
-
-
-def _pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:
-    """Yield some columns after the other: BLAS ends for an interrupt between two products only."""
-    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
-    for start in range(0, x.shape[1], at_once):
-        yield x[:, start : start + at_once]
-
-
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Covariance:
     """Return the covariance of the values."""
     own = np.maximum(units.sizes - units.n_means, 0)
     products = np.zeros((len(own), len(sums), len(sums)))
     for stratum, part in zip(products, units.centred_parts(sums), strict=True):
-        for piece in _pieces(part):
+        for piece in pieces(part):
             stratum += piece @ piece.T
     products *= (units.sizes**2 * (own > 0))[:, None, None]
     moments = moments_of_sums(sums, units)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -32,6 +32,8 @@ PerStratum = Float[np.ndarray, " s"]
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
 _ROUNDING = 1e-14  # relative to a variance
+_NUMBERS_AT_ONCE = 1 << 20  # influences whose powers are held
+_LOST = 1e-3  # of the squares of two influences; from less the fourth powers lose six digits
 
 
 class PartInfluences(NamedTuple):
@@ -294,3 +296,52 @@ def _moments_of_sizes(
     with np.errstate(invalid="ignore", divide="ignore"):
         kurtosis = np.where(square > 0, np.maximum(fourth / square**2 - 3, 0), 0.0)
     return square / n, 2 / (kurtosis / n + 2 / (n - 1))
+
+
+def moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
+    """Return the moments of every two rows' difference, in the order of the combinations.
+
+    Those of all differences follow from products of powers of the rows, (a - b)^4 = a^4 - 4 a^3 b
+    + 6 a^2 b^2 - 4 a b^3 + b^4, which are m^2 sums by three products of matrices. Where hardly
+    anything is left of the squares, as between copies of a classifier, the difference is formed.
+    """
+    first, second = np.triu_indices(len(sums), 1)
+    shape = (len(first), len(units.sizes))
+    squares, fourths = np.empty(shape), np.empty(shape)
+    is_lost = np.zeros(len(first), bool)
+    for stratum, (size, part) in enumerate(
+        zip(units.sizes, units.centred_parts(sums), strict=True)
+    ):
+        part *= size
+        of_powers = _products_of_powers(part) / size
+        of_square, of_cube, of_both = (x[first, second] for x in of_powers)
+        whole = np.diag(of_powers[0])[first] + np.diag(of_powers[0])[second]
+        squares[:, stratum] = whole - 2 * of_square
+        of_cube += of_powers[1][second, first]
+        fourth = np.diag(of_powers[2])
+        fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
+        is_lost |= squares[:, stratum] < _LOST * whole
+    totals = units.totals(sums)
+    moments = moments_from_means(squares, fourths, totals[first] - totals[second], units)
+    for place in np.flatnonzero(is_lost):
+        difference = sums[first[place]] - sums[second[place]]
+        [moments[place]] = moments_of_sums(difference[None], units)
+    return moments
+
+
+def _products_of_powers(x: Float[np.ndarray, "m u"]) -> Float[np.ndarray, "3 m m"]:
+    """Return the sums over the units of a b, a^3 b and a^2 b^2 of every two rows a and b."""
+    products = np.zeros((3, len(x), len(x)))
+    for part in pieces(x):
+        square = part * part
+        products[0] += part @ part.T
+        products[1] += (square * part) @ part.T
+        products[2] += square @ square.T
+    return products
+
+
+def pieces(x: Float[np.ndarray, "m u"]) -> Iterator[Float[np.ndarray, "m _"]]:
+    """Yield some columns after the other: BLAS ends for an interrupt between two products only."""
+    at_once = max(_NUMBERS_AT_ONCE // len(x), 1)
+    for start in range(0, x.shape[1], at_once):
+        yield x[:, start : start + at_once]

@@ -11,6 +11,7 @@ from simulations import normal_scores
 from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc.extend import influences
 from dmfroc.inference import evidence
+from dmfroc.inference import influences as of_influences
 from dmfroc.inference.influences import moments_of_sums
 from dmfroc.inference.units import units_of
 from dmfroc.measures import MEASURES as MEASURES_BY_NAME
@@ -225,12 +226,12 @@ def test_what_many_classes_lose_at_the_top_takes_little_memory():
 @pytest.mark.parametrize("at_once", [16, 1 << 20])
 def test_moments_of_differences_are_those_of_the_differences(monkeypatch, at_once):
     """However many influences are multiplied at once; those of two copies are nothing."""
-    monkeypatch.setattr(evidence, "_NUMBERS_AT_ONCE", at_once)
+    monkeypatch.setattr(of_influences, "_NUMBERS_AT_ONCE", at_once)
     classes, scores = normal_scores(3, 90, 3)
     units = units_of(Predictions.from_arrays(classes, scores))
     sums = np.random.default_rng(4).standard_exponential((4, 90)) / 90
     sums = np.concatenate([sums, sums[:1]])
-    found = evidence._moments_of_differences(sums, units)
+    found = of_influences.moments_of_differences(sums, units)
     pairs = itertools.combinations(range(5), 2)
     for (first, second), moments in zip(pairs, found, strict=True):
         [expected] = moments_of_sums((sums[first] - sums[second])[None], units)
