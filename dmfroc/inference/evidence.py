@@ -493,14 +493,9 @@ def flips_of(
 
     Those of ratios are not flipped: they are far from sums of what observations contribute.
     """
-    first_facts = next(iter(facts.values()))
-    units = first_facts.units
+    known, units = facts.values(), next(iter(facts.values())).units
     few = [pair for pair, x in differences.items() if uses_sign_flips(x, units)]
-    if (
-        not few
-        or first_facts.measure.is_ratio
-        or any(f.influences.parts is not None for f in facts.values())
-    ):
+    if not few or any(f.influences.parts is not None or f.measure.is_ratio for f in known):
         return {}
     sums, _ = common_sums([(f.influences, f.units) for f in facts.values()])
     place = {name: row for row, name in enumerate(facts)}

@@ -43,7 +43,7 @@ def pools_of_others(
 
 def scores_of_units(
     predictions: Predictions, unit_of_row: IntPerRow, n_units: int
-) -> tuple[PerRow, PerRow]:
+) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
     """Return sums of what each unit's rows have for their own class, and of their leads of others.
 
     By these, units have an order that depends neither on that of rows nor on names of classes.
