@@ -188,10 +188,9 @@ def _halves(
     classes = np.full(n, -1)
     classes[rows] = predictions.true
     generator = np.random.default_rng(0)
-    own, leads, moved = (
-        np.abs(_rounded(x)) for x in (*scores_of_units(predictions, rows, n), influences[:n])
-    )
-    by_size = np.lexsort((classes, leads, own, predictions.class_counts[classes], moved))
+    of_scores, moved = scores_of_units(predictions, rows, n), np.abs(_rounded(influences[:n]))
+    of_class = classes, predictions.class_counts[classes]
+    by_size = np.lexsort((*map(_rounded, of_scores), *of_class, moved))
     n_divisions = _N_DIVISIONS * _FEW_SCORES // _n_scores(predictions)
     for _ in range(min(max(n_divisions, 2), _N_DIVISIONS)):
         drawn = np.empty(n)

@@ -239,10 +239,8 @@ def compare_draws(
             tested_tail = contrast_of_intervals(value, error, tested, least=2 / (n_draws + 1)).tail
             p_value = two_sided = 2 * tested_tail(0.0)
             test = "tail of the limits"
-        if hypothesis.margin > 0:
+        if not hypothesis.is_two_sided:
             p_value, test = hypothesis.p_value_of_tail(value, inverted), "tail of the limits"
-        elif not hypothesis.is_two_sided:
-            p_value = two_sided / 2 if hypothesis.sign * value > 0 else 1 - two_sided / 2
         at = partial(far_interval_at, *pair)
         contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided, test)
     joint = np.stack(list(draws.values()), axis=1)

@@ -44,16 +44,16 @@ def pools_of_others(
 def scores_of_units(
     predictions: Predictions, unit_of_row: IntPerRow, n_units: int
 ) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
-    """Return sums of what each unit's rows have for their own class, and of their leads of others.
+    """Return sums of leads of each unit's rows, and of what they have for their own class.
 
-    By these, units have an order that depends neither on that of rows nor on names of classes.
+    By the latter, units of a class have an order whatever that of rows; by leads, those that tie.
     """
     scores = np.asarray(predictions.scores, np.float64)
     own = np.take_along_axis(scores, predictions.true[:, None], axis=1)
     with np.errstate(over="ignore", invalid="ignore"):  # of what stands for infinities
         leads = np.abs(own - scores).sum(axis=1)
-        own_sums = np.bincount(unit_of_row, own.ravel(), n_units)
-        return own_sums, np.bincount(unit_of_row, leads, n_units)
+        sum_of_leads = np.bincount(unit_of_row, leads, n_units)
+        return sum_of_leads, np.bincount(unit_of_row, own.ravel(), n_units)
 
 
 @once_per_predictions

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import softmax
 from simulations import cyclic_scores, normal_scores
 
 import dmfroc
@@ -151,16 +150,3 @@ def test_scores_without_ties_and_with_ties_are_one_kind_of_program():
     for scores in (distinct, np.round(distinct), distinct):
         found = estimate("gini", y, scores, method=dmfroc.Bootstrap(100))
         assert found.interval[0] < found.value < found.interval[1]
-
-
-@pytest.mark.parametrize("name", ["log_loss", "accuracy", "hand_till"])
-def test_p_values_of_one_side_are_half_of_those_of_both(name):
-    (classes, a), (_, b) = (normal_scores(seed, 90, 2, 1.0) for seed in (32, 33))
-    each = {"a": softmax(a, axis=1), "b": softmax(b, axis=1)}
-    options = {"measures": name, "method": dmfroc.Bootstrap(200)}
-    both, greater, less = (
-        dmfroc.compare(classes, each, test=x, **options).differences[0]
-        for x in ("two-sided", "greater", "less")
-    )
-    assert min(greater.p_value, less.p_value) == pytest.approx(both.p_value / 2, rel=1e-9)
-    assert greater.p_value + less.p_value == pytest.approx(1)
