@@ -44,16 +44,15 @@ def pools_of_others(
 def scores_of_units(
     predictions: Predictions, unit_of_row: IntPerRow, n_units: int
 ) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
-    """Return sums of leads of each unit's rows, and of what they have for their own class.
+    """Return sums of the largest score of each unit's rows, and of that for their own class.
 
-    By the latter, units of a class have an order whatever that of rows; by leads, those that tie.
+    By the latter, units of a class have an order whatever that of rows; those that tie by the
+    former. Scores on a device stay there.
     """
-    scores = np.asarray(predictions.scores, np.float64)
-    own = np.take_along_axis(scores, predictions.true[:, None], axis=1)
-    with np.errstate(over="ignore", invalid="ignore"):  # of what stands for infinities
-        leads = np.abs(own - scores).sum(axis=1)
-        sum_of_leads = np.bincount(unit_of_row, leads, n_units)
-        return sum_of_leads, np.bincount(unit_of_row, own.ravel(), n_units)
+    scores = predictions.scores
+    own = np.asarray(scores[np.arange(len(scores)), predictions.true], np.float64)
+    largest = np.asarray(scores.max(axis=1), np.float64)
+    return np.bincount(unit_of_row, largest, n_units), np.bincount(unit_of_row, own, n_units)
 
 
 @once_per_predictions
