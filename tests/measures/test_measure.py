@@ -329,7 +329,8 @@ def test_wrapped_metrics_are_compared():
 WRAPPED = {
     **{name: {} for name in ["accuracy_score", "balanced_accuracy_score", "cohen_kappa_score"]},
     **{name: {} for name in ["matthews_corrcoef", "hamming_loss", "zero_one_loss"]},
-    **{name: {"average": "macro"} for name in ["f1_score", "jaccard_score", "precision_score"]},
+    **{name: {"average": "macro"} for name in ["f1_score", "jaccard_score"]},
+    "precision_score": {"average": "macro", "zero_division": 0},  # of halves without a prediction
     "fbeta_score": {"average": "weighted", "beta": 2},
     "recall_score": {"average": "weighted"},
     **{name: {} for name in ["log_loss", "d2_log_loss_score", "average_precision_score"]},
