@@ -46,8 +46,8 @@ def scores_of_units(
 ) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
     """Return sums of the largest score of each unit's rows, and of that for their own class.
 
-    By the latter, units of a class have an order whatever that of rows; those that tie by the
-    former. Scores on a device stay there.
+    They give the units of a class an order whatever that of the rows. Scores on a device stay
+    there.
     """
     scores = predictions.scores
     own = np.asarray(scores[np.arange(len(scores)), predictions.true], np.float64)
