@@ -150,16 +150,16 @@ def _bias_of_halves(
     That of a ratio without an upper end is of its logarithm: where a half has a single error, the
     ratio itself is far from the order of 1 / n.
     """
+    if is_ratio and not value > 0:
+        return math.nan
     unseen, values, bias = np.zeros(len(function.rows.true)), np.zeros((0, 2)), math.nan
-    all_halves, own = _halves(*function.sample, influences, by_chance=by_chance), value
-    if is_ratio:
-        own, error = (math.log(value), error / value) if value > 0 else (math.nan, error)
-    for halves in all_halves:
+    own, error = (math.log(value), error / value) if is_ratio else (value, error)
+    for halves in _halves(*function.sample, influences, by_chance=by_chance):
         of_halves = np.array([[function.value(half, unseen) for half in halves]])
         with np.errstate(divide="ignore", invalid="ignore"):  # of 0
             values = np.append(values, np.log(of_halves) if is_ratio else of_halves, axis=0)
         # A half may lack a prediction without which the measure is not defined
-        if not np.isfinite([*values.flat, own]).all():
+        if not np.isfinite(values).all():
             return math.nan
         bias = float(values.mean()) - own
         if len(values) > 1:

@@ -41,6 +41,7 @@ def pools_of_others(
     return pools
 
 
+@once_per_predictions
 def scores_of_units(
     predictions: Predictions, unit_of_row: IntPerRow, n_units: int
 ) -> tuple[Float[np.ndarray, " u"], Float[np.ndarray, " u"]]:
