@@ -52,6 +52,16 @@ def on_one_line(text: object) -> str:
     return " ".join(str(text).split())
 
 
+def class_name(label: Any) -> str:
+    """Return a class as texts name it: a number says that it is one.
+
+    >>> class_name(2), class_name("cat")
+    ('class 2', 'cat')
+    """
+    text = str(label)
+    return text if text[:1].isalpha() else f"class {text}"
+
+
 def legend_text(value: Any) -> str:
     r"""Return a text that matplotlib draws as it is written.
 

@@ -11,7 +11,7 @@ import numpy as np
 import dmfroc.measures.curve_summaries as curve_summaries
 from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import instance, number
-from dmfroc._kit.text import legend_text
+from dmfroc._kit.text import class_name, legend_text
 from dmfroc.curves.curve import Curve, Line
 from dmfroc.curves.hull import convex_hull
 from dmfroc.curves.isometric_lines import Isometric, isometrics
@@ -428,12 +428,10 @@ class CurveDisplay(ClassifierDisplay):
         """Return the legend's text: classifier, class and area."""
         curve, look = self.curves[label], self.look
         if len(self.curves) == 1:
-            class_name = "" if name is not None else f"class {label}"
+            of = "" if name is not None else f"class {label}"
         else:
-            class_name = (
-                f"{label[0]} against {label[1]}" if isinstance(label, tuple) else str(label)
-            )
-        text = legend_text(", ".join(part for part in (name, class_name) if part))
+            of = f"{label[0]} against {label[1]}" if isinstance(label, tuple) else class_name(label)
+        text = legend_text(", ".join(part for part in (name, of) if part))
         if look.area is None or curve.area is None:
             return text
         area = rate_texts([curve.area], 3)[0] if 0 <= curve.area <= 1 else f"{curve.area:.4g}"

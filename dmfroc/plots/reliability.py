@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from dmfroc._kit.later import Axes, Line2D, PolyCollection, Self
 from dmfroc._kit.options import RandomState, check_level, generator_of, integer, refuse
-from dmfroc._kit.text import legend_text
+from dmfroc._kit.text import class_name, legend_text
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.calibration import (
@@ -189,7 +189,7 @@ class ReliabilityDisplay(ClassifierDisplay):
         curves = {label: self._curve(label) for label in classes}
         texts = {}
         for label, (*_, (mcb, dsc, unc)) in curves.items():
-            text = legend_text((self.name or "isotonic") if is_single else str(label))
+            text = legend_text((self.name or "isotonic") if is_single else class_name(label))
             texts[label] = f"{text}: MCB {mcb:.4f},\nDSC {dsc:.4f}, UNC {unc:.4f}"
             if is_single:
                 parts = f"miscalibration {mcb:.4f},\ndiscrimination {dsc:.4f}"

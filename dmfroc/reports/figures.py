@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import divide
+from dmfroc._kit.text import class_name
 from dmfroc.analyses.leads import drawn_curve
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.measures.statistics.forecasts import no_probabilities
@@ -256,8 +257,8 @@ def confusion_matrices(named: Mapping[str, Numbers]) -> list[Matrix]:
             specificity = digits(numbers.rates["recall"][0])
             label = next(iter(numbers.classes), "the second class")
             summary += (
-                f"; of {label}, sensitivity (recall) is {recall}, specificity {specificity}, and "
-                f"positive predictive value (precision) {precision}"
+                f"; of {class_name(label)}, sensitivity (recall) is {recall}, specificity "
+                f"{specificity}, and positive predictive value (precision) {precision}"
             )
         matrices.append(_matrix(position, name, shares, texts, summary))
     return matrices

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dmfroc._kit.remarks import collected_remarks
+from dmfroc._kit.text import class_name
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -419,9 +420,7 @@ def _provenance(
 def _size(predictions: Predictions) -> str:
     """Return the numbers of observations of all and of each class; of many classes the range."""
     sizes = zip(predictions.class_counts.tolist(), predictions.labels, strict=True)
-    counts = [
-        (n, f"{n:,} of {'' if str(label)[:1].isalpha() else 'class '}{label}") for n, label in sizes
-    ]
+    counts = [(n, f"{n:,} of {class_name(label)}") for n, label in sizes]
     named, whole = [x for _, x in counts], f"{predictions.n_observations:,}"
     if len(named) == 2:
         return f"{whole}, {joined(named)} (positive)"

@@ -15,7 +15,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dmfroc._kit.text import printable
+from dmfroc._kit.text import class_name, printable
 from dmfroc._kit.version import package_version
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.curves.curve import Curve
@@ -152,7 +152,7 @@ def _render(template: str, context: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": digits, "interval": interval_text}
+    environment.filters |= {"number": digits, "interval": interval_text, "class_name": class_name}
     environment.policies["json.dumps_kwargs"] = {
         "separators": (",", ":"),
         "ensure_ascii": True,  # so that no name can turn the direction of writing

@@ -236,8 +236,9 @@ def test_absent_and_rare_classes_are_reported():
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["1", "2", "3"], ["class 1", "class 2", "other"]])
 def test_panels_name_the_class_that_they_show(labels):
     page = evaluation_page(dmfroc.evaluate(sample(1.5, labels, n=90)))
-    titles = set(re.findall(r"<figcaption><strong>(.*?)</strong>", page))
-    assert titles == {f"class {x}" if str(x).isdigit() else x for x in labels}
+    named = {f"class {x}" if str(x).isdigit() else x for x in labels}
+    assert set(re.findall(r"<figcaption><strong>(.*?)</strong>", page)) == named
+    assert {*re.findall(r'role="img" aria-label="(.*?): ', page)} >= named
 
 
 def test_two_classes_with_one_score():
