@@ -65,6 +65,20 @@ def variants(row, value):
             yield changed if isinstance(value, str) else changed.split("\n")
 
 
+def changes_of_each_number(value):
+    """Yield for each number of a value, but not of a text, the value with it halved and doubled."""
+    texts = [value] if value is None or isinstance(value, str) else value
+    if np.ndim(texts) and any(x is None or isinstance(x, str) for x in texts):
+        return
+    numbers = np.array(value, float)
+    for place in np.ndindex(numbers.shape):
+        changes = [numbers.copy() for _ in range(2)]
+        finite = np.isfinite(numbers[place]) and not np.isclose(numbers[place], 0, atol=1e-6)
+        for changed, factor in zip(changes, (0.5, 2), strict=True):
+            changed[place] = factor * numbers[place] if finite else factor
+        yield changes
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=[f"{row.paper} {row.item}" for row in ROWS])
 def test_each_row_has_a_number_that_is_not_stale_and_a_check_that_can_fail(row):
@@ -79,6 +93,9 @@ def test_each_row_has_a_number_that_is_not_stale_and_a_check_that_can_fail(row):
     assert text_of(value) == row.number
     verdict = is_right(row.check, value)
     assert verdict == (row.verdict != "does not hold")
+    if verdict:
+        for changes in changes_of_each_number(value):
+            assert not all(is_right(row.check, other) for other in changes)
     if row.verdict == "not here":
         assert not row.call
     else:
