@@ -221,7 +221,7 @@ def ranks_of(table: pd.DataFrame) -> pd.DataFrame:
     keys = [table[key] for key in TASK]
     # What differs by rounding alone is a tie
     ranks = table[areas].round(12).groupby(keys).rank(ascending=False)
-    is_decided = ranks.isin([1, 2, 3]).groupby(keys).sum().eq(3).all(axis=1)
+    is_decided = ranks.where(ranks <= 3).groupby(keys).nunique().eq(3).all(axis=1)
     return ranks.set_index(pd.MultiIndex.from_frame(table[TASK])).loc[is_decided.index[is_decided]]
 
 
