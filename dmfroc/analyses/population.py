@@ -64,8 +64,7 @@ def in_population(
             origin = f"estimated from {len(population.target):,} rows of the target"
         weights = predictions.sample_weight * weights
         predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
-    if is_importance or options.follow_up is not None:
-        predictions = predictions.warned(few_rows_message(predictions.sample_weight))
+    predictions = predictions.warned(few_rows_message(predictions.sample_weight))
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:

@@ -34,7 +34,7 @@ from dmfroc.extend import (
     crossed,
     differences_by,
     holm_adjusted,
-    joint_t_estimates,
+    joint_normal_estimates,
     positive,
     seed_of,
     warn,
@@ -321,11 +321,10 @@ def _joint(given: ScoredItems, level: float, seed: int) -> JointEstimates:
     errors = np.array([mean.error for mean in means.values()])
     covariance *= np.outer(scaled * errors, scaled * errors)
     np.fill_diagonal(covariance, errors**2)
-    return joint_t_estimates(
+    return joint_normal_estimates(
         {name: mean.estimate(level) for name, mean in means.items()},
         {pair: mean.contrast for pair, mean in pairs.items()},
         covariance,
-        max(min(mean.n_units for mean in means.values()) - 1.0, 1.0),
         {name: mean.limits.interval_at for name, mean in means.items()},
         Hypothesis(),
         seed,

@@ -16,7 +16,7 @@ from dmfroc.extend import (
     Interval,
     comparison_fields,
     instance,
-    joint_t_estimates,
+    joint_normal_estimates,
 )
 from dmfroc.results import Comparison, Estimate, Ranks
 
@@ -120,11 +120,10 @@ def leaderboard(tasks: Mapping[str, Comparison]) -> Leaderboard:
         for name, mean in zip(names, values, strict=True)
     }
     hypothesis = Hypothesis(greater_is_better=first.greater_is_better)
-    joint = joint_t_estimates(
+    joint = joint_normal_estimates(
         estimates,
         {(d.first, d.second): x for d, x in zip(first.differences, pairs, strict=True)},
         np.sum([x.covariance for x in tasks.values()], axis=0) / len(tasks) ** 2,
-        math.inf,
         {name: mean.interval_at for name, mean in zip(names, values, strict=True)},
         hypothesis,
         first.seed,

@@ -335,7 +335,7 @@ from ..inference.method import (
     check_finite as check_finite,
 )
 from ..inference.method import (
-    joint_t_estimates as joint_t_estimates,
+    joint_normal_estimates as joint_normal_estimates,
 )
 from ..inference.options import (
     DEFAULT_LEVEL as DEFAULT_LEVEL,

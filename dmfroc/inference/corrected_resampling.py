@@ -16,7 +16,12 @@ from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Interval
-from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, joint_t_estimates
+from dmfroc.inference.method import (
+    IntervalMethod,
+    JointEstimates,
+    check_finite,
+    joint_normal_estimates,
+)
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inference.scales import t_interval
 from dmfroc.inference.units import Sample
@@ -118,11 +123,10 @@ class CorrectedResampling(IntervalMethod):
             value, spread = estimates[name].value, estimates[name].standard_error
             return _interval(facts[name], value, spread, n_folds, error)
 
-        return joint_t_estimates(
+        return joint_normal_estimates(
             estimates,
             contrasts,
             self._factor(n_folds, sample) * np.atleast_2d(np.cov(table)),
-            n_folds - 1,
             {name: partial(interval_of_value, name) for name in estimates},
             hypothesis,
             self.seed,

@@ -22,7 +22,7 @@ from dmfroc.inference.method import (
     IntervalMethod,
     JointEstimates,
     check_finite,
-    joint_t_estimates,
+    joint_normal_estimates,
 )
 from dmfroc.inference.remarks import warnings_of
 from dmfroc.inference.units import Sample, are_paired
@@ -96,12 +96,10 @@ class Jackknife(IntervalMethod):
             )
             for pair, limits in joint.limits.items()
         }
-        freedoms = (x.spread.degrees_of_freedom for x in joint.differences.values())
-        return joint_t_estimates(
+        return joint_normal_estimates(
             {name: self.estimate(f) for name, f in joint.facts.items()},
             contrasts,
             joint.covariance,
-            min(freedoms, default=np.inf),
             {name: f.interval_at for name, f in joint.facts.items()},
             hypothesis,
             self.seed,

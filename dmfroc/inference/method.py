@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
+from scipy.special import ndtri
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
@@ -24,6 +25,7 @@ from dmfroc.inference.hypothesis import (
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL
+from dmfroc.inference.simultaneous import square_root
 from dmfroc.inference.units import Sample
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
@@ -34,6 +36,7 @@ from dmfroc.results.estimate import Estimate
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 N_DRAWS = 100_000  # behind the probabilities of the orders
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
+_NO_ORDER = 1e-3  # normal quantile of a tail of a half, but for rounding
 _FEWEST_IN_TAIL = 5  # draws beyond the end of an interval
 
 USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
@@ -163,25 +166,33 @@ def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -
             )
 
 
-def joint_t_estimates(
+def joint_normal_estimates(
     estimates: dict[str, Estimate],
     contrasts: dict[tuple[str, str], Contrast],
     covariance: Covariance,
-    degrees_of_freedom: float,
     intervals: Mapping[str, IntervalAt],
     hypothesis: Hypothesis,
     seed: int,
 ) -> JointEstimates:
-    """Return what is known of values that have a joint t distribution, drawn from it."""
+    """Return what is known of values that are drawn together from a normal distribution.
+
+    There two values are in order as often as the tail of their difference says.
+    """
     values = np.array([estimate.value for estimate in estimates.values()])
+    variances = np.diag(covariance)
+    squares = variances[:, None] + variances - 2 * covariance
+    places = {name: place for place, name in enumerate(estimates)}
+    for (first, second), contrast in contrasts.items():
+        quantile = float(ndtri(contrast.tail(0.0)))
+        if quantile < -_NO_ORDER and contrast.value != 0:
+            pair = [places[first], places[second]]
+            squares[pair, pair[::-1]] = (contrast.value / quantile) ** 2
+    # Values with these variances of their differences, about their mean (classical scaling)
+    centred = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     generator, m = np.random.default_rng(seed), len(values)
     n_draws = min(N_DRAWS, _NUMBERS_IN_JOINT_DRAWS // m)
-    noise = generator.multivariate_normal(np.zeros(m), covariance, size=n_draws, method="eigh")
-    if np.isfinite(degrees_of_freedom):
-        chi_squared = generator.chisquare(degrees_of_freedom, size=(n_draws, 1))
-        noise /= np.sqrt(chi_squared / degrees_of_freedom)
-    noise += values
-    qualities = noise if hypothesis.greater_is_better else -noise
+    drawn = values + generator.standard_normal((n_draws, m)) @ square_root(centred).T
+    qualities = drawn if hypothesis.greater_is_better else -drawn
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
 
 

@@ -117,7 +117,7 @@ def few_clusters_message(units: Units, n_observations: int) -> str | None:
         return None
     return (
         f"collect more groups of observations: {n_groups} are few to see how the value varies, and "
-        "the interval may cover 10 per cent less than it says"
+        "the interval may cover 10 points less than it says"
     )
 
 
@@ -214,7 +214,10 @@ def no_variation_message(facts: Facts) -> str | None:
     is_perfect = abs(facts.value - best) <= _PERFECT
     if moments.depends_on_sizes and not is_perfect:
         return None
-    state = f"{measure.name} is {facts.value:.4g} whichever observations of a class weigh more"
+    state = (
+        f"check the predictions: {measure.name} is {facts.value:.4g} whichever observations of a "
+        "class weigh more"
+    )
     if is_perfect:
         state = f"{measure.name} is perfect in this sample"
     error = "that of the class sizes alone" if moments.depends_on_sizes else "0"

@@ -151,6 +151,12 @@ class ContingencyTable(Result):
             whole = matrix.to_numpy()
             if classes[-1] == "All" and whole[-1, -1] == whole[:-1, :-1].sum():
                 raise ValueError("matrix has sums in its last row and column: leave margins out")
+        if rows is None:
+            raise ValueError(
+                "rows='true' or rows='predicted' has to say which classes are in the rows of "
+                "matrix: ContingencyTable.from_matrix(matrix, rows='true') for the confusion "
+                "matrix of scikit-learn"
+            )
         choice("rows", rows, get_args(Rows))
         counts = numbers("matrix", matrix)
         if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or len(counts) < 2:

@@ -302,7 +302,7 @@ def test_constant_scores_have_an_interval_around_chance(measure, chance):
         assert 0.02 < length < 0.2
     [warning] = [w for w in found.warnings if "says nothing" in w]
     assert warning.startswith(
-        f"{measure} is {chance:g} whichever observations of a class weigh more"
+        f"check the predictions: {measure} is {chance:g} whichever observations of a class weigh"
     )
 
 
