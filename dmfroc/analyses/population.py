@@ -232,6 +232,6 @@ def few_rows_message(weights: PerRow) -> str | None:
     if effective >= max(_SMALL_SHARE * n, min(_FEW, n / 2)):
         return None
     return (
-        f"few rows carry the weight: {n:,} rows count as {effective:.0f} of equal weight. The "
-        "value rests on these; intervals may be too short"
+        f"check the weights, which few rows carry: {n:,} rows count as {effective:.0f} of equal "
+        "weight. The value rests on these; intervals may be too short"
     )

@@ -36,7 +36,8 @@ from dmfroc.results.estimate import Estimate
 Method = Literal["jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"]
 N_DRAWS = 100_000  # behind the probabilities of the orders
 _NUMBERS_IN_JOINT_DRAWS = 1 << 20  # of many classifiers there are fewer
-_NO_ORDER = 1e-3  # normal quantile of a tail of a half, but for rounding
+_NO_ORDER = 1e-9  # normal quantile of a tail of a half, but for rounding
+_WIDTH_OF_95 = 2 * float(ndtri(0.975))  # of a normal distribution, in standard deviations
 _FEWEST_IN_TAIL = 5  # draws beyond the end of an interval
 
 USE_BOOTSTRAP = "use method='bootstrap', or leave it out"
@@ -176,17 +177,20 @@ def joint_normal_estimates(
 ) -> JointEstimates:
     """Return what is known of values that are drawn together from a normal distribution.
 
-    There two values are in order as often as the tail of their difference says.
+    There two values are in order as often as the tail of their difference says. Tails of values
+    that hardly differ say little of their spread: it is at most that of the interval.
     """
     values = np.array([estimate.value for estimate in estimates.values()])
     variances = np.diag(covariance)
     squares = variances[:, None] + variances - 2 * covariance
     places = {name: place for place, name in enumerate(estimates)}
     for (first, second), contrast in contrasts.items():
-        quantile = float(ndtri(contrast.tail(0.0)))
-        if quantile < -_NO_ORDER and contrast.value != 0:
-            pair = [places[first], places[second]]
-            squares[pair, pair[::-1]] = (contrast.value / quantile) ** 2
+        pair, error = [places[first], places[second]], contrast.standard_error
+        spread = abs(contrast.value) / max(-float(ndtri(contrast.tail(0.0))), _NO_ORDER)
+        if spread > 1.5 * error:
+            low, high = contrast.interval_at(0.05)[:2]
+            spread = min(spread, (high - low) / _WIDTH_OF_95)
+        squares[pair, pair[::-1]] = max(spread, error / 2) ** 2 if spread > 0 else error**2
     # Values with these variances of their differences, about their mean (classical scaling)
     centred = -(squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()) / 2
     generator, m = np.random.default_rng(seed), len(values)

@@ -577,7 +577,7 @@ def test_first_class_of_predictions_and_independent_samples_are_refused():
 def test_few_rows_with_much_weight_are_reported():
     time = np.append(np.linspace(0.1, 1, 400), np.full(10, 2.0))
     died = np.append(np.arange(400) % 8 == 0, np.zeros(10, bool))
-    with pytest.warns(UserWarning, match="few rows carry the weight"):
+    with pytest.warns(UserWarning, match="the weights, which few rows carry"):
         dmfroc.estimate(
             "brier_score", died, np.linspace(0.1, 0.9, 410), follow_up=dmfroc.FollowUp(time, 2)
         )

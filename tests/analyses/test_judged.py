@@ -429,10 +429,14 @@ def test_plan_with_a_judge():
         dmfroc.applications.plan(pilot, measure="accuracy", half_width=0.03, judge=JUDGE[1:])
 
 
-def test_few_rows_with_the_weight():
+@pytest.mark.parametrize("is_importance", [True, False])
+def test_few_rows_with_the_weight(is_importance):
     weights = np.where(np.arange(800) < 12, 1000.0, 0.01)
+    options = {"sample_weight": weights}
+    if is_importance:
+        options = {"population": dmfroc.Importance(weights)}
     with pytest.warns(UserWarning, match="800 rows count as 12 of equal weight"):
-        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, population=dmfroc.Importance(weights))
+        dmfroc.estimate("accuracy", TWO, P, y_pred=HARD, **options)
 
 
 @pytest.mark.parametrize(
