@@ -146,7 +146,8 @@ class LabelledRows:
         """
         sums, moments = self.sums_of_labels(labels, influences)
         values, of_label = np.array([x.value for x in influences]), shares.sum(axis=1)
-        sums *= of_label[:, None]
+        # The sums have an unbiased variance already, which the moments below make once more
+        sums *= of_label[:, None] * np.sqrt(1 - 1 / self.n_units)
         whole = float(of_label @ values)
         of_units = sums.sum(axis=0) + (values - whole) @ shares
         freedoms = np.array([x.spread.degrees_of_freedom for x in moments])
