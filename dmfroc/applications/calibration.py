@@ -239,14 +239,9 @@ def calibration_tests(
         )
     p, true = probabilities_of(predictions), predictions.true
     p = p / p.sum(axis=1, keepdims=True)
-    k = p.shape[1]
     statistics: dict[str, tuple[str, Statistic, int | None]] = {
-        "intercept": ("intercept (slope 1)", _score_test(p, with_slopes=False), k - 1),
-        "intercept_and_slope": (
-            "intercept and slope",
-            _score_test(p, with_slopes=True),
-            2 * (k - 1),
-        ),
+        "intercept": ("intercept (slope 1)", *_score_test(p, with_slopes=False)),
+        "intercept_and_slope": ("intercept and slope", *_score_test(p, with_slopes=True)),
         "spiegelhalter": ("Spiegelhalter's z", _spiegelhalter(p), None),
         "isotonic": ("isotonic miscalibration", _isotonic(p), None),
         "hosmer_lemeshow": ("Hosmer and Lemeshow", *_hosmer_lemeshow(p)),
@@ -275,8 +270,11 @@ def calibration_tests(
     return CalibrationTests(tests, predictions, n_draws, seed, remarks)
 
 
-def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
-    """Return the score statistic of intercepts of all classes but the first, and of slopes."""
+def _score_test(p: Scores, *, with_slopes: bool) -> tuple[Statistic, int]:
+    """Return the score statistic of intercepts of all classes but the first, and of slopes.
+
+    Its degrees of freedom are fewer than these if the probabilities hardly vary.
+    """
     logs = np.log(np.where(p > 0, p, 1))
     n, k = p.shape
     logits = np.where(p[:, :1] > 0, logs[:, 1:] - logs[:, :1], 0)
@@ -285,14 +283,15 @@ def _score_test(p: Scores, *, with_slopes: bool) -> Statistic:
     covariance = np.einsum("ni,ij->nij", rest, np.eye(k - 1)) - rest[:, :, None] * rest[:, None]
     size = features.shape[2] * (k - 1)
     information = np.einsum("nia,nij,njb->iajb", features, covariance, features, optimize=True)
-    inverse = np.linalg.pinv(information.reshape(size, size), hermitian=True)
+    information = information.reshape(size, size)
+    inverse = np.linalg.pinv(information, hermitian=True)
 
     def statistic(true: IntPerRow) -> float:
         residuals = np.eye(k)[true][:, 1:] - rest
         score = np.einsum("ni,nia->ia", residuals, features).ravel()
         return float(score @ inverse @ score)
 
-    return statistic
+    return statistic, int(np.linalg.matrix_rank(information, rtol=_NOTHING, hermitian=True))
 
 
 def _spiegelhalter(p: Scores) -> Statistic:
@@ -343,4 +342,4 @@ def _hosmer_lemeshow(p: Scores) -> tuple[Statistic, int]:
         )
         return float(squares.sum())
 
-    return statistic, n_groups * (k - 1)
+    return statistic, int(np.count_nonzero(expected)) - n_groups

@@ -122,3 +122,16 @@ def test_the_least_p_value_of_draws_is_printed_as_a_bound_and_no_zero_has_a_sign
     assert "<= 0.005 (199 draws)" in text
     assert rounded(-1e-9, 0.01) == "0.0000"
     assert rounded(-0.2, 0.01) == "-0.2000"
+
+
+def test_probabilities_that_hardly_vary_have_fewer_degrees_of_freedom():
+    """All tests of one constant probability are the same test, of one degree of freedom."""
+    tests = calibration_tests([0, 1] * 20, [0.4] * 40, n_draws=99).tests
+    for name in ("intercept", "intercept_and_slope", "hosmer_lemeshow"):
+        assert (tests[name].statistic, tests[name].degrees_of_freedom) == (pytest.approx(5 / 3), 1)
+    y, p = sample(60, 2, 1.0)
+    given = {"labels": range(3), "n_draws": 99}
+    of_two = calibration_tests(y, p, n_draws=99).tests
+    of_three = calibration_tests(y, np.c_[p, np.zeros(60)], **given).tests
+    for name, test in of_two.items():
+        assert of_three[name].degrees_of_freedom == test.degrees_of_freedom
