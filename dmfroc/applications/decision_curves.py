@@ -275,6 +275,8 @@ def decision_curve(
     at = _THRESHOLDS if thresholds is None else numbers("thresholds", thresholds)
     if at.ndim != 1 or not len(at) or (np.diff(at) <= 0).any():
         raise ValueError("thresholds must be one or more numbers in rising order")
+    if costs is None and not ((at > 0) & (at < 1)).all():
+        raise ValueError(f"thresholds must be probabilities between 0 and 1, but they are {at}")
     if costs is not None and (prevalence is not None or pos_label is not None):
         raise ValueError("costs are those of all classes: leave prevalence and pos_label out")
     if costs is not None:

@@ -187,3 +187,10 @@ def test_probabilities_of_single_precision_meet_round_thresholds(direction):
         for x in (p.astype("f4"), p)
     )
     assert found.benefit.value == pytest.approx(expected.benefit.value, abs=1e-5)
+
+
+@pytest.mark.parametrize("thresholds", [[0.5, 1], [0, 0.5], [0.3, np.nan]])
+@pytest.mark.parametrize("direction", [None, "<="])
+def test_every_threshold_must_be_a_probability(thresholds, direction):
+    with pytest.raises(ValueError, match="thresholds must be"):
+        decision_curve(Y, P, thresholds=thresholds, direction=direction)
