@@ -11,6 +11,7 @@ from jaxtyping import Float
 from dmfroc.extend import AttributeTables, numbers, numbers_of_rows
 
 _CORRECTION = 0.5  # added to every cell, so that all logits are finite
+_ROUNDING = 1e-12  # of sums of logits, relative to the largest
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +33,8 @@ class MosesLittenbergROC(AttributeTables):
         from scipy.special import expit, logit  # where it is used: importing it takes long
 
         rates = numbers("fpr", fpr)
+        if not ((rates >= 0) & (rates <= 1)).all():
+            raise ValueError(f"fpr must lie in [0, 1], but it is {fpr}")
         line = self.intercept + (1 + self.slope) * logit(rates)
         return np.asarray(expit(line / (1 - self.slope)))
 
@@ -97,7 +100,7 @@ def moses_littenberg_roc(tp: Any, fp: Any, fn: Any, tn: Any) -> MosesLittenbergR
             raise ValueError(f"{name} must hold finite counts >= 0, but it is {count}")
     hits, alarms, misses, rejected = (np.log(x + _CORRECTION) for x in counts)
     difference, total = (hits - misses) - (alarms - rejected), (hits - misses) + (alarms - rejected)
-    if np.ptp(total) == 0:
+    if not len(total) or np.ptp(total) <= _ROUNDING * np.abs(total).max():
         raise ValueError("a line needs two points that differ, but all have the same S")
     slope, intercept = np.polyfit(total, difference, 1)
     if not -1 < slope < 1:

@@ -114,6 +114,14 @@ def test_what_is_no_summary_curve_is_refused():
         moses_littenberg_roc([1, 1], [1, -1], [1, 1], [1, 1])
     with pytest.raises(ValueError, match="vectors of one length"):
         moses_littenberg_roc([1, 1], [1], [1, 1], [1, 1])
+    same_rates = [10, 20.5], [3, 6.5], [5, 10.5], [40, 80.5]  # with half a case in each cell
+    for cells in (([], [], [], []), same_rates):
+        with pytest.raises(ValueError, match="needs two points that differ"):
+            moses_littenberg_roc(*cells)
+    line = moses_littenberg_roc([10, 20], [3, 9], [5, 4], [40, 30])
+    for rate in (1.5, -0.5, np.nan):
+        with pytest.raises(ValueError, match=r"fpr must lie in \[0, 1\]"):
+            line.tpr(rate)
 
 
 @settings(max_examples=25)
