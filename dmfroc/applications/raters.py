@@ -120,16 +120,18 @@ def rater_agreement(
     if table.ndim != 2 or table.shape[1] < 2:
         raise ValueError(f"ratings must have two columns or more, but their shape is {table.shape}")
     is_rated = np.array([not is_missing(x) for x in table.ravel()]).reshape(table.shape)
-    if is_rated.sum(axis=1).max() < 2:
+    if is_rated.sum(axis=1).max(initial=0) < 2:
         raise ValueError("ratings has no row with two ratings: agreement needs one")
     given = factorize(table[is_rated], "ratings", IN_MEMORY)
     classes = sorted_labels(given.distinct) if labels is None else listed("labels", labels)
+    if len(classes) < 2:
+        raise ValueError(f"ratings are all {classes[0]!r}: name all classes, in labels=")
     codes = encode(given, classes, "ratings", IN_MEMORY, has_scores=False)
     cells = np.nonzero(is_rated)[0] * len(classes) + codes
     counts = np.bincount(cells, minlength=len(table) * len(classes)).reshape(len(table), -1)
     # The last of equally frequent ones, which is not the class of the largest score
     most: Any = np.array(classes)[len(classes) - 1 - counts[:, ::-1].argmax(axis=1)]
-    if hasattr(ratings, "columns"):  # groups are matched by the names of the rows
+    if hasattr(ratings, "iloc"):  # groups are matched by the names of the rows
         most = type(ratings.iloc[:, 0])(most, index=ratings.index)
     own = [of_raters(get_measure(x)) for x in listed("measures", measures)]
     found = evaluate(

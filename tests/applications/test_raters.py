@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -161,3 +163,16 @@ def test_rows_of_one_patient_are_one_unit():
 def test_what_is_refused(ratings, options, message):
     with pytest.raises(ValueError, match=message):
         rater_agreement(ratings, **options)
+
+
+def test_any_table_of_ratings_counts_the_same_and_other_tables_are_refused_by_name():
+    columns = {str(k): rater for k, rater in enumerate(zip(*FOUR, strict=True))}
+    expected = rater_agreement(FOUR)["gwet_ac1"]
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        assert rater_agreement(table)["gwet_ac1"].interval == expected.interval
+    for ratings, why in (
+        (np.ones((0, 2)), "no row with two ratings"),
+        ([[1, 1], [1, N]], "ratings are all 1: name all classes, in labels="),
+    ):
+        with pytest.raises(ValueError, match=why):
+            rater_agreement(ratings)
