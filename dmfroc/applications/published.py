@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,7 +52,7 @@ class PublishedFigures:
     def __post_init__(self) -> None:
         if self.risks is None and (self.prevalence is None or self.auc is None):
             raise TypeError("give prevalence= and auc=, or risks=, or all of these")
-        for name, low in (("auc", 0.5), ("correlation", -1.0)):
+        for name, low in (("auc", 0.5), ("correlation", -1.0), ("threshold", 0.0)):
             value = getattr(self, name)
             if value is not None and not low < number(name, value) < 1:
                 raise ValueError(f"{name} must be between {low:g} and 1, but it is {value!r}")
@@ -92,18 +93,18 @@ class PublishedFigures:
         )
 
     def _quantiles_of_risks(self, at: PerRow) -> PerRow:
-        match self.risks:
-            case ("normal", mean, sd):
-                found = expit(mean + sd * ndtri(at))
-            case ("beta", a, b):
-                found = betaincinv(a, b, at)
-            case ("quantiles", levels, risks):
-                found = np.interp(at, np.asarray(levels, float), np.asarray(risks, float))
-            case _:
-                found = np.array([np.nan])
+        found = np.array([np.nan])
+        with suppress(TypeError, ValueError):
+            match self.risks:
+                case ("normal", mean, sd) if sd >= 0:
+                    found = expit(mean + sd * ndtri(at))
+                case ("beta", a, b):
+                    found = betaincinv(a, b, at)
+                case ("quantiles", levels, risks) if (np.diff(levels) > 0).all():
+                    found = np.interp(at, np.asarray(levels, float), np.asarray(risks, float))
         if not ((found > 0) & (found < 1)).all():
             raise ValueError(
-                "risks must be ('normal', mean, sd), ('beta', a, b) or ('quantiles', "
+                "risks must be ('normal', mean, sd), ('beta', a, b) or ('quantiles', rising "
                 f"probabilities, risks between 0 and 1), but it is {self.risks!r}"
             )
         return found

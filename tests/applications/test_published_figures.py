@@ -141,3 +141,18 @@ def test_options_that_are_of_pilots():
         )
     with pytest.raises(TypeError, match="needs one at least, and nothing else"):
         dmfroc.applications.plan(EXAMPLE, half_width={})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"risks": ("normal", 0, -1)},
+        {"risks": ("beta", "a", 2)},
+        {"risks": ("quantiles", [0, 1], [0.1])},
+        {"risks": ("quantiles", [1, 0], [0.1, 0.9])},  # np.interp would take any levels
+        {"prevalence": 0.1, "auc": 0.8, "threshold": 50},
+    ],
+)
+def test_figures_that_are_no_distribution_are_refused(given):
+    with pytest.raises(ValueError, match=r"(risks|threshold) must be"):
+        PublishedFigures(**given)
