@@ -26,6 +26,7 @@ from dmfroc.extend import (
     checked_same_observations,
     encoded_judge,
     get_measure,
+    integer,
     matched,
     no_probabilities,
     numbers,
@@ -108,7 +109,7 @@ class Plan(Result):
 
     def half_width(self, n: int) -> float:
         """Return half the width of the interval that ``n`` cases will have."""
-        return self._design.half_width(n)
+        return self._design.half_width(integer("n", n, 1))
 
     def power(self, n: int) -> float:
         """Return the probability that ``n`` cases will show the difference.
@@ -120,7 +121,7 @@ class Plan(Result):
         """
         if self.difference is None:
             raise ValueError("a plan for a half-width has no power: give a difference")
-        return self._design.power(n, self.difference, self.margin)
+        return self._design.power(integer("n", n, 1), self.difference, self.margin)
 
     def curve(self, sizes: Sequence[int] | None = None) -> DataFrame:
         """Return the curve: standard error, half-width and power for several numbers of cases.
@@ -161,7 +162,7 @@ class Plan(Result):
         return tables + (of_targets if self.targets else [])
 
     def _curve(self, sizes: Sequence[int]) -> Table:
-        error = self._design.standard_error
+        error, sizes = self._design.standard_error, [integer("each of sizes", n, 1) for n in sizes]
         half_width = f"half-width of the {100 * self.level:g} % interval"
         columns = [
             Column("n", "cases", sizes, "count"),

@@ -267,3 +267,11 @@ def test_only_a_test_of_no_difference_has_the_power_of_sign_flips():
         if margin is None:
             expected += stats.nct.cdf(-critical, freedom, shift)
         assert design.power(n, 0.01, margin) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("n", [0, -5, 100.5, "100"])
+def test_other_sizes_are_whole_numbers_of_cases(n):
+    found = plan(two_pilots(), measure="hand_till", difference=0.05)
+    for ask in (found.half_width, found.power, lambda n: found.curve([n])):
+        with pytest.raises((TypeError, ValueError), match="must be an integer >= 1"):
+            ask(n)
