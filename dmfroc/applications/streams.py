@@ -323,8 +323,6 @@ def current_of(accumulator: Accumulator, measure: Measure) -> CurrentEstimate:
     not_yet = partial(CurrentEstimate, n, math.nan, lambda _: everything)
     if len(predictions.present) < 2:
         return not_yet(obstacle="rows of one class only were seen")
-    if (obstacle := measure.obstacle(predictions)) is not None:
-        raise ValueError(f"{measure.name} {obstacle}")
     [facts] = evidence.facts_of([measure])
     if not np.isfinite(facts.value):
         return not_yet(obstacle="it is not defined for these rows")

@@ -275,3 +275,14 @@ def test_of_very_many_looks_every_second_of_the_older_half_is_forgotten(monkeypa
     for n in range(9):
         watching.add_look(looks, Look(n, 0.5, (0.4, 0.6)))
     assert [look.n_observations for look in looks] == [0, 2, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("measure", ["log_loss", "calibration_slope"])
+def test_a_measure_that_cannot_be_counted_is_refused_as_elsewhere(measure):
+    y, scores = stream(60)
+    accumulator = watched(y, special.softmax(scores, axis=1))
+    with pytest.raises(ValueError, match="which counts do not show") as elsewhere:
+        accumulator.compute(measure)
+    with pytest.raises(ValueError, match="which counts do not show") as found:
+        dmfroc.applications.confidence_sequence(accumulator, measure)
+    assert str(found.value) == str(elsewhere.value)
