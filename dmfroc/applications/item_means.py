@@ -493,7 +493,7 @@ class ItemMean:
             title=TITLE,
             value=self.limits.value,
             standard_error=self.standard_error,
-            interval=self.limits.interval_at(1 - level),
+            interval=self.limits.interval_at(1 - level)[:2],
             level=level,
             method="jackknife",
             warnings=tuple(filter(None, [self._selection, self._no_variation, self._skewed])),

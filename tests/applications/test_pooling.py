@@ -449,3 +449,17 @@ def test_tables_of_groups_have_their_means():
     for name, row in frame.iterrows():
         assert row["value"] == pooled.groups[name].value
         assert (row["low"], row["high"]) == pooled.groups[name].interval
+
+
+def test_receipts_of_items_are_pooled_as_the_items(tmp_path):
+    right = (SCORE > 0.5) == Y
+    found = at_sites(lambda rows: dmfroc.applications.items({"a": right[rows], "b": Y[rows]}))
+    for name, x in found.items():
+        dmfroc.applications.write_receipt(x, tmp_path / f"{name}.json")
+    for classifier in ("a", ("a", "b")):
+        of_files, expected = (
+            dmfroc.applications.pool(sites, classifier=classifier)
+            for sites in (sorted(tmp_path.iterdir()), found)
+        )
+        assert of_files.mean == expected.mean
+        assert of_files.prediction == expected.prediction
