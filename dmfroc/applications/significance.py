@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import chdtrc, xlogy
 
-from dmfroc.extend import AttributeTables, PerClass, choice, flag, number, numbers, warn
+from dmfroc.extend import AttributeTables, PerClass, choice, flag, integer, numbers, warn
 from dmfroc.measures import ContingencyTable
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -216,8 +216,8 @@ class PowersStatistics(AttributeTables):
 
         Raises
         ------
-        ValueError
-            If the reference is unknown or the degrees of freedom are not positive.
+        TypeError, ValueError
+            If the reference is unknown or the degrees of freedom are no positive integer.
 
         Examples
         --------
@@ -231,8 +231,7 @@ class PowersStatistics(AttributeTables):
         """
         choice("reference", reference, get_args(Reference))
         freedom = (len(self.plus_p) - 1) ** 2 if degrees_of_freedom is None else degrees_of_freedom
-        if number("degrees_of_freedom", freedom) < 1:
-            raise ValueError(f"degrees_of_freedom must be positive, but they are {freedom}")
+        integer("degrees_of_freedom", freedom, 1)
         warn(
             [
                 "these statistics are not chi-square distributed under independence: the "

@@ -233,8 +233,9 @@ def test_weights_are_no_counts():
 
 def test_bad_options_are_told():
     x = powers_statistics(table_of([[4, 5], [3, 8]]))
-    with pytest.raises(ValueError, match="degrees_of_freedom must be positive, but they are 0"):
-        x.p_values(**AS_PUBLISHED, degrees_of_freedom=0)
+    for freedom in (0, np.nan, np.inf, 1.5):
+        with pytest.raises((TypeError, ValueError), match="degrees_of_freedom must be an integer"):
+            x.p_values(**AS_PUBLISHED, degrees_of_freedom=freedom)
     with pytest.raises(TypeError, match="reference"):
         x.p_values()
     with pytest.raises(ValueError, match=r"p_value must be in \[0, 1\], but it is 1.2"):
