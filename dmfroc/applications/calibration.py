@@ -134,7 +134,8 @@ class CalibrationTests(Result):
             Column("p_value", "p-value", p_values, "p_value", n_draws=n_draws),
         ]
         title = f"Tests of calibration ({self.n_draws:,} draws of the outcomes)"
-        shown = [Table("tests", title, columns, is_by_name=True)]
+        note = f"p-values by {n_draws:,} draws of the outcomes" * any(p_values)
+        shown = [Table("tests", title, columns, is_by_name=True, note=note)]
         return shown if self.predictions.n_classes == 2 else [*shown, self._by_class()]
 
     def _by_class(self) -> Table:

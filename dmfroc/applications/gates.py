@@ -28,6 +28,7 @@ from dmfroc.extend import (
     IntervalMethod,
     JointEvidence,
     Method,
+    Name,
     Nothing,
     Options,
     RandomState,
@@ -138,17 +139,19 @@ class Gate(Result):
 
     def tables(self) -> list[Table]:
         """Return the rules with their verdicts."""
+        level, *others = {x.level for x in self.rules}
+        interval = "interval" if others else f"{100 * level:g} % interval"
+        asked = [Name(x.rule, f"{x.name} {x.rule}") for x in self.rules]
+        reasons = [Name(x.reason, x.reason.removesuffix(" would decide")) for x in self.rules]
+        head = "what would decide" if any(x.reason for x in self.rules) else ""
         columns = [
-            Column("name", "measure", [x.name for x in self.rules], "name"),
-            Column("rule", "rule", [x.rule for x in self.rules], "name"),
+            Column("name", "", [x.name for x in self.rules], "name"),
+            Column("rule", "rule", asked, "name"),
             Column("verdict", "verdict", [x.verdict for x in self.rules], "name"),
-            Column("value", "value", self.rules, "estimate", "interval"),
-            Column("level", "level", [x.level for x in self.rules], "percent"),
+            Column("value", "value", self.rules, "estimate", interval),
+            Column("level", "level" if others else "", [x.level for x in self.rules], "percent"),
+            Column("reason", head, reasons, "name"),
         ]
-        reasons = [x.reason for x in self.rules]
-        columns.append(
-            Column("reason", "what would decide" if any(reasons) else "", reasons, "name")
-        )
         return [Table("rules", "Rules", columns)]
 
     def to_markdown(self, table: str | None = None) -> str:

@@ -198,7 +198,8 @@ class Rehearsal(Result):
             verdict = dict.fromkeys(verdict, "")
         titles = {"name": "value", "true_value": "true value", "held": "interval holds"}
         titles |= {"above": "truth above", "length": "length", **verdict, "n": "samples"}
-        kinds: dict[str, Any] = {"name": "name", "above": "percent", "undecided": "percent"}
+        kinds: dict[str, Any] = {"name": "name", "above": "percent", "n": "count"}
+        kinds["undecided"] = "percent"
         columns = []
         for key, title in titles.items():
             cells = [getattr(x, key) for x in self.rehearsed]

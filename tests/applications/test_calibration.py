@@ -62,6 +62,7 @@ def test_result_is_a_table():
     found = calibration_tests(y, p[:, 1], n_draws=99)
     assert list(found.to_pandas().index) == list(found.tests)
     assert "Spiegelhalter's z" in str(found)
+    assert "p-values by 99 draws" in str(found)
     assert found.as_json()["n_draws"] == 99
 
 

@@ -252,7 +252,9 @@ def test_outputs():
     assert [suite.get(x) for x in ("tests", "failures", "errors")] == ["3", "1", "1"]
     assert [[kind.tag for kind in case] for case in suite] == [[], ["failure"], ["error"]]
     assert suite[0].get("name").startswith("a|b<c> at least")
-    assert found.to_markdown().startswith("**Gate: fail (1 of 3 rules pass)**\n\n| measure |")
+    assert found.to_markdown().startswith("**Gate: fail (1 of 3 rules pass)**\n\n| rule |")
+    assert re.search(r"about .* rows", str(found), re.DOTALL)
+    assert "more column" not in str(found)
     read = json.loads(found.to_json())
     assert [x["verdict"] for x in read["rules"]] == ["pass", "fail", "inconclusive"]
     assert read["exit_code"] == 1
