@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import dmfroc
-from dmfroc._kit.text import printable, split_calls
+from dmfroc._kit.habits import measure_called, unclear
+from dmfroc._kit.text import did_you_mean, printable, split_calls
 from dmfroc._kit.version import package_version
 from dmfroc.cli import options as op
 from dmfroc.cli.app import app, main
@@ -391,7 +392,7 @@ def plan(files: Sequence[Path], **options: Any) -> None:
     show_result(result, remarks, {})
 
 
-@app.command(params=[op.FILE, *op.OF_RATERS, *op.INTERVALS, *op.FORMATS])
+@app.command(params=[op.RATINGS, *op.OF_RATERS, *op.INTERVALS, *op.FORMATS])
 def agreement(file: Path, raters: Sequence[str], measures: str, **options: Any) -> None:
     """Say how far raters agree beyond chance.
 
@@ -526,13 +527,17 @@ def measures(patterns: Sequence[str]) -> None:
     texts = table[["measure", "title", "family"]].agg(" ".join, axis=1).str.lower()
     texts += " " + table["measure"].map(SYNONYMS).fillna("")
     for pattern in patterns:
-        table = table[texts.str.contains(pattern.lower(), regex=False)]
+        has_text = texts.str.contains(pattern.lower(), regex=False)
+        is_meant = table["measure"] == measure_called(pattern)
+        table = table[has_text if has_text.any() else is_meant]
         texts = texts[table.index]
     if chosen("form"):
         show_json({"measures": table.to_dict("records")})
         return
     if table.empty:
-        raise ValueError(f"no measure has {listing(patterns)} in its name, title or family")
+        near = did_you_mean(patterns[-1], dmfroc.measures.measure_table().index)
+        hint = "".join(map(unclear, patterns)) or f" in its name, title or family{near}"
+        raise ValueError(f"no measure has {listing(patterns)}{hint}")
     table["title"] = table["title"].replace("Hand-Till M", "Hand-Till M, AUC of two classes")
     columns = ["measure", "title", "low", "high", "chance"]
     rows = [
@@ -559,7 +564,8 @@ def demo(plot: Path) -> None:
         for name, of_classifier in predictions.items():
             with progress(f"Evaluating: {name} ..."):
                 evaluation = dmfroc.evaluate(of_classifier, folds=folds)
-            remarks[name] = evaluation.warnings
+            advice = "pass y_pred= if you know better: "  # of no use without a file
+            remarks[name] = [x.removeprefix(advice) for x in evaluation.warnings]
             show(f"\n{name.upper()}\n{evaluation.as_text(warnings=False)}")
         with progress("Comparing ..."):
             comparison = dmfroc.compare(predictions, folds=folds)

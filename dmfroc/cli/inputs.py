@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _COLUMNS = ("label", "sample_weight", "frequency_weight", "y_pred", "id")
 _OF_FILES = (*_COLUMNS, "truth", "pos_label", "direction", "separator", "decimal", "encoding")
 
+_OF_ROWS = ("where", "drop_label", "drop_missing")
+_OF_COLUMNS = (*_COLUMNS[1:], "folds", "groups", "by", "judge", "time", "other_columns")
+
 _IN_MEMORY = (
     *("frequency_weight", "folds", "other_columns", "pos_label", "judge", "time", "censored"),
     "horizon",
@@ -141,14 +144,20 @@ class Columns:
             events = self.read_others(file, {self.label: "label"})[self.label].tolist()
             chosen["labels"] = [str(x) for x in labels_of_events(events, self.censored)[0]]
         with collected_remarks():  # which all results of the predictions have
-            predictions = dmfroc.Predictions.from_file(
-                file, **chosen, **{name: getattr(self, name) for name in _OF_FILES}
-            )
+            try:
+                predictions = dmfroc.Predictions.from_file(
+                    file, **chosen, **{name: getattr(self, name) for name in _OF_FILES}
+                )
+            except ValueError as error:
+                raise ValueError(f"{error}{self._of_others(str(error))}") from error
         predictions = replace(predictions, file=as_typed(str(file)))
         if self.threshold is None:
             return predictions
         if predictions.n_classes > 2 or self.y_pred is not None:
-            raise ValueError("--threshold makes hard labels of one score: leave it or --y-pred out")
+            either = "it or --y-pred" if self.y_pred else "it"
+            raise ValueError(
+                f"--threshold makes hard labels of one score of two classes: leave {either} out"
+            )
         from dmfroc.inputs.score_doubts import threshold_message
 
         side = predictions.direction or ">="
@@ -158,6 +167,20 @@ class Columns:
         doubt = threshold_message(score, hard, predictions.true, self.threshold)
         remarks = (*predictions.remarks, *filter(None, [doubt]))
         return replace(predictions, predicted=hard, design=design, remarks=remarks)
+
+    def _of_others(self, error: str) -> str:
+        """Say which other options an error about classes or their columns may come from."""
+        is_of_rows = "holds one class only" in error
+        names = _OF_ROWS if is_of_rows else _OF_COLUMNS * ("no column for class" in error)
+        options = " and ".join(
+            f"{name}={[] if x is True else split_all([x] if isinstance(x, str) else x)}"
+            for name in names
+            if (x := getattr(self, name))
+        )
+        told = (
+            f"rows are those of {options}" if is_of_rows else f"columns of {options} are no scores"
+        )
+        return f"; {told}" if options else ""
 
     def read_judged(self, file: Path) -> tuple[Predictions, dict[str, Any]]:
         """Read scores, labels of a judge, and labels that are mostly missing."""

@@ -63,11 +63,17 @@ def _flag(flag: str, help: str) -> click.Option:
     return click.Option([flag], is_flag=True, help=help)
 
 
-FILE = click.Argument(
-    ["file"],
-    type=_SAVED,
-    help="One row per observation, one score column per class. A CSV, TSV, JSON, Parquet, Feather "
-    "or .npz file. Text may come from standard input, which is named -.",
+FILE, RATINGS = (
+    click.Argument(
+        ["file"],
+        type=_SAVED,
+        help=f"{what}. A CSV, TSV, JSON, Parquet, Feather or .npz file. Text may come from "
+        "standard input, which is named -.",
+    )
+    for what in (
+        "One row per observation, one score column per class",
+        "One row per item, one column per rater",
+    )
 )
 FILES = click.Argument(
     ["files"],
@@ -122,7 +128,7 @@ FOLLOW_UP = [
 THRESHOLDS = _option(
     "--threshold thresholds",
     "P",
-    "Threshold probability. Several separated by commas. Default: 0.01 to 0.99.",
+    "Threshold probability, by default 0.01 to 0.99. Several separated by commas.",
     multiple=True,
     callback=_numbers,
 )
@@ -267,10 +273,11 @@ OF_RATERS = [
         "parentheses: \"krippendorff_alpha(scale='ordinal')\". Default: all but gwet_ac2.",
         default="gwet_ac1,krippendorff_alpha,fleiss_kappa",
     ),
+    _option("--labels", "A,B,...", "All classes, in their order. Default: sorted."),
     *(
         x
         for x in columns("groups")
-        if x.name in ("labels", "where", "groups", "separator", "decimal", "encoding")
+        if x.name in ("where", "groups", "separator", "decimal", "encoding")
     ),
 ]
 AGAINST = _option(
@@ -324,7 +331,8 @@ INTERVALS = [
     _option(
         "--method",
         "METHOD",
-        "How intervals are found: jackknife (the default), bootstrap, bayesian_bootstrap or bayes.",
+        "How intervals are found: jackknife (the default), bootstrap, bayesian_bootstrap, "
+        "paper_bootstrap or bayes.",
         type=_words("jackknife", "bootstrap", "bayesian_bootstrap", "paper_bootstrap", "bayes"),
     ),
     _option("--n-draws", "N", "Number of replicates of a bootstrap. Default: 2000.", type=int),

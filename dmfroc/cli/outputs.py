@@ -39,16 +39,31 @@ _HULLS = ("roc", "prg")
 
 _QUOTED = r"""'(?:[^\\']|\\.)*'|"(?:[^\\"]|\\.)*\""""
 _VALUE = rf"""[\[{{](?:[^]}}{{[\'"]|{_QUOTED})*[\]}}]|{_QUOTED}|-?[\d.]*\d|True|False|None|(?!\w)"""
+_MAPPING = rf"\{{(?:[^{{}}'\"]|{_QUOTED})*: (?:[^{{}}'\"]|{_QUOTED})*\}}"
+
+_RULE, _TOML = (
+    '{"measure": "hand_till", "at_least": 0.8}',
+    "lines [[rule]], measure = 'hand_till' and at_least = 0.8",
+)
 
 # Arguments of the package that commands have otherwise
 _PHRASES = {
     "pass y_pred, or": "pass threshold=0.5, y_pred=, or",
     "dmfroc.measures.measure_table() lists": "dmfroc measures lists",
     "to dmfroc.compare_subgroups": "to dmfroc subgroups --by",
-    'a rule to dmfroc.applications.gate, such as {"measure": "hand_till", "at_least": 0.8}': (
-        "a file of TOML to dmfroc gate, with lines [[rule]], measure = 'hand_till' and at_least = "
-        "0.8"
+    f"a rule to dmfroc.applications.gate, such as {_RULE}": (
+        f"a file of TOML to dmfroc gate, with {_TOML}"
     ),
+    f"rules=[{_RULE}]": f"a file of TOML before FILE, with {_TOML}",
+    f"the call is as gate([{_RULE}], y_true, y_score)": f"write {_TOML}",
+    f"rules come first, gate([{_RULE}], y_true, y_score)": f"write {_TOML}",
+    "Need at least two groups": "--by must have at least two groups",
+    "Cut numbers, as pandas.qcut(by, 4) does.": "Cut numbers into a few ranges in FILE first.",
+    "in the same order; compare": "in the same order, or with id= in any order; compare",
+    "clip them, as by numpy.clip(y_score, 0.001, 0.999),": "raise or lower them to 0.001 or 0.999,",
+    '; classifiers are named as in {"a": scores_a}': "; classifiers are named after their files",
+    "sites need a name each: pass a dict by name of the site": "FILES must have different names",
+    "dmfroc.applications.calibration_tests(y_true, y_score)": "dmfroc calibration",
     "y_pred=score >= threshold, or dmfroc.applications.operating_point": "threshold=",
     ", or call dmfroc.cross_validate(model, X, y, cv=...)": "",
     "dmfroc.applications.choose_threshold": "dmfroc threshold",
@@ -59,7 +74,8 @@ _PHRASES = {
 }
 OTHERS = {
     **{"measure": "measures", "measures": "measure", "label": "y_true", "scores": "y_score"},
-    **{"target_prevalence": "population", "alternative": "test"},
+    **{"target_prevalence": "population", "alternative": "test", "thresholds": "threshold"},
+    "files": "sites",
 }
 
 _WRITERS: dict[str, Callable[[Result, str | None], str]] = {
@@ -223,22 +239,28 @@ def with_options(message: str, command: click.Command, group: click.Group) -> st
     """Say ``--labels a,b`` where the package says ``labels=['a', 'b']``.
 
     The name of an option is that of the argument. Where a message has it without ``=``, it is
-    replaced if it begins a sentence, or has an underscore, but not in quotes. An option that the
-    command lacks is named with the first command of the group that takes it.
+    replaced if it begins a sentence, or has an underscore, but not in quotes or calls. An option
+    that the command lacks is named with the first command of the group that takes it. Rows are
+    those of files, which count from 1.
     """
-    options, command_of = dict[str, click.Option](), dict[str, str | None]()
+    options, command_of = dict[str, click.Parameter](), dict[str, str | None]()
     for one in [*reversed([*group.commands.values()]), command]:
-        own = {x.name or "": x for x in one.params if isinstance(x, click.Option)}
+        own = {x.name or "": x for x in one.params}
         own |= {OTHERS[name]: x for name, x in own.items() if name in OTHERS}
         options, command_of = options | own, command_of | dict.fromkeys(own, one.name)
     compound = "|".join(name for name in own if "_" in name)
     pattern = (
         rf"\b({'|'.join(options)})=({_VALUE})(,(?= [a-z_]+=[\[\d'\"TF-]))?"
-        rf"|(?:^|(?<=: ))({'|'.join(own)})(?= must| is )|\b({compound})\b|{_QUOTED}"
+        rf"|(?:^|(?<=: ))({'|'.join(own)})(?= must| (?:is|has|names|need) )|\b({compound})\b"
+        rf"|({_MAPPING})|\brow (\d+) \(counting from 0\)|{_QUOTED}|\w+\.[\w.]+\([^()]*\)"
     )
 
     def as_option(found: re.Match[str]) -> str:
         name = found[1] or found[4] or found[5]
+        if found[6]:
+            return _typed(found[6]) or found[0]
+        if found[7]:
+            return f"data row {int(found[7]) + 1}"
         if not name:
             return found[0]
         text, home = _as_option(options[name], found[2], found[0]), command_of[name]
@@ -251,19 +273,26 @@ def with_options(message: str, command: click.Command, group: click.Group) -> st
     return re.sub(pattern, as_option, message)
 
 
-def _as_option(option: click.Option, values: str | None, written: str) -> str:
-    flag = next(x for x in option.opts if x.startswith("--"))
-    if not values or option.is_flag:
+def _as_option(option: click.Parameter, values: str | None, written: str) -> str:
+    flag = next((x for x in option.opts if x.startswith("--")), option.human_readable_name)
+    if not values or getattr(option, "is_flag", True):
         return flag
+    text = _typed(values)
+    return f"{flag} {text}" if text else written
+
+
+def _typed(values: str) -> str:
+    """Return a value of Python as it is typed; nothing of one that has a name from the data."""
     try:
-        items = ast.literal_eval(values)
-    except (SyntaxError, ValueError):  # from a name in the data
-        return written
+        items = ast.literal_eval(values.replace(", ...}", "}"))
+    except (SyntaxError, ValueError):
+        return ""
     if isinstance(items, dict):
         items = ["=".join(map(str, pair)) for pair in items.items()]
+        items += ["..."] * values.endswith(", ...}")
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow(items if isinstance(items, list) else [items])
-    return f"{flag} {shlex.quote(text.getvalue())}"
+    return shlex.quote(text.getvalue())
 
 
 def notes_of(remarks: Iterable[str]) -> list[str]:

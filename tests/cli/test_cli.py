@@ -655,10 +655,7 @@ def test_demo(tmp_path, monkeypatch):
     assert text.count("DMF-AUC") == 4  # thrice evaluated, once compared
     _, of_folds, of_ties = on_one_line(text).split("warning: ")
     assert "the rarest class has 48 observations in all" in of_folds
-    told = (
-        "nearest neighbours: pass --y-pred (which dmfroc evaluate takes) if you know better: 6 rows"
-    )
-    assert told in of_ties
+    assert "nearest neighbours: 6 rows tie for the largest score" in of_ties
     assert text.endswith("\n\nThe picture is in dmfroc-demo.png\n")
     assert os.listdir(tmp_path) == ["dmfroc-demo.png"]
     assert Path("dmfroc-demo.png").read_bytes().startswith(PNG)
@@ -726,6 +723,18 @@ def test_bad_usage(folder, arguments, message):
             r"auc is a measure of two classes, and there are 3: use 'hand_till'.*",
         ),
         (
+            ["GOOD", "--label", "tree", "--threshold", "0.5"],
+            r"--threshold makes hard labels of one score of two classes: leave it out",
+        ),
+        (
+            ["GOOD", "--label", "tree", "--fold", "p_ash"],
+            r".* no column for class 'ash'; .*; columns of --fold p_ash are no scores",
+        ),
+        (
+            ["GOOD", "--label", "tree", "--target-prevalence", "0.1"],
+            r"--target-prevalence must give .*, such as ash=0\.99,\.\.\., but it is 0\.1",
+        ),
+        (
             ["GOOD", "--label", "tree", "--pair-weights", "even"],
             r"--pair-weights must be 'equal', 'prevalence' or a CSV file .* it is 'even', .*",
         ),
@@ -771,7 +780,7 @@ def test_evaluate_refuses_costs_that_are_not_text(good, costs):
         (["GOOD", "missing.csv", "--label", "tree"], r"missing\.csv: there is no such file; .*"),
         (
             ["GOOD", "SHUFFLED", "--label", "tree"],
-            r"the observed classes of 'good' and 'shuffled' differ, first in row 1 .*",
+            r"the observed classes .* differ, first in data row 2: .*, or with --id .*",
         ),
         (
             ["GOOD", "POOR", "--label", "tree", "--measure", "auc"],

@@ -364,6 +364,15 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             "evaluate F --label y --scores p --target-prevalence 2",
             "--target-prevalence must be shares such as",
         ),
+        ("gate F --label y --measure f1", "give a file of TOML before FILE, with lines [[rule]]"),
+        ("decision F --label y --scores p --threshold 2", "--threshold must be a probability"),
+        ("subgroups F --label y --scores p --by q", "--by must have at least two groups with 5"),
+        ("evaluate F --label y --scores p --where y=1", "rows are those of --where y=1"),
+        ("compare F F --label y --names a,b", "; classifiers are named after their files"),
+        ("pool F", "FILES has the columns 'y', "),
+        ("measures auprc", "no measure has 'auprc', which is not clear: use 'average_precision'"),
+        ("measures hosmer_lemeshow", "tests of calibration are in dmfroc calibration, that of"),
+        ("measures sensivity", "or family (did you mean 'sensitivity_at'?)"),
     ],
 )
 def test_what_is_meant(file, line, told):
@@ -596,6 +605,7 @@ def test_measures_are_found_by_a_text():
         assert "auc" in SYNONYMS[name]
     line = next(x for x in run("measures", "vus").stdout.splitlines() if x.startswith("vus"))
     assert line.split() == ["vus", "VUS", "0", "1"]  # its value under chance has no number
+    assert run("measures", "concordance").stdout.splitlines()[2].startswith("hand_till ")
     assert "no measure has 'nothing'" in run("measures", "nothing", code=2).stderr
 
 
