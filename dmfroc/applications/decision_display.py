@@ -19,6 +19,7 @@ from dmfroc.extend import (
     curves_by_label,
     draw_band,
     draw_legend,
+    joined,
     legend_entries,
     legend_text,
     renders,
@@ -170,7 +171,8 @@ class DecisionDisplay(ClassifierDisplay):
             if not difference:
                 self._draw_baselines(curve, self.lines_[label].get_color(), is_single)
         if difference:
-            line = axes.axhline(0, color="0.5", linewidth=1, label="better baseline")
+            of = legend_text(joined(list(next(iter(self.curves.values())).baselines)))
+            line = axes.axhline(0, color="0.5", linewidth=1, label=f"better of {of}")
             line.set_gid(BASELINE_ID)
             self.baselines_.append(line)
         self._label(axes, difference, highest)
@@ -197,7 +199,7 @@ class DecisionDisplay(ClassifierDisplay):
             self.baselines_.append(line)
         if not is_single and len(self.lines_) == len(self.curves):
             line = self.ax_.axhline(0, color="0.5", linewidth=1, linestyle=dashes[1])
-            line.set(label="treat all (thin), none (dotted)", gid=BASELINE_ID)
+            line.set(label="treat all (thin, dashed), none (dotted)", gid=BASELINE_ID)
             self.baselines_.append(line)
 
     def _label(self, axes: Any, difference: bool, highest: float) -> None:

@@ -237,11 +237,12 @@ class CurveDisplay(ClassifierDisplay):
         plot_hull, plot_legend : bool
             Whether to draw the lines of chance (dashed) and break-even (dotted), each in the colour
             of its class where classes differ. The isometrics are long dashes with the values of
-            their measure, if they are the same for all curves. Baselines are where F1 is that of
-            predicting everything positive (precision-recall and its gains), and beneath a single
-            precision-recall curve the precisions that no classifier can have. Convex hulls are
-            those of ROC and PRG. The legend is in a corner without curves, else beside the axes. Of
-            more than twenty classes, it names the ten of the smallest AUC, and the others are grey.
+            their measure (without a hull), if they are the same for all curves. Baselines are where
+            F1 is that of predicting everything positive (precision-recall and its gains), and
+            beneath a single precision-recall curve the precisions that no classifier can have.
+            Convex hulls are those of ROC and PRG. The legend is in a corner without curves, else
+            beside the axes. Of more than twenty classes, it names the ten of the smallest AUC, and
+            the others are grey.
         curve_kwargs : dict, optional
             For the `matplotlib.lines.Line2D` of all curves.
         **line_kwargs
@@ -268,7 +269,7 @@ class CurveDisplay(ClassifierDisplay):
             self._draw_baselines(ax)
         is_first = not any(line.get_gid() == GUIDE_ID for line in ax.lines)
         if plot_isometrics and is_first:
-            self._draw_isometrics(ax)
+            self._draw_isometrics(ax, has_values=not (plot_hull and self.look.has_hull))
         styles = self._styles(ax)
         if plot_chance_level and is_first:
             self._draw_guides(ax, "chance", styles, (0, (4, 3)))
@@ -437,7 +438,7 @@ class CurveDisplay(ClassifierDisplay):
         area = rate_texts([curve.area], 3)[0] if 0 <= curve.area <= 1 else f"{curve.area:.4g}"
         return f"{text}: {look.area} {area}"
 
-    def _draw_isometrics(self, ax: Axes) -> None:
+    def _draw_isometrics(self, ax: Axes, has_values: bool) -> None:
         look, curve = self.look, next(iter(self.curves.values()))
         if not look.isometric_values or (len(self.curves) > 1 and not look.shares_isometrics):
             return
@@ -455,7 +456,7 @@ class CurveDisplay(ClassifierDisplay):
             for places, (low, high) in zip(line, (look.xlim, look.ylim), strict=True):
                 inside &= places >= (-np.inf if low is None else low)
                 inside &= places <= (np.inf if high is None else high)
-            if inside.any():
+            if has_values and inside.any():  # else a hull has numbers of its own
                 middle = np.flatnonzero(inside)[inside.sum() // 2]
                 place = line.x[middle], line.y[middle]
                 ax.text(*place, f"{value:g}", clip_on=True, bbox=box, **_VALUE)
@@ -522,7 +523,8 @@ class CurveDisplay(ClassifierDisplay):
 
     def _decorate(self, ax: Axes) -> None:
         curve, look = next(iter(self.curves.values())), self.look
-        ax.set(xlabel=curve.x_name, ylabel=curve.y_name, xlim=look.xlim, ylim=look.ylim)
+        names = [x.replace("-log", "\N{MINUS SIGN}log") for x in (curve.x_name, curve.y_name)]
+        ax.set(xlabel=names[0], ylabel=names[1], xlim=look.xlim, ylim=look.ylim)
         if look.ylim[0] is None and look.ylim[1] is not None:
             # Room for the curves, and not for where their break-even lines go
             drawn = [np.asarray(x.get_ydata()) for x in ax.lines if x.get_gid() == CURVE_ID]

@@ -10,6 +10,7 @@ import numpy as np
 
 from dmfroc._kit.later import Figure
 from dmfroc._kit.options import instance
+from dmfroc._kit.text import class_name
 from dmfroc.inputs.arguments import as_predictions
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.ranking import one_vs_rest_auc_per_class
@@ -123,7 +124,7 @@ def _draw_key(figure: Figure, predictions: Predictions, n_shown: int) -> None:
         if text.startswith("equal "):  # each chart has isometrics of its own
             continue
         name = text.split(": ")[0].removeprefix("class ")
-        keys[f"{name} ({counts[name]})" if name in counts else text] = handle
+        keys[f"{class_name(name)} (n = {counts[name]})" if name in counts else text] = handle
     order = sorted(keys, key=lambda text: text in ("chance", "break-even"))
     # In inches at the usual font size: a letter takes about 0.085, what is beside the text 0.7
     n_rows = ceil(sum(0.085 * len(text) + 0.7 for text in order) / figure.get_figwidth())

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.habits import Hinted, unknown_option
-from dmfroc._kit.later import Artist, Axes, Line2D, PolyCollection, Self
+from dmfroc._kit.later import Artist, Axes, PolyCollection, Self
 from dmfroc._kit.options import flag, instance
 from dmfroc.inputs.estimators import scores_of
 
@@ -270,13 +270,13 @@ _WIDEST = len("(99.9 % jackknife interval 0.9999 to 0.9999)")
 
 
 def styles_of(
-    labels: Sequence[Hashable], quality: Callable[[Any], float]
+    labels: Sequence[Hashable], quality: Callable[[Any], float], n_named: int | None = None
 ) -> dict[Hashable, dict[str, Any]]:
     """Return the line style of each class; of many, only those of the least quality stand out."""
-    if len(labels) <= _MOST_NAMED:
+    if n_named is None and len(labels) <= _MOST_NAMED:
         width = 1.8 if len(labels) <= len(COLORS) else 1.3
         return {label: style_of(k) | {"linewidth": width} for k, label in enumerate(labels)}
-    named = sorted(labels, key=quality)[:_NAMED_OF_MANY]
+    named = sorted(labels, key=quality)[: n_named or _NAMED_OF_MANY]
     return {
         label: style_of(named.index(label)) | {"linewidth": 1.5}
         if label in named
@@ -332,12 +332,14 @@ def draw_legend(ax: Axes, location: str) -> None:
         "edgecolor": "none",
         "handlelength": 3.0,  # letters: within the default's two, dashes of two kinds look alike
     }
-    lines = [_places(ax, line) for line in ax.lines if line.get_gid() == CURVE_ID]
+    drawn = [x.get_xydata() for x in ax.lines if x.get_gid() not in (GUIDE_ID, BASELINE_ID)]
+    intervals: list[Any] = [x for x in ax.collections if x.get_gid() == CURVE_ID]
+    lines = [_places(ax, xy) for xy in (*drawn, *(e for x in intervals for e in x.get_segments()))]
     is_inside = len(handles) <= _MOST_INSIDE
     for corner in dict.fromkeys([location, *CORNERS]) if is_inside else ():
         extent = ax.legend(**(legend | {"loc": corner})).get_window_extent()
-        size = extent.width / ax.bbox.width + _MARGIN, extent.height / ax.bbox.height + _MARGIN
-        if corner not in CORNERS or not any(_meets(line, corner, *size) for line in lines):
+        box = extent.transformed(ax.transAxes.inverted())
+        if corner not in CORNERS or not any(_meets(line, box) for line in lines):
             return
     beside = ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, **legend)
     figure: Any = ax.figure
@@ -395,21 +397,19 @@ def _wrapped(text: str, width: int) -> str:
     """Wrap a legend entry that is too long, first of all before its interval."""
     if len(text) <= width:
         return text
+    text = re.sub(r"(?<=: )(\S+) (?=[<>]?\d)", "\\1\N{NO-BREAK SPACE}", text)
     parts = re.sub(r" \((?=[^(]*$)", "\n(", text).split("\n")
     return "\n".join(textwrap.fill(part, width) for part in parts)
 
 
-def _places(ax: Axes, line: Line2D) -> Float[np.ndarray, "points 2"]:
+def _places(ax: Axes, xy: Any) -> Float[np.ndarray, "points 2"]:
     """Return points along a line, closer together than a legend is high, as parts of the axes."""
-    xy = ax.transData.transform(np.column_stack(line.get_data(orig=False)))
-    xy = ax.transAxes.inverted().transform(xy)
+    xy = (ax.transData - ax.transAxes).transform(xy)
     steps = np.linspace(0, 1, 50, endpoint=False)[:, None]
     between = xy[:-1, None] + steps * np.diff(xy, axis=0)[:, None]
     return np.concatenate([between.reshape(-1, 2), xy[-1:]])
 
 
-def _meets(xy: Float[np.ndarray, "points 2"], corner: str, width: float, height: float) -> bool:
-    x, y = xy[((xy >= 0) & (xy <= 1)).all(axis=1)].T
-    across = x < width if "left" in corner else x > 1 - width
-    along = y > 1 - height if "upper" in corner else y < height
-    return bool((across & along).any())
+def _meets(xy: Float[np.ndarray, "points 2"], box: Any) -> bool:
+    is_inside = (xy > box.min - _MARGIN) & (xy < box.max + _MARGIN)
+    return bool((is_inside & (xy >= 0) & (xy <= 1)).all(axis=1).any())

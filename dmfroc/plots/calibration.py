@@ -14,7 +14,7 @@ from dmfroc.curves.calibration import CalibrationCurve
 from dmfroc.curves.curve import Curve
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import CURVE_ID, ChartStyle, draw_legend, style_of
+from dmfroc.plots._style import COLORS, CURVE_ID, ChartStyle, draw_legend, style_of, styles_of
 
 _RUG_STEPS = 500  # more marks than pixels would only take time
 _RUG_HEIGHT = 0.03
@@ -26,7 +26,8 @@ class CalibrationDisplay(CurveDisplay):
 
     Groups of cases as points with Wilson intervals, a LOESS curve, and a rug with the
     predictions of positives at the top and of negatives at the bottom. Of more than two classes
-    only the curves are drawn, as of the third and further classifiers on the same axes.
+    only the curves are drawn, as of the third and further classifiers on the same axes; of more
+    than seven, the legend names the five of the largest error, and the others are grey.
     `from_predictions` and `from_estimator` have the options ``n_bins`` and ``axes`` of
     `dmfroc.curves.calibration_curve`, ``span`` and ``degree`` of `loess_calibration_curve`, and
     ``plot_loess``, whether to compute and draw the LOESS curve (True).
@@ -128,6 +129,8 @@ class CalibrationDisplay(CurveDisplay):
         CalibrationDisplay
             This display.
         """
+        from matplotlib import rc_context
+
         level = check_level(level)
         ax = self._draws_on(ax, plot_legend=plot_legend)
         is_single = len(self.curves) == 1
@@ -150,8 +153,8 @@ class CalibrationDisplay(CurveDisplay):
                 np.clip(curve.y, 0, 1),
                 color=points.get_color(),
                 linestyle=style.get("linestyle", "-"),
-                linewidth=1.8 if is_single else 1.3,
-                zorder=2.2,
+                linewidth=1.8 if is_single else min(style["linewidth"], 1.3),
+                zorder=style.get("zorder", 2.2),
                 label=text,
             )
         first = next(iter(self.curves.values()))
@@ -163,15 +166,19 @@ class CalibrationDisplay(CurveDisplay):
                 linewidth=1,
                 alpha=0.6,
                 zorder=2.1,
+                gid=CURVE_ID,
                 label="_" if n_before else f"{100 * level:g} % Wilson interval",
             )
             self._draw_rug(first)
         if plot_legend:
-            draw_legend(self.ax_, self.look.legend)
-            legend = self.ax_.get_legend()
-            if self.rug_ and legend is not None:
-                legend.borderaxespad = 2.0  # below the rug
+            with rc_context({"legend.borderaxespad": 2.0} if self.rug_ else {}):  # below the rug
+                draw_legend(self.ax_, self.look.legend)
         return self
+
+    def _styles(self, ax: Axes) -> dict[Hashable, dict[str, Any]]:
+        if len(self.curves) <= len(COLORS):
+            return super()._styles(ax)
+        return styles_of(list(self.curves), lambda label: -self.curves[label].expected_error, 5)
 
     def _draw_rug(self, curve: CalibrationCurve) -> None:
         points, (bottom, top) = curve.points, self.ax_.get_ylim()

@@ -20,7 +20,7 @@ from dmfroc.multiclass.band import CurveBand, band_around
 from dmfroc.multiclass.curve import curve_of
 from dmfroc.multiclass.rates import CurveOptions
 from dmfroc.plots._base import CurveDisplay
-from dmfroc.plots._style import BASELINE_ID, ChartStyle, Limits
+from dmfroc.plots._style import BASELINE_ID, CURVE_ID, ChartStyle, Limits
 
 _DATA: Limits = (None, None)
 _NARROW = 3.0  # inches, of axes with few ticks
@@ -436,7 +436,18 @@ class PrecisionRecallDisplay(CurveDisplay):
         self._draw_always_positive(ax, Line(same.x, same.y))
 
 
-class ReciprocalPrecisionRecallDisplay(CurveDisplay):
+class _ToLowerLeft(CurveDisplay):
+    """A chart on which the best point is the lower left one."""
+
+    def _decorate(self, ax: Axes) -> None:
+        super()._decorate(ax)
+        # Room for the best compromise of each curve, which of a rare class is far away
+        drawn = [np.stack(x.get_data()) for x in ax.lines if x.get_gid() == CURVE_ID]
+        reach = max(ax.get_xlim()[1], *(1.5 * float(xy.max(axis=0).min()) for xy in drawn))
+        ax.set(xlim=(None, reach), ylim=(None, reach))
+
+
+class ReciprocalPrecisionRecallDisplay(_ToLowerLeft):
     """Reciprocals of precision and recall, with lines of equal F1.
 
     Examples
@@ -455,7 +466,7 @@ class ReciprocalPrecisionRecallDisplay(CurveDisplay):
     )
 
 
-class LogPrecisionRecallDisplay(CurveDisplay):
+class LogPrecisionRecallDisplay(_ToLowerLeft):
     """The bits that precision and recall lack, with lines of equal geometric mean.
 
     Examples

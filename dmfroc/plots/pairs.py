@@ -19,6 +19,7 @@ from dmfroc.plots._style import OWN_FIGURE_ID, ClassifierDisplay, shortened
 
 _MOST_VALUES, _MOST_TICKS = 12, 25  # classes
 _LEAST_LETTERS = 4.5  # points, of a value in its cell
+_SHORT = 3  # letters of names that fit beneath the map
 
 
 def areas_of_pairs(predictions: Predictions) -> Float[np.ndarray, "k k"]:
@@ -130,7 +131,7 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         chosen = self._checked(image_kwargs, AxesImage, signature(Axes.imshow).parameters)
         n_classes = len(self.labels)
         longest = max(len(legend_text(label)) for label in self.labels)
-        is_long = n_classes * longest > 40
+        is_long = longest > _SHORT and n_classes * longest > 40
         ax = self._draws_on(ax, 7.0 + 0.075 * longest * is_long, 6.0)
         defaults: dict[str, Any] = {"cmap": "cividis", "vmin": 0.5, "vmax": 1.0}
         self.image_ = ax.imshow(self.areas, **(defaults | chosen))
@@ -144,17 +145,22 @@ class PairwiseAUCDisplay(ClassifierDisplay):
         is_roomy = n_classes <= _MOST_VALUES and size >= _LEAST_LETTERS
         self.texts_ = self._draw_values(ax, size) if is_roomy else []
         most = min(_MOST_TICKS, int(side / 9))
-        places = np.arange(0, n_classes, ceil(n_classes / most))
+        step = ceil(n_classes / most)
+        step += -step % 5 if step > 1 and not is_long else 0  # 0, 5, 10 of numbered classes
+        places = np.arange(0, n_classes, step)
         names = [legend_text(self.labels[place]) for place in places]
         numbers = [str(place + 1) for place in places]
         if is_long:
             names = [f"{name}  {number}" for name, number in zip(names, numbers, strict=True)]
-        letters = float(np.clip(0.75 * side / len(places), 4, 10))  # a line of its own for each
+        # A line of its own for each name, and beneath the map the width of a short one
+        share = 0.75 if is_long else min(0.75, 1.6 / longest)
+        letters = float(np.clip(share * side / len(places), 4, 10))
         if not is_own:
             names = [shortened(name, int(1.1 * side / letters)) for name in names]
         ax.set_xticks(places, numbers if is_long else names, fontsize=letters)
         ax.set_yticks(places, names, fontsize=letters)
-        ax.set(xlabel="Reference class j", ylabel="Class i, whose scores are used")
+        xlabel = "Reference class j" + "\n(numbered as on the left)" * is_long
+        ax.set(xlabel=xlabel, ylabel="Class i, whose scores are used")
         ax.figure.colorbar(self.image_, ax=ax, label="A(i|j)", shrink=0.8)
         return self
 

@@ -104,6 +104,19 @@ def test_heat_maps_of_many_classes_have_few_ticks():
     )
     assert display.texts_ == []
     assert len(ax.get_xticks()) <= 25
+    for axis in (ax.xaxis, ax.yaxis):
+        assert [x.get_text() for x in axis.get_ticklabels()] == labels[::5]
+
+
+@pytest.mark.parametrize(("k", "step"), [(25, 1), (60, 5), (125, 5)])
+def test_short_names_are_on_both_axes_of_a_heat_map(k, step):
+    display = plots.PairwiseAUCDisplay(np.full((k, k), 0.8), range(k)).plot()
+    display.figure_.draw_without_rendering()
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        texts = axis.get_ticklabels()
+        assert [x.get_text() for x in texts] == [str(label) for label in range(0, k, step)]
+        boxes = [x.get_window_extent() for x in texts]
+        assert not any(a.overlaps(b) for a, b in itertools.pairwise(boxes))
 
 
 @pytest.mark.parametrize("k", [3, 20])
@@ -123,7 +136,9 @@ def test_overview_of_many_classes_shows_the_hardest_and_the_easiest():
     areas = dmfroc.one_vs_rest_auc_per_class(true, scores)
     shown = sorted(np.argsort(areas)[[0, 1, 2, -3, -2, -1]])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert [name for name in names if "(20)" in name] == [f"{label} (20)" for label in shown]
+    assert [name for name in names if "n = 20" in name] == [
+        f"class {label} (n = 20)" for label in shown
+    ]
 
 
 def test_orders_of_many_classifiers_are_left_out_of_new_figures():

@@ -100,6 +100,11 @@ def thresholds_of(line, kind=None):
     return line.get_xdata()[at], line.get_ydata()[at]
 
 
+def axis_names(ax):
+    """Return the names of the axes, on which a minus is one."""
+    return tuple(x.replace("\N{MINUS SIGN}", "-") for x in (ax.get_xlabel(), ax.get_ylabel()))
+
+
 def expected_data(curve):
     """Return the points that a display can draw, from the curve alone."""
     x, y = curve.x, curve.y
@@ -144,7 +149,7 @@ def test_lines_are_the_curves_of_the_classes(display, function, ax):
         drawn_x, drawn_y = thresholds_of(line, expected[label].kind)
         assert drawn_x == pytest.approx(x)
         assert drawn_y == pytest.approx(y)
-    assert (ax.get_xlabel(), ax.get_ylabel()) == (expected["ant"].x_name, expected["ant"].y_name)
+    assert axis_names(ax) == (expected["ant"].x_name, expected["ant"].y_name)
 
 
 @CASES
@@ -181,15 +186,16 @@ def test_legend_gives_each_class_its_area_beside_its_line(display, function, ax)
 @CASES
 def test_axes_show_the_curves(display, function, scores, ax):
     display.from_predictions(NAMES, scores, ax=ax)
-    curves_data = map(expected_data, function(NAMES, scores, multi_class="ovr").values())
+    curves_data = [*map(expected_data, function(NAMES, scores, multi_class="ovr").values())]
+    room = 1.5 * max(np.maximum(*data).min() for data in curves_data)  # for the best compromise
     x, y = np.concatenate([np.stack(data) for data in curves_data], axis=1)
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     lowest, x_highest, y_highest = CUT.get(display, (-np.inf, np.inf, np.inf))
     shown = (np.minimum(x, y) >= lowest) & (x <= x_highest) & (y <= y_highest)
     assert left <= x[shown].min()
-    assert x[shown].max() <= right <= x_highest
+    assert x[shown].max() <= right <= max(x_highest, room)
     assert bottom <= y[shown].min()
-    assert y[shown].max() <= top <= y_highest
+    assert y[shown].max() <= top <= max(y_highest, room)
 
 
 @CASES
@@ -414,6 +420,43 @@ def test_of_a_hundred_classes_the_legend_names_the_ten_worst(ax):
     isometrics = "equal mean of precision and recall (0.2 to 0.8)"
     assert texts[10:] == ["90 other classes", isometrics, "chance", "break-even"]
     assert {to_hex(display.lines_[c].get_color()) for c in areas if c not in worst} == {"#bfbfbf"}
+
+
+def test_of_ten_classes_the_calibration_chart_names_the_five_of_the_largest_error(ax):
+    classes = np.arange(400) % 10
+    scores = RNG.dirichlet(np.ones(10), size=400)
+    display = plots.CalibrationDisplay.from_predictions(classes, scores, ax=ax)
+    worst = sorted(display.curves, key=lambda c: -display.curves[c].expected_error)[:5]
+    assert legend_texts(ax)[:5] == [f"class {label}" for label in sorted(worst)]
+    assert {*legend_texts(ax)[5:]} == {"5 other classes", "lines: LOESS", "perfect calibration"}
+    for lines in (display.lines_, display.smooth_):
+        grey = [label for label, x in lines.items() if to_hex(x.get_color()) == "#bfbfbf"]
+        assert grey == [label for label in range(10) if label not in worst]
+
+
+def test_a_legend_leaves_intervals_and_the_smooth_curve_uncovered():
+    rng = np.random.default_rng(0)
+    risk = rng.beta(2, 1, size=300)
+    outcome = (rng.random(300) < risk + 0.1).astype(int)
+    name = "a name that is as long as those of classifiers are"
+    display = plots.CalibrationDisplay.from_predictions(outcome, risk, name=name)
+    display.figure_.canvas.draw()
+    box = display.ax_.get_legend().get_window_extent()
+    ends = np.concatenate(display.intervals_.get_segments())
+    [smooth] = display.smooth_.values()
+    for xy in (ends, smooth.get_xydata()):
+        places = display.ax_.transData.transform(xy)
+        assert not ((places > box.min) & (places < box.max)).all(axis=1).any()
+
+
+@pytest.mark.parametrize("kind", ["ReciprocalPrecisionRecall", "LogPrecisionRecall"])
+def test_the_best_compromise_of_a_rare_class_is_inside_the_chart(kind):
+    classes = np.r_[np.ones(10), np.zeros(990)].astype(int)
+    scores = RNG.normal(size=1000) + classes
+    display = getattr(plots, f"{kind}Display").from_predictions(classes, scores)
+    worse = np.max(display.line_.get_data(), axis=0)
+    assert worse.min() > display.look.xlim[1]
+    assert display.ax_.get_xlim()[1] == display.ax_.get_ylim()[1] > worse.min()
 
 
 def test_classifiers_are_overlaid_in_different_colours(ax):
@@ -717,7 +760,7 @@ def test_overview_has_nine_charts_and_one_legend():
     for ax, function in zip(figure.axes, charts.values(), strict=True):
         drawn = [thresholds_of(line)[1] for line in ax.lines]
         for curve in function(predictions, multi_class="ovr").values():
-            assert (ax.get_xlabel(), ax.get_ylabel()) == (curve.x_name, curve.y_name)
+            assert axis_names(ax) == (curve.x_name, curve.y_name)
             assert any(np.array_equal(expected_data(curve)[1], y) for y in drawn)
             if ax.get_title() == "Lift, fallout (thin)":
                 fallout = curve.points.false_positive_rate
@@ -725,7 +768,7 @@ def test_overview_has_nine_charts_and_one_legend():
         assert ax.get_legend() is None
     [legend] = figure.legends
     texts = [text.get_text() for text in legend.get_texts()]
-    assert texts[:4] == [f"{name} ({np.sum(name == NAMES)})" for name in np.unique(NAMES)]
+    assert texts[:4] == [f"{name} (n = {np.sum(name == NAMES)})" for name in np.unique(NAMES)]
     assert [handle.get_color() for handle in legend.legend_handles[:4]] == [*COLORS[:4]]
     assert {*texts[4:]} == {"chance", "break-even"}
     figure.canvas.draw()
@@ -744,7 +787,7 @@ def test_overview_keeps_a_legend_of_long_names_inside_the_figure():
 def test_overview_of_two_classes_and_a_new_figure():
     figure = plots.overview(TRUE, PROBABILITY)
     texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts[0] == f"1 ({TRUE.sum()})"
+    assert texts[0] == f"class 1 (n = {TRUE.sum()})"
 
 
 def test_a_new_figure_where_no_axes_are_given():
@@ -827,8 +870,9 @@ def test_names_of_pairs_fit_a_small_figure(k):
     figure = Figure(figsize=(3.6, 3.6), layout="constrained")
     display = plots.PairwiseAUCDisplay.from_predictions(many_classes(k), ax=figure.subplots())
     figure.draw_without_rendering()
-    for label in (*display.ax_.get_yticklabels(), display.ax_.yaxis.label):
+    for label in (*display.ax_.get_yticklabels(), display.ax_.yaxis.label, display.ax_.xaxis.label):
         assert label.get_window_extent().x0 >= 0
+        assert label.get_window_extent().x1 <= figure.bbox.width
     cell = display.ax_.get_window_extent().width / k
     assert len(display.texts_) == (12 if k == 4 else 0)  # values that would overlap are left out
     assert all(x.get_window_extent().width < cell for x in display.texts_)
