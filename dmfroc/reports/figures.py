@@ -183,7 +183,9 @@ def calibration(
                 f"M{size * x:.4g},{SMALL_SIZE - size * a:.4g}V{SMALL_SIZE - size * b:.4g}"
                 for x, a, b in zip(curve.mean_predicted, low, high, strict=True)
             )
-            text = f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}, of class {label}"
+            text = (
+                f"ECE {curve.expected_error:.3f}, Brier {curve.brier:.3f}, of {class_name(label)}"
+            )
             places = size * curve.mean_predicted, SMALL_SIZE - size * curve.fraction_positive
             line = " ".join(f"M{x:.4g},{y:.4g}h0.01" for x, y in zip(*places, strict=True))
             if lines and len(points) > _MOST_WITH_BARS:  # more would hide each other

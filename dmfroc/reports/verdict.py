@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from dmfroc._kit.text import class_name
 from dmfroc.analyses.catalogue import MEASURES
 from dmfroc.analyses.comparison_result import Comparison
 from dmfroc.analyses.evaluation import Evaluation
@@ -24,6 +25,7 @@ from dmfroc.results.table import rounded
 from dmfroc.results.text import equals_p_value, facts, format_interval, format_probability
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
+_FEW = 10  # observations, of which the hardest pair says how many it has
 _MOST_UNDECIDED = 6
 MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are sorted
 _AREAS = ("dmf_auc", "hand_till", "auc")
@@ -90,7 +92,7 @@ def in_pairs(values: Mapping[str, float], predictions: Predictions) -> str:
     pairs = f"in {joined(named)} of 100 pairs of"
     if predictions.n_classes > 2:
         return f"{pairs} cases of different classes, the scores tell which is which; guessing: 50"
-    negative, positive = predictions.labels
+    negative, positive = map(class_name, predictions.labels)
     larger = "smaller" if predictions.direction == "<=" else "larger"
     return (
         f"{pairs} a case of {positive} (positive) and one of {negative}, that of {positive} has "
@@ -120,11 +122,13 @@ def evaluation_verdict(evaluation: Evaluation) -> list[str]:
 def hardest(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
     """Say of one classifier which pair is hardest, and how often its decisions are right."""
     sentences, has_pairs = [], predictions.n_classes > 2 and predictions.has_scores
+    n = dict(zip(map(class_name, predictions.labels), predictions.class_counts, strict=True))
     for numbers in named.values():
         for i, j, area in worst_pairs(numbers, predictions.labels, has_pairs):
+            few = f" (n = {n[i]} and {n[j]})" if min(n[i], n[j]) < _FEW else ""
             sentences.append(
-                f"The hardest pair is {i} against {j}: in {_of_100(area)} of 100 such pairs of "
-                f"cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)})."
+                f"The hardest pair is {i} against {j}{few}: in {_of_100(area)} of 100 such pairs "
+                f"of cases, that of {i} has the larger score for {i} (A(i|j) {digits(area)})."
             )
         if numbers.confusion is not None:
             right = share_of_right(numbers.confusion)
@@ -323,7 +327,7 @@ def _about_folds(predictions: Predictions, method: str) -> list[str]:
 def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[str]:
     """Say what to watch out for: rare classes, and pairs that are hardly told apart."""
     counts = dict(zip(predictions.labels, predictions.class_counts.tolist(), strict=True))
-    rare = [f"{label} ({n})" for label, n in counts.items() if 0 < n < _RARE]
+    rare = [f"{class_name(label)} (n = {n})" for label, n in counts.items() if 0 < n < _RARE]
     remarks = []
     if rare:
         remarks.append(
@@ -332,7 +336,7 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
             "help most."
         )
     if predictions.absent_labels:
-        names = enumerated([str(label) for label in predictions.absent_labels])
+        names = enumerated(list(map(class_name, predictions.absent_labels)))
         remarks.append(f"Never observed: {names}. Their pairs are left out.")
     is_of_pairs = predictions.has_scores and predictions.n_classes > 2
     for name, numbers in named.items():
@@ -345,13 +349,13 @@ def watch_out(named: Mapping[str, Numbers], predictions: Predictions) -> list[st
 
 def worst_pairs(
     numbers: Numbers, labels: Sequence[Hashable], most: int
-) -> list[tuple[Hashable, Hashable, float]]:
-    """Return the pairs of classes with the smallest A(i|j), smallest first."""
-    n = len(labels)
+) -> list[tuple[str, str, float]]:
+    """Return the pairs of classes, by name, with the smallest A(i|j), smallest first."""
+    names, n = list(map(class_name, labels)), len(labels)
     flat = numbers.areas.ravel()
     order = flat.argsort()[:most]  # NaN comes last
     return [
-        (labels[index // n], labels[index % n], float(flat[index]))
+        (names[index // n], names[index % n], float(flat[index]))
         for index in order.tolist()
         if math.isfinite(flat[index])
     ]

@@ -228,7 +228,7 @@ def test_absent_and_rare_classes_are_reported():
     )
     page = evaluation_page(dmfroc.evaluate(predictions))
     assert "Never observed: never" in page
-    assert "Few observations of a (14), b (13), c (13)" in page
+    assert "Few observations of a (n = 14), b (n = 13), c (n = 13)" in page
     assert any("never" in remark for remark in embedded(page)["warnings"])
     assert embedded(page)["curves"]["classifier"]["pairwise_areas"][3] == [None] * 4
 
@@ -536,6 +536,19 @@ def test_one_classifier_is_compared_with_guessing(effect, claim):
     )
     right = np.trace(numbers.confusion) / 0.9
     assert decisions.startswith(f"Decisions are right in {right:.1f} % of cases; always deciding")
+
+
+@pytest.mark.parametrize(("n_of_rarest", "sizes"), [(9, " (n = 9 and 40)"), (10, "")])
+def test_the_hardest_pair_says_how_few_observations_it_has(n_of_rarest, sizes):
+    y = np.repeat([0, 1, 2], [n_of_rarest, 40, 40])
+    scores = 3.0 * np.eye(3)[y] + np.random.default_rng(0).normal(size=(len(y), 3))
+    scores[y == 0] = scores[-1:]
+    scores[y == 0, 0] = scores[y == 1, 0].min() - 1
+    evaluation = dmfroc.evaluate(y, scores)
+    numbers = numbers_of(evaluation.sample, evaluation.curve_options, 0.95)
+    pair, _ = hardest({"x": numbers}, evaluation.predictions)
+    assert pair.startswith(f"The hardest pair is class 0 against class 1{sizes}: in 0 of 100")
+    assert pair.endswith("that of class 0 has the larger score for class 0 (A(i|j) 0.000).")
 
 
 @pytest.mark.slow

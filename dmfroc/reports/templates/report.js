@@ -86,7 +86,7 @@
     });
   }
 
-  // Try a threshold: what it does, in a sentence and to a hundred people
+  // Try a threshold: what it does, in a sentence and to a hundred observations
   const slider = document.getElementById("threshold");
   if (slider) {
     document.body.classList.add("scripted");
@@ -116,7 +116,7 @@
   // Name the cell under the pointer in the picture of a matrix
   for (const image of all("[data-matrix]")) {
     const of = data.curves[names[image.dataset.position]];
-    const labels = data.labels.map(printable);
+    const labels = data.labels.map(printable).map((x) => /^\p{L}/u.test(x) ? x : `class ${x}`);
     const isArea = image.dataset.matrix !== "Confusion";
     const cells = isArea ? of.pairwise_areas : of.confusion;
     const n = labels.length;
