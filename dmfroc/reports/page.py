@@ -292,8 +292,9 @@ def _parts(comparison: Comparison, beside: Mapping[str, Sequence[Estimate]]) -> 
         differences = _rows(differences, slice(len(drawn)), title)
     tested = comparison.tested_value
     at = f"{tested:g}".replace("-", "\N{MINUS SIGN}")
+    but = ", if its p-value does, too" * bool(comparison.where_rules_differ())
     caption = f"{comparison.scale.capitalize()}s with their {comparison.kind_of_interval}s; " + (
-        f"an interval that holds {tested:g} leaves open who is better."
+        f"an interval that holds {tested:g} leaves open who is better{but}."
         if hypothesis.is_two_sided
         else f"a limit beyond the line at {at} shows what was tested."
     )
