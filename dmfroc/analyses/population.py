@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dmfroc._kit.arrays import PerClass, PerRow
+from dmfroc._kit.arrays import IntPerRow, PerClass, PerRow
 from dmfroc._kit.options import numbers
 from dmfroc.inference.censoring import at_horizon
 from dmfroc.inference.options import Options
-from dmfroc.inference.units import EstimatedWeights, Weights
+from dmfroc.inference.units import EstimatedWeights, Weights, kish_sizes
 from dmfroc.inputs.arrays import Rows, from_library, is_table
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.class_shares import Importance, class_shares, in_class_shares, unlabelled
@@ -64,7 +64,10 @@ def in_population(
             origin = f"estimated from {len(population.target):,} rows of the target"
         weights = predictions.sample_weight * weights
         predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
-    predictions = predictions.warned(few_rows_message(predictions.sample_weight))
+    # Weights of a design make the class shares, too; others may weigh whole classes
+    is_of_design = is_importance or options.follow_up is not None
+    strata = np.zeros_like(predictions.true) if is_of_design else predictions.true
+    predictions = predictions.warned(few_rows_message(predictions.sample_weight, strata))
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:
@@ -225,10 +228,9 @@ def _with_the_same_columns(source: Any, target: Any) -> tuple[Any, Any]:
     return one.to_numpy(), other.select(one.columns).to_numpy()
 
 
-def few_rows_message(weights: PerRow) -> str | None:
-    """Say so if few rows carry most of the weight (Kish's effective sample size)."""
-    n = int((weights > 0).sum())
-    effective = weights.sum() ** 2 / (weights @ weights)
+def few_rows_message(weights: PerRow, strata: IntPerRow) -> str | None:
+    """Say so if few rows carry most of the weight of their strata (Kish's effective sizes)."""
+    n, effective = int((weights > 0).sum()), kish_sizes(strata, weights).sum()
     if effective >= max(_SMALL_SHARE * n, min(_FEW, n / 2)):
         return None
     return (

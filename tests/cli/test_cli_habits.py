@@ -365,7 +365,7 @@ def test_classes_of_booleans_are_spelled_as_programs_do(tmp_path):
             "--target-prevalence must be shares such as",
         ),
         ("gate F --label y --measure f1", "give a file of TOML before FILE, with lines [[rule]]"),
-        ("decision F --label y --scores p --threshold 2", "--threshold must be a probability"),
+        ("decision F --label y --scores p --threshold 2", "--threshold must be prob"),
         ("subgroups F --label y --scores p --by q", "--by must have at least two groups with 5"),
         ("evaluate F --label y --scores p --where y=1", "rows are those of --where y=1"),
         ("compare F F --label y --names a,b", "; classifiers are named after their files"),

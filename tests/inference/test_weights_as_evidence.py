@@ -107,6 +107,7 @@ def test_evidence_is_kishs_effective_number():
     np.testing.assert_allclose(of_groups.effective_sizes, [36 / 20, 36 / 20])
 
 
+@pytest.mark.filterwarnings("ignore:check the weights, which few rows carry")
 @pytest.mark.parametrize("method", ["jackknife", "bootstrap"])
 def test_a_perfect_classifier_is_as_sure_as_its_weights(method):
     """Thirty cases per class, of which ten have nearly all the weight."""
@@ -119,4 +120,4 @@ def test_a_perfect_classifier_is_as_sure_as_its_weights(method):
         few = {x: values[heavy] for x, values in given.items()}
         alone = estimate(name, classes[heavy], **few, **options)
         assert found.interval == pytest.approx(alone.interval, abs=0.02), name
-        assert "one observation that the sample does not show" in found.warnings[-1]
+        assert any("one observation that the sample does not show" in x for x in found.warnings)
