@@ -9,6 +9,8 @@ import pytest
 import dmfroc
 from dmfroc.analyses.catalogue import MEASURES, get_measure
 
+pytestmark = pytest.mark.filterwarnings("ignore:check the weights, which few rows carry")
+
 Y = np.array([0, 0, 0, 1, 1, 1])
 X = np.array([0.1, 0.4, 0.6, 0.3, 0.5, 0.7])
 HEAVY = np.array([1e18, 1, 1, 1, 1, 1])
