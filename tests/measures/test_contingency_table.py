@@ -577,3 +577,5 @@ def test_crosstabs_that_do_not_say_so_are_refused():
     np.testing.assert_array_equal(swapped.counts, ContingencyTable(named).counts)
     with pytest.raises(ValueError, match="both must be of the same classes, each once"):
         ContingencyTable(named.rename(columns="predicted {}".format))
+    with pytest.raises(ValueError, match="rows='true' or rows='predicted' has to say which"):
+        ContingencyTable([[1, 2], [3, 4]])
