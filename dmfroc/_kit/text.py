@@ -59,7 +59,7 @@ def class_name(label: Any) -> str:
     ('class 2', 'cat')
     """
     text = str(label)
-    return text if text[:1].isalpha() else f"class {text}"
+    return f"class {text}" if text.lstrip("+-.")[:1].isdigit() else text
 
 
 def legend_text(value: Any) -> str:
