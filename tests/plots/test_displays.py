@@ -452,7 +452,7 @@ def test_a_legend_leaves_intervals_and_the_smooth_curve_uncovered():
 @pytest.mark.parametrize("kind", ["ReciprocalPrecisionRecall", "LogPrecisionRecall"])
 def test_the_best_compromise_of_a_rare_class_is_inside_the_chart(kind):
     classes = np.r_[np.ones(10), np.zeros(990)].astype(int)
-    scores = RNG.normal(size=1000) + classes
+    scores = np.random.default_rng(0).normal(size=1000) + classes / 2
     display = getattr(plots, f"{kind}Display").from_predictions(classes, scores)
     worse = np.max(display.line_.get_data(), axis=0)
     assert worse.min() > display.look.xlim[1]
