@@ -292,11 +292,12 @@ class Measure:
     summary: Summary | None = None
     bounds: tuple[float | int, float | int] = (-math.inf, math.inf)
     range_of_shares: Callable[[PerClass, bool], tuple[float, float]] | None = None
-    chance: float | int = math.nan
+    # Not compared: from Python 3.13 on, one NaN does not equal the same one in a data class
+    chance: float | int = field(default=math.nan, compare=False)
     family: str = "user-defined"
     needs: Needs = "scores"
     greater_is_better: bool = True
-    target: float = math.nan
+    target: float = field(default=math.nan, compare=False)
     is_smooth: bool = True
     obstacle: Caveat = nothing
     caveats: tuple[Caveat, ...] = (absent_classes_message,)
