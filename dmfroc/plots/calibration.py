@@ -26,8 +26,8 @@ class CalibrationDisplay(CurveDisplay):
 
     Groups of cases as points with Wilson intervals, a LOESS curve, and a rug with the
     predictions of positives at the top and of negatives at the bottom. Of more than two classes
-    only the curves are drawn, as of the third and further classifiers on the same axes; of more
-    than seven, the legend names the five of the largest error, and the others are grey.
+    only the curves are drawn, as of the third and further classifiers on the same axes. Of more
+    than seven, the legend names the five of the largest error; the others are grey.
     `from_predictions` and `from_estimator` have the options ``n_bins`` and ``axes`` of
     `dmfroc.curves.calibration_curve`, ``span`` and ``degree`` of `loess_calibration_curve`, and
     ``plot_loess``, whether to compute and draw the LOESS curve (True).

@@ -25,7 +25,7 @@ from dmfroc.results.table import rounded
 from dmfroc.results.text import equals_p_value, facts, format_interval, format_probability
 
 _RARE = 20  # observations: below this many, no method can promise much of a class
-_FEW = 10  # observations, of which the hardest pair says how many it has
+_FEW = 10  # observations of a class, below which the hardest pair says their number
 _MOST_UNDECIDED = 6
 MOST_NAMED = 4  # classifiers with names in titles, bands, matrices; more are sorted
 _AREAS = ("dmf_auc", "hand_till", "auc")
