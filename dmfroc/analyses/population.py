@@ -64,10 +64,11 @@ def in_population(
             origin = f"estimated from {len(population.target):,} rows of the target"
         weights = predictions.sample_weight * weights
         predictions = replace(predictions.reweighted(weights, importance=origin), index=rows.index)
-    # Weights of a design make the class shares, too; others may weigh whole classes
-    is_of_design = is_importance or options.follow_up is not None
-    strata = np.zeros_like(predictions.true) if is_of_design else predictions.true
-    predictions = predictions.warned(few_rows_message(predictions.sample_weight, strata))
+    if predictions.is_weighted:
+        # Weights of a design make the class shares, too; others may weigh whole classes
+        is_of_design = is_importance or options.follow_up is not None
+        strata = np.zeros_like(predictions.true) if is_of_design else predictions.true
+        predictions = predictions.warned(few_rows_message(predictions.sample_weight, strata))
     if folds is not None:
         predictions = predictions.in_folds(folds)
         if options.groups is not None and predictions.folds is not None:

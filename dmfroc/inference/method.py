@@ -181,8 +181,7 @@ def joint_normal_estimates(
     that hardly differ say little of their spread: it is at most that of the interval.
     """
     values = np.array([estimate.value for estimate in estimates.values()])
-    variances = np.diag(covariance)
-    squares = variances[:, None] + variances - 2 * covariance
+    squares = np.zeros_like(covariance)  # variances of the differences
     places = {name: place for place, name in enumerate(estimates)}
     for (first, second), contrast in contrasts.items():
         pair, error = [places[first], places[second]], contrast.standard_error

@@ -116,7 +116,7 @@
   // Name the cell under the pointer in the picture of a matrix
   for (const image of all("[data-matrix]")) {
     const of = data.curves[names[image.dataset.position]];
-    const labels = data.labels.map(printable).map((x) => /^\p{L}/u.test(x) ? x : `class ${x}`);
+    const labels = data.labels.map(printable).map((x) => /^[+.-]*\p{Nd}/u.test(x) ? `class ${x}` : x);
     const isArea = image.dataset.matrix !== "Confusion";
     const cells = isArea ? of.pairwise_areas : of.confusion;
     const n = labels.length;
