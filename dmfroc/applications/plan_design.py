@@ -160,7 +160,6 @@ class Design:
         return replace(
             pilot,
             sizes=sizes,
-            n_complete_sets=pilot.n_complete_sets * float(times.min()),
             variances_of_sizes=pilot.variances_of_sizes / whole,
             freedom_of_sizes=pilot.freedom_of_sizes * whole,
         )

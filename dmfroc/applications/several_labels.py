@@ -441,7 +441,7 @@ def _mean(
     """Return what is known of the classifiers' means over the labels."""
     labels, n = _with_units(rows, facts), rows.n_units
     n_sets = min(units.n_complete_sets for _, units in labels)
-    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n_sets)
+    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), np.array([n_sets]))
     shares = rows.supports(labels) if by_support else np.ones((len(labels), n))
     shares = shares / shares.sum()
     gather = partial(rows.mean, labels, units, shares)

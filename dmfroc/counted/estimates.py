@@ -238,9 +238,8 @@ def _unseen(
     batch = Batch(np.zeros(n, np.uint64), rows.true, *own, None, None)
     tables = [value.influence_table for value in values]
     found = influences(tables, batch, classifier, bound.grid, labels)
-    place, size = _places(bound)[rows.true], np.ones(n)
-    if units.effective_sizes is not None:
-        size = (bound.counts.totals[bound.present] / units.effective_sizes)[place]
+    place = _places(bound)[rows.true]
+    size = (bound.counts.totals[bound.present] / units.effective_sizes)[place]
     unseen = rows.units(place if units.has_fixed_sizes else np.zeros(n, int))
     return [(unseen, of_value * size) for of_value in found]
 

@@ -112,7 +112,7 @@ def strata_of(counts: Counts, *, stratify: bool | None) -> Units:
     if stratify is False:
         sizes = sizes.sum(keepdims=True)
     nobody = np.zeros(0, int)
-    return Units(nobody, nobody, sizes, float(n_effective.min()), stratify is None, n_effective)
+    return Units(nobody, nobody, sizes, n_effective, stratify is None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -522,7 +522,7 @@ def _of_each_unit(facts: FactsInMemory) -> Limits:
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Covariance:
     """Return the covariance of the values."""
-    own = np.maximum(units.sizes - units.n_means, 0)
+    own = units.own
     products = np.zeros((len(own), len(sums), len(sums)))
     for stratum, part in zip(products, units.centred_parts(sums), strict=True):
         for piece in pieces(part):
@@ -544,9 +544,8 @@ def covariance_from_products(
     Each variance is that of the value by itself, whose ``moments`` these are: a stratum of one unit
     borrows from the others.
     """
-    sizes = units.sizes
-    own = np.maximum(sizes - units.n_means, 0)
-    covariance: Covariance = (products / (np.maximum(own, 1) * sizes)[:, None, None]).sum(axis=0)
+    sizes = np.maximum(units.own, 1) * units.sizes
+    covariance: Covariance = (products / sizes[:, None, None]).sum(axis=0)
     if units.sizes_are_random:
         covariance += (totals / units.drawn[1]) @ totals.T
     alike = np.sqrt(covariance.diagonal())

@@ -9,7 +9,6 @@ sizes add to the variance.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -144,7 +143,6 @@ class Moments:
     sizes: Int[np.ndarray, " s"]
     variances: PerStratum
     kurtoses: PerStratum
-    n_complete_sets: float | int
     variances_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     n_means: Int[np.ndarray, " s"] | int = 1
@@ -194,8 +192,7 @@ class Moments:
             return self
         n, variance = len(parts.influences), parts.products(parts)
         fourth = ((parts.influences - parts.influences.mean()) ** 4).mean()
-        square = parts.influences.var()
-        excess = max(fourth / square**2 - 3, 0.0) if square > 0 else 0.0
+        excess = np.maximum(divide(fourth, parts.influences.var() ** 2, np) - 3, 0)
         freedom = 2 / (excess / n + 2 / (n - 1))
         return replace(
             self, variances_of_parts=np.array([variance]), freedom_of_parts=np.array([freedom])
@@ -240,8 +237,7 @@ def moments_of(influence: PerRow, units: Units) -> Moments:
     A stratum with one unit has no variance of its own; it is 0 here.
     """
     order = units.by_stratum  # found before the sums, beside which it would take more memory
-    sums = units.sums(influence)[None, order]
-    return moments_from_means(*units.means_of_powers(sums), units)[0]
+    return moments_of_sums(units.sums(influence)[None, order], units)[0]
 
 
 def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
@@ -260,22 +256,11 @@ def moments_from_means(
     These are the means of their squares and fourth powers about the mean, scaled to single units,
     and their totals, in each fold where there are folds.
     """
-    sizes = units.sizes
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kurtoses = np.where(second > 0, fourth / second**2 - 3, 0.0)
-    own = np.maximum(sizes - units.n_means, 0)
+    sizes, own = units.sizes, units.own
+    kurtoses = divide(fourth, second**2, np) - 3
     variances = np.where(own > 0, second * (sizes / np.maximum(own, 1)), 0.0)
-    variances_of_sizes, freedom = _moments_of_sizes(totals, units)
-    return [
-        Moments(sizes, *row_moments, units.n_means)
-        for row_moments in zip(
-            variances,
-            kurtoses,
-            itertools.repeat(units.n_complete_sets),
-            variances_of_sizes,
-            freedom,
-        )
-    ]
+    each = zip(variances, kurtoses, *_moments_of_sizes(totals, units), strict=True)
+    return [Moments(sizes, *of_row, units.n_means) for of_row in each]
 
 
 def _moments_of_sizes(
@@ -293,9 +278,8 @@ def _moments_of_sizes(
     means = totals / sizes * n
     means -= (means @ sizes)[:, None] / n
     square, fourth = ((means**power @ sizes / n)[:, None] for power in (2, 4))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        kurtosis = np.where(square > 0, np.maximum(fourth / square**2 - 3, 0), 0.0)
-    return square / n, 2 / (kurtosis / n + 2 / (n - 1))
+    excess = np.maximum(divide(fourth, square**2, np) - 3, 0)
+    return square / n, 2 / (excess / n + 2 / (n - 1))
 
 
 def moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:

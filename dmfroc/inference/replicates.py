@@ -70,9 +70,8 @@ def draw_weights(
 ) -> Float[np.ndarray, "draws n"]:
     """Return how often (or with which weight) each observation is in some of the replicates."""
     draw = _dirichlet_weights if bayesian else _multinomial_weights
-    stratum, sizes = units.drawn
-    order = np.argsort(stratum, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    sizes = units.drawn[1]
+    starts = np.cumsum(sizes) - sizes
     counts = np.empty((len(draws), predictions.n_observations))
     of_units = np.empty(len(units.stratum))
     # Only where units are not drawn within classes can a class be missing.
@@ -84,7 +83,7 @@ def draw_weights(
         at_start["state"]["counter"][3] = number
         stream.state = at_start
         for _ in range(_MOST_TRIES):
-            of_units[order] = draw(sizes, starts, generator)
+            of_units[units.by_stratum] = draw(sizes, starts, generator)
             counts[row] = units.drawn_weights(of_units)
             if is_stratified or _has_all_classes(predictions, counts[row]):
                 break

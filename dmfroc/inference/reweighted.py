@@ -101,9 +101,8 @@ class MeasureOfUnits:
         """The weight of an average unit in the class of each unseen one."""
         predictions, units = self.sample
         of_class = np.ones(predictions.n_classes)
-        if units.effective_sizes is not None:
-            totals = predictions.class_totals[predictions.present]
-            of_class[predictions.present] = totals / units.effective_sizes
+        totals = predictions.class_totals[predictions.present]
+        of_class[predictions.present] = totals / units.effective_sizes
         return of_class[self.rows.true]
 
     @cached_property

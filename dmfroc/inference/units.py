@@ -62,9 +62,9 @@ class Units:
         The stratum of each unit.
     sizes : numpy.ndarray of int, shape (s,)
         Number of units in each stratum.
-    n_complete_sets : float
-        Into how many disjoint sets the units can be divided such that each has every class that
-        occurs: the smallest of the effective sizes.
+    effective_sizes : numpy.ndarray of shape (c,)
+        For each class that occurs, as how many units of equal weight its units count: Kish's
+        effective sample size, the squared sum of their weights over the sum of their squares.
     sizes_are_random : bool
         Whether the sizes of the strata are a matter of chance, as those of classes are in most test
         sets: then what they do to a value belongs to its error.
@@ -72,9 +72,6 @@ class Units:
         Where the strata have folds: the stratum and fold of each unit, about whose mean it varies.
     n_means : numpy.ndarray of int, shape (s,), or 1
         How many means are estimated in each stratum: one, or one for each fold.
-    effective_sizes : numpy.ndarray of shape (c,), optional
-        For each class that occurs, as how many units of equal weight its units count: Kish's
-        effective sample size, the squared sum of their weights over the sum of their squares.
     weights : EstimatedWeights or CensoringWeights, optional
         How the weights of the rows were estimated, unless they are given.
     shares : tuple of two numpy.ndarray of shape (n,), optional
@@ -85,9 +82,8 @@ class Units:
     unit_of_row: IntPerRow
     stratum: Int[np.ndarray, " u"]
     sizes: Int[np.ndarray, " s"]
-    n_complete_sets: float | int
+    effective_sizes: PerPresentClass
     sizes_are_random: bool = False
-    effective_sizes: PerPresentClass | None = None
     cell: Int[np.ndarray, " u"] | None = None
     n_means: Int[np.ndarray, " s"] | int = 1
     weights: Weights | None = None
@@ -96,6 +92,11 @@ class Units:
     def __repr__(self) -> str:
         sizes = len(self.stratum), len(self.unit_of_row), len(self.sizes)
         return "Units({} units of {} rows in {} strata)".format(*sizes)
+
+    @property
+    def n_complete_sets(self) -> float:
+        """Into how many disjoint sets the units can be divided, each with every class."""
+        return float(np.min(self.effective_sizes))
 
     @property
     def has_fixed_sizes(self) -> bool:
@@ -116,12 +117,10 @@ class Units:
             return self.unit_of_row[self.weights.known]
         return self.unit_of_row
 
-    @property
+    @cached_property
     def unit_of_known_row(self) -> IntPerRow:
         """The unit of each observation whose class is known, counted without the others."""
-        if isinstance(self.weights, CensoringWeights):
-            return np.unique(self.unit_of_row[self.weights.known], return_inverse=True)[1]
-        return self.unit_of_row
+        return np.unique(self.unit_of_row_with_class, return_inverse=True)[1]
 
     def drawn_weights(
         self, of_units: Float[np.ndarray, " u"], *, keeps_shares: bool = True
@@ -161,12 +160,16 @@ class Units:
 
     @cached_property
     def by_stratum(self) -> Int[np.ndarray, " u"]:
-        """Places of the units, those of the first stratum first."""
-        if self.cell is not None:
-            return np.lexsort((self.cell, self.stratum))
+        """Places of the units, those of the first stratum first, and of its first fold."""
+        stratum, sizes = self.drawn
         # Small integers are sorted by their digits, six times faster.
-        keys = self.stratum.astype(np.int16) if len(self.sizes) < 2**15 else self.stratum
+        keys = stratum.astype(np.int16) if len(sizes) < 2**15 else stratum
         return np.argsort(keys, kind="stable").astype(np.int32)
+
+    @property
+    def own(self) -> Int[np.ndarray, " s"]:
+        """Degrees of freedom of each stratum's variance: less than its size by its means."""
+        return np.maximum(self.sizes - self.n_means, 0)
 
     def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
         """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
@@ -262,12 +265,8 @@ def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -
         place = np.zeros(predictions.n_classes, np.int32)
         place[present] = np.arange(len(present))
         classes = true if len(present) == predictions.n_classes else place[true]
-        stratum = np.zeros(len(true), np.int32) if stratify is False else classes
-        n_effective = kish_sizes(classes, predictions.sample_weight)
-        sizes = np.bincount(stratum)
-        is_random = stratify is None
-        unit_of_row = np.arange(len(true), dtype=np.int32)
-        return Units(unit_of_row, stratum, sizes, float(n_effective.min()), is_random, n_effective)
+        each = np.arange(len(true), dtype=np.int32)
+        return units_of_parts(each, each, classes, predictions.sample_weight, stratify=stratify)
     unit_of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
     unit_class, part = np.unique(np.stack([unit_of_row, true]), axis=1, return_inverse=True)
     weight = np.bincount(part.ravel(), predictions.sample_weight)
@@ -288,25 +287,15 @@ def units_of_parts(
     A part has its unit, ascending, its class's place among those that occur, and its weight.
     """
     n_units = int(unit[-1]) + 1
-    n_effective = kish_sizes(place, weight)
-    if stratify is not False and len(unit) == n_units:
-        _, stratum = np.unique(place, return_inverse=True)
-    else:
-        stratum = np.zeros(n_units, int)
+    is_by_class = stratify is not False and len(unit) == n_units
+    stratum = place if is_by_class else np.zeros(n_units, int)
     if len(unit) > n_units and stratify:
         raise ValueError(
             "stratify=True fixes the class sizes, but groups have rows of several classes: "
             "leave it out, or give the class shares as population="
         )
-    sizes = np.bincount(stratum)
-    return Units(
-        unit_of_row,
-        stratum,
-        sizes,
-        float(n_effective.min()),
-        stratify is None,
-        n_effective,
-    )
+    n_effective = kish_sizes(place, weight)
+    return Units(unit_of_row, stratum, np.bincount(stratum), n_effective, stratify is None)
 
 
 def kish_sizes(classes: IntPerRow, weights: PerRow, n_classes: int = 0) -> PerClass:
@@ -359,7 +348,6 @@ def sample_at_horizon(
     if groups is not None:
         groups = group_names(groups, whole)[weights.counted]
     units = units_of(everybody, groups, stratify=stratify)
-    assert units.effective_sizes is not None
     n_effective = units.effective_sizes[: len(rows.counted.present)]
     if len(units.sizes) > len(n_effective) and units.cell is None:
         # The units of unknown classes are in the largest stratum, as most may be
@@ -367,9 +355,7 @@ def sample_at_horizon(
         stratum = np.where(units.stratum == len(units.sizes) - 1, largest, units.stratum)
         units = replace(units, stratum=stratum, sizes=np.bincount(stratum))
     weights = replace(weights, known=known)
-    n_sets = float(n_effective.min())
-    units = replace(units, effective_sizes=n_effective, n_complete_sets=n_sets, weights=weights)
-    return Sample(rows.counted, units)
+    return Sample(rows.counted, replace(units, effective_sizes=n_effective, weights=weights))
 
 
 def group_names(groups: Any, predictions: Predictions) -> NDArray[Any]:

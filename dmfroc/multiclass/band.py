@@ -323,7 +323,6 @@ def rate_intervals(
     kurtosis, as the influences of rare events look heavy-tailed.
     """
     counted = shares > 0
-    assert units.effective_sizes is not None
     n_effective = units.effective_sizes[counted]
     # Where the strata are not the classes, or weights are estimated, all of them count.
     are_classes = units.weights is None and len(units.sizes) == len(counted)
@@ -335,7 +334,7 @@ def rate_intervals(
     for t, (rate, influence) in enumerate(zip(rates, influences, strict=True)):
         of_rates = moments_of(influence, units)
         variances, kurtoses = of_rates.variances[strata], of_rates.kurtoses[strata]
-        moments = Moments(sizes, variances, kurtoses, float(n_effective.min()))
+        moments = Moments(sizes, variances, kurtoses)
         scale = moments.spread.scale
         freedom = replace(moments, kurtoses=np.zeros_like(kurtoses)).spread.degrees_of_freedom
         if min(scale, rate, 1 - rate) <= NO_VARIATION:

@@ -59,7 +59,7 @@ def test_without_error_a_difference_is_certain(value):
 def linear(value, influences):
     """Return the limits and the moments of a difference of which nothing else is known."""
     n = len(influences)
-    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), n)
+    units = Units(np.arange(n), np.zeros(n, int), np.array([n]), np.array([float(n)]))
     limits = Limits(value, influences, units.stratum, (-1.0, 1.0), np.ones(n), lost=n / (n - 1))
     return limits, moments_of(influences, units)
 

@@ -36,7 +36,7 @@ def normal_limits(value, error, seed, n=2000):
 
 def normal_moments(error, n=2000):
     """Return the moments of such influences."""
-    return Moments(np.array([n]), np.array([n * error**2]), np.zeros(1), n)
+    return Moments(np.array([n]), np.array([n * error**2]), np.zeros(1))
 
 
 def test_normal_values_have_the_test_of_two_means():

@@ -443,7 +443,7 @@ def test_joint_covariance_gives_each_value_and_difference_its_variance(sizes, si
     """Values also with classes of one unit, which borrow the variance within the others."""
     n = sum(sizes)
     strata = np.repeat([0, 1, 2], sizes)
-    units = Units(np.arange(n), strata, np.array(sizes), min(sizes), sizes_are_random)
+    units = Units(np.arange(n), strata, np.array(sizes), np.array(sizes, float), sizes_are_random)
     influences_of_two = np.random.default_rng(1).normal(size=(2, n))
     influences_of_two -= influences_of_two.mean(axis=1, keepdims=True)  # as any measure's
     covariance = joint_covariance(influences_of_two, units)

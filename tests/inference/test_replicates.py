@@ -122,7 +122,7 @@ def test_replicates_use_the_sample_weights():
 
 
 def one_stratum(n):
-    return Units(np.arange(n), np.zeros(n, int), np.array([n]), n_complete_sets=n)
+    return Units(np.arange(n), np.zeros(n, int), np.array([n]), np.array([float(n)]))
 
 
 def test_intervals_are_those_of_scipy():

@@ -48,7 +48,7 @@ def test_draws_of_signs_are_those_of_all_signs():
     """Of twelve units in two strata, the share of 4,096 signs that are as extreme."""
     rng = np.random.default_rng(1)
     strata, sizes = np.repeat([0, 1], [7, 5]), np.array([7, 5])
-    units = Units(np.arange(12), strata, sizes, 5)
+    units = Units(np.arange(12), strata, sizes, np.array([5.0]))
     influence, value = rng.normal(size=12) / sizes[strata], 0.4
     influence -= (np.bincount(strata, influence) / sizes)[strata]
     contributions = influence + value / 2 / sizes[strata]
