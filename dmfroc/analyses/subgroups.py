@@ -27,10 +27,9 @@ from dmfroc.inference.censoring import predictions_at
 from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_limits
-from dmfroc.inference.independent import limits_of_contrast
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.jackknife import Jackknife
-from dmfroc.inference.limits import Part, limits_of_sum
+from dmfroc.inference.limits import Part, limits_of_contrast, limits_of_sum
 from dmfroc.inference.method import IntervalMethod, Method, check_comparable, check_finite
 from dmfroc.inference.options import DEFAULT_LEVEL, Options
 from dmfroc.inference.random_effects import RandomEffects, on_line

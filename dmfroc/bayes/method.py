@@ -21,7 +21,14 @@ from dmfroc.bayes.roc import bayesian_roc
 from dmfroc.bayes.tables import ALTERNATIVES, table_posterior
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, influences_of, influences_on
-from dmfroc.inference.method import USE_BOOTSTRAP, IntervalMethod, JointEstimates, compare_draws
+from dmfroc.inference.limits import Interval
+from dmfroc.inference.method import (
+    USE_BOOTSTRAP,
+    IntervalMethod,
+    JointEstimates,
+    Pair,
+    compare_draws,
+)
 from dmfroc.inference.units import Sample, are_paired
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
@@ -135,11 +142,8 @@ class Bayes(IntervalMethod):
             influences = [influences_on(measure, s.predictions)[1] for s in samples.values()]
             draws = couple(draws, correlation_of(np.stack(influences)), self.seed)
 
-        def interval_of(
-            first: str, second: str | None, draws: PerDraw, level: float
-        ) -> tuple[float, float]:
-            low, high = interval_of_draws(draws, level).tolist()
-            return low, high
+        def interval_of(pair: Pair, draws: PerDraw, error: float) -> Interval:
+            return Interval(*interval_of_draws(draws, 1 - error).tolist())
 
         return compare_draws(measure, estimates, draws, interval_of, hypothesis, self.level)
 

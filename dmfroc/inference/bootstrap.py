@@ -5,11 +5,9 @@ The bootstrap draws units, the Bayesian one weights them (Rubin 1981).
 
 from __future__ import annotations
 
-import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,14 +19,19 @@ from dmfroc.inference.evidence import (
     FactsInMemory,
     facts_in,
     facts_of,
-    joint_moments,
-    paired_limits,
+    independent_facts,
+    joint_facts,
 )
-from dmfroc.inference.hypothesis import Hypothesis
-from dmfroc.inference.independent import limits_of_contrast
+from dmfroc.inference.hypothesis import MANY_FREEDOM, Hypothesis
 from dmfroc.inference.influences import NO_VARIATION, Moments
 from dmfroc.inference.limits import Interval, Limits
-from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite, compare_draws
+from dmfroc.inference.method import (
+    IntervalMethod,
+    JointEstimates,
+    Pair,
+    check_finite,
+    compare_draws,
+)
 from dmfroc.inference.remarks import (
     bias_message,
     few_units_message,
@@ -43,7 +46,7 @@ from dmfroc.inference.replicates import (
     replicate_values,
 )
 from dmfroc.inference.units import Sample, are_paired
-from dmfroc.measures.bound import BoundMeasures, SummariesOfCounts
+from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, undefined_message, within
 from dmfroc.results.estimate import Estimate
 
@@ -97,16 +100,13 @@ class Resampling(IntervalMethod):
         """Estimate measures from their replicates."""
         bound = bind()
         facts = facts_of(measures, sample)
-        is_random = [x.class_sizes == "random" for x in facts]
         estimates: dict[int, Estimate] = {}
-        for drawn, kind in ((sample, False), (_in_one_stratum(sample), True)):
-            places = [place for place, of_measure in enumerate(is_random) if of_measure == kind]
-            if not places:
-                continue
-            some = _some_of(bound, places)
-            values = self.replicates(measures[places[0]], some, drawn)
-            for place, column in zip(places, values.T, strict=True):
-                estimates[place] = self._estimate(facts[place], column)
+        for drawn, kind in ((sample, "fixed"), (_in_one_stratum(sample), "random")):
+            places = [place for place, x in enumerate(facts) if x.class_sizes == kind]
+            if places:
+                values = self.replicates(measures[places[0]], bound.only(*places), drawn)
+                for place, column in zip(places, values.T, strict=True):
+                    estimates[place] = self._estimate(facts[place], column)
         return [estimates[place] for place in range(len(measures))]
 
     def _estimate(self, facts: FactsInMemory, replicates: PerDraw) -> Estimate:
@@ -150,49 +150,37 @@ class Resampling(IntervalMethod):
         self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
-        facts: dict[str, FactsInMemory] = {}
+        facts = {name: facts_in(sample, measure) for name, sample in samples.items()}
+        of_each = {name: x.predictions for name, x in samples.items()}
+        check_finite(measure, {name: x.value for name, x in facts.items()}, of_each)
         estimates: dict[str, Estimate] = {}
         draws: dict[str, PerDraw] = {}
-        bound_to = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
-        for name, sample in samples.items():
-            facts[name] = facts_in(sample, measure)
-            check_finite(measure, {name: facts[name].value}, {name: sample.predictions})
         paired = are_paired(samples)
         is_random = any(x.class_sizes == "random" for x in facts.values())
         for place, (name, sample) in enumerate(samples.items()):
             # Independent samples have replicates of their own.
             method = self if paired else self.at(self.level, self.seed + place)
             drawn = _in_one_stratum(sample) if is_random else sample
-            replicates = method.replicates(measure, bound_to[name], drawn)[:, 0]
-            estimates[name] = method._estimate(facts[name], replicates)
-            draws[name] = replicates
-        limits: dict[tuple[str, str | None], Limits] = {}
-        moments: dict[tuple[str, str | None], Moments] = {}
-        for name, x in facts.items():
-            limits[name, None], moments[name, None] = x.limits, x.moments
-        if paired:
-            for (a, b), difference in joint_moments(facts).differences.items():
-                limits[a, b], moments[a, b] = paired_limits(facts[a], facts[b]), difference
-        else:
-            for a, b in itertools.combinations(facts, 2):
-                both = facts[a].limits, facts[b].limits
-                limits[a, b] = limits_of_contrast((1.0, -1.0), both, measure.largest_difference)
-                moments[a, b] = facts[a].moments.beside(facts[b].moments)
+            bound = bind(measure, sample.predictions)
+            draws[name] = method.replicates(measure, bound, drawn)[:, 0]
+            estimates[name] = method._estimate(facts[name], draws[name])
+        joint = joint_facts(facts, with_flips=False) if paired else independent_facts(facts)
+        known: dict[Pair, tuple[Limits, Moments]] = {}
+        known.update({(name, None): (x.limits, x.moments) for name, x in facts.items()})
+        known.update({pair: (joint.limits[pair], joint.differences[pair]) for pair in joint.limits})
 
-        def interval_of(
-            limits: Mapping[tuple[str, str | None], Limits],
-            first: str,
-            second: str | None,
-            draws: PerDraw,
-            level: float,
-        ) -> tuple[float, float]:
-            pair = first, second
-            return self._interval_of(limits[pair], moments[pair], draws, 1 - level)
+        def reported(pair: Pair, drawn: PerDraw, error: float) -> Interval:
+            return self._interval_of(*known[pair], drawn, error)
 
-        about_values = {pair: x.about_value for pair, x in limits.items()}
-        reported, tested = (partial(interval_of, x) for x in (limits, about_values))
+        def tested(pair: Pair, drawn: PerDraw, error: float) -> Interval:
+            limits, moments = known[pair]
+            return self._interval_of(limits.about_value, moments, drawn, error)
+
+        # Draws know no errors that the sample lacks, where few observations make a difference
+        freedom = {pair: x.spread.degrees_of_freedom for pair, x in joint.differences.items()}
+        few_decide = [pair for pair, of_pair in freedom.items() if of_pair < MANY_FREEDOM]
         return compare_draws(
-            measure, estimates, draws, reported, hypothesis, self.level, moments, tested
+            measure, estimates, draws, reported, hypothesis, self.level, few_decide, tested
         )
 
     def _interval_of(
@@ -221,13 +209,6 @@ class Resampling(IntervalMethod):
 
 def _in_one_stratum(sample: Sample) -> Sample:
     return sample._replace(units=sample.units.in_one_stratum)
-
-
-def _some_of(bound: BoundMeasures, places: list[int]) -> BoundMeasures:
-    if len(places) == bound.n_values:
-        return bound
-    assert isinstance(bound, SummariesOfCounts)
-    return replace(bound, summaries=tuple(bound.summaries[place] for place in places))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,12 @@ from dmfroc.inference.influences import (
     pieces,
     through_weights,
 )
-from dmfroc.inference.limits import Interval, Limits, limits_of_difference
+from dmfroc.inference.limits import (
+    Interval,
+    Limits,
+    limits_of_contrast,
+    limits_of_difference,
+)
 from dmfroc.inference.reweighted import MeasureOfUnits, function_of_user
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
 from dmfroc.inference.tilt import PerUnit
@@ -462,11 +467,25 @@ def common_sums(
     return np.stack([units.sums(x.influences)[units.by_stratum] for x, _ in with_units]), units
 
 
-def joint_facts(facts: Mapping[str, FactsInMemory]) -> JointFacts:
+def joint_facts(facts: Mapping[str, FactsInMemory], *, with_flips: bool = True) -> JointFacts:
     """Return what the same observations say of several classifiers."""
     joint = joint_moments(facts)
     limits = {(a, b): paired_limits(facts[a], facts[b]) for a, b in joint.differences}
-    return joint._replace(limits=limits, sign_flips=flips_of(facts, joint.differences))
+    flips = flips_of(facts, joint.differences) if with_flips else {}
+    return joint._replace(limits=limits, sign_flips=flips)
+
+
+def independent_facts(facts: Mapping[str, Facts]) -> JointFacts:
+    """Return what independent samples say of several classifiers."""
+    pairs = list(itertools.combinations(facts, 2))
+    moments = {(a, b): facts[a].moments.beside(facts[b].moments) for a, b in pairs}
+    width = next(iter(facts.values())).measure.largest_difference
+    limits = {
+        (a, b): limits_of_contrast((1.0, -1.0), (facts[a].limits, facts[b].limits), width)
+        for a, b in pairs
+    }
+    variances = [x.moments.standard_error**2 for x in facts.values()]
+    return JointFacts(facts, moments, limits, np.diag(variances))
 
 
 def joint_moments(facts: Mapping[str, FactsInMemory]) -> JointFacts:

@@ -4,62 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from scipy.special import ndtr
 
 from dmfroc._kit.arrays import PerDraw
-from dmfroc.inference.hypothesis import (
-    Contrast,
-    Hypothesis,
-    contrast_of_intervals,
-    contrast_of_limits,
-)
-from dmfroc.inference.influences import Moments
-from dmfroc.inference.limits import Interval, IntervalAt, Limits, Part, limits_of_sum
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
+from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.method import N_DRAWS, JointEstimates
 from dmfroc.results.estimate import Estimate
 
 _QUANTILES = np.array([0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4])  # of the normal distribution
-
-
-def limits_of_contrast(factors: Sequence[float], limits: Sequence[Limits], width: float) -> Limits:
-    """Return the limits of a sum of multiples of independent values, in the range +-width."""
-    parts, strata, start, first = [], [], 0, 0
-    for factor, one in zip(factors, limits, strict=True):
-        if factor == 0:
-            continue
-        n = len(one.influences)
-        parts.append(Part(factor, one, np.arange(start, start + n)))
-        strata.append(one.stratum + first)
-        start, first = start + n, first + int(one.stratum.max()) + 1
-    value = sum(p.coefficient * p.limits.value for p in parts)
-    squares = np.array([p.coefficient**2 * p.limits.square for p in parts])
-    lost = squares @ [p.limits.lost for p in parts] / squares.sum() if squares.any() else 1.0
-    return limits_of_sum(
-        parts,
-        value,
-        (-width, width),
-        np.concatenate(strata),
-        np.concatenate([p.limits.masses for p in parts]),
-        lost=float(lost),
-        are_apart=True,
-    )
-
-
-def contrasts(
-    limits: Mapping[str, Limits],
-    moments: Mapping[str, Moments],
-    width: float,
-    hypothesis: Hypothesis,
-) -> dict[tuple[str, str], Contrast]:
-    """Return the differences of every two independent values, with the moments of influences."""
-    found = {}
-    for a, b in itertools.combinations(limits, 2):
-        both = limits_of_contrast((1.0, -1.0), (limits[a], limits[b]), width)
-        found[a, b] = contrast_of_limits(both, moments[a].beside(moments[b]), hypothesis)
-    return found
 
 
 def contrasts_of_intervals(

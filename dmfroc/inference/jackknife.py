@@ -14,9 +14,10 @@ from dmfroc.inference.evidence import (
     JointFacts,
     facts_of,
     facts_of_classifiers,
+    independent_facts,
     joint_facts,
 )
-from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_limits
 from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import (
     IntervalMethod,
@@ -76,31 +77,31 @@ class Jackknife(IntervalMethod):
                 f"{measure.name} counts the same sample of pairs of classes for all classifiers, "
                 "which are then not independent: leave n_pairs out, or compare paired"
             )
-        moments = {name: f.moments for name, f in facts.items()}
-        errors = {name: x.standard_error for name, x in moments.items()}
-        limits, width = {name: f.limits for name, f in facts.items()}, measure.largest_difference
         return independent.joint_estimates(
             {name: self.estimate(f) for name, f in facts.items()},
             {name: f.interval_at for name, f in facts.items()},
-            independent.contrasts(limits, moments, width, hypothesis),
-            errors,
+            _contrasts(independent_facts(facts), hypothesis),
+            {name: f.moments.standard_error for name, f in facts.items()},
             hypothesis,
             self.seed,
         )
 
     def paired_estimates(self, joint: JointFacts, hypothesis: Hypothesis) -> JointEstimates:
         """Compare by the limits of the differences and the values' covariance."""
-        contrasts = {
-            pair: contrast_of_limits(
-                limits, joint.differences[pair], hypothesis, joint.sign_flips.get(pair)
-            )
-            for pair, limits in joint.limits.items()
-        }
         return joint_normal_estimates(
             {name: self.estimate(f) for name, f in joint.facts.items()},
-            contrasts,
+            _contrasts(joint, hypothesis),
             joint.covariance,
             {name: f.interval_at for name, f in joint.facts.items()},
             hypothesis,
             self.seed,
         )
+
+
+def _contrasts(joint: JointFacts, hypothesis: Hypothesis) -> dict[tuple[str, str], Contrast]:
+    return {
+        pair: contrast_of_limits(
+            limits, joint.differences[pair], hypothesis, joint.sign_flips.get(pair)
+        )
+        for pair, limits in joint.limits.items()
+    }

@@ -358,6 +358,30 @@ def limits_of_sum(
     )
 
 
+def limits_of_contrast(factors: Sequence[float], limits: Sequence[Limits], width: float) -> Limits:
+    """Return the limits of a sum of multiples of independent values, in the range +-width."""
+    parts, strata, start, first = [], [], 0, 0
+    for factor, one in zip(factors, limits, strict=True):
+        if factor == 0:
+            continue
+        n = len(one.influences)
+        parts.append(Part(factor, one, np.arange(start, start + n)))
+        strata.append(one.stratum + first)
+        start, first = start + n, first + int(one.stratum.max()) + 1
+    value = sum(p.coefficient * p.limits.value for p in parts)
+    squares = np.array([p.coefficient**2 * p.limits.square for p in parts])
+    lost = squares @ [p.limits.lost for p in parts] / squares.sum() if squares.any() else 1.0
+    return limits_of_sum(
+        parts,
+        value,
+        (-width, width),
+        np.concatenate(strata),
+        np.concatenate([p.limits.masses for p in parts]),
+        lost=float(lost),
+        are_apart=True,
+    )
+
+
 def _together(parts: Sequence[Part], influences: PerUnit) -> float:
     """Return the mean correlation of the influences on several values; 1 if none of them varies."""
     apart = sum(p.coefficient**2 * p.limits.square for p in parts)

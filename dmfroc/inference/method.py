@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,13 +16,7 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.hypothesis import (
-    MANY_FREEDOM,
-    Contrast,
-    Hypothesis,
-    contrast_of_intervals,
-)
-from dmfroc.inference.influences import Moments
+from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import square_root
@@ -199,8 +193,10 @@ def joint_normal_estimates(
     return JointEstimates(estimates, contrasts, qualities, covariance, intervals)
 
 
-IntervalOfDraws = Callable[[str, str | None, PerDraw, float], tuple[float, float]]
-"""Takes two names and the draws of the difference, or a name, None and its draws; and the level."""
+Pair = tuple[str, str | None]
+"""Two classifiers that are compared, or one by itself and None."""
+IntervalOfDraws = Callable[[Pair, PerDraw, float], Interval]
+"""Takes the draws of a pair's difference, or of one value; and the error probability."""
 
 
 def compare_draws(
@@ -210,25 +206,21 @@ def compare_draws(
     interval_of: IntervalOfDraws,
     hypothesis: Hypothesis,
     level: float,
-    moments: Mapping[tuple[str, str | None], Moments] | None = None,
+    few_decide: Collection[Pair] = (),
     tested_by: IntervalOfDraws | None = None,
 ) -> JointEstimates:
     """Compare classifiers by equally many joint draws of each.
 
-    Draws know no errors that the sample lacks: if their ``moments`` show that few observations make
-    a difference, its p-value is that of the intervals, by default of those that are reported.
+    Draws know no errors that the sample lacks: where few observations ``few_decide``, the p-value
+    of a difference is that of the intervals ``tested_by``.
     """
     n_draws = len(next(iter(draws.values())))
 
-    def interval_by(
-        interval_of: IntervalOfDraws, first: str, second: str | None, error: float
-    ) -> Interval:
-        drawn = draws[first] if second is None else draws[first] - draws[second]
-        return Interval(*interval_of(first, second, drawn, 1 - error))
+    def drawn(pair: Pair) -> PerDraw:
+        first, second = pair
+        return draws[first] if second is None else draws[first] - draws[second]
 
-    interval_at = partial(interval_by, interval_of)
-
-    def far_interval_at(first: str, second: str | None, error: float) -> Interval:
+    def interval_at(pair: Pair, error: float) -> Interval:
         if error < 1 - level and error / 2 * n_draws < _FEWEST_IN_TAIL:
             needed = int(np.ceil(2 * _FEWEST_IN_TAIL / error))
             raise ValueError(
@@ -236,26 +228,26 @@ def compare_draws(
                 f"and {n_draws} draws are too few for that: method=Bootstrap({needed}) or "
                 "'jackknife'"
             )
-        return interval_at(first, second, error)
+        return interval_of(pair, drawn(pair), error)
 
     contrasts = {}
     for pair in itertools.combinations(estimates, 2):
-        value = estimates[pair[0]].value - estimates[pair[1]].value
-        differences = draws[pair[0]] - draws[pair[1]]
+        value, differences = estimates[pair[0]].value - estimates[pair[1]].value, drawn(pair)
+        error, least = float(differences.std(ddof=1)), 2 / (n_draws + 1)
         tail = partial(_share_beyond, differences=differences, value=value)
         beyond = tail(0.0)
         p_value = two_sided = min(1.0, 2 * (min(beyond, 1 - beyond) * n_draws + 1) / (n_draws + 1))
-        error, of_pair = float(differences.std(ddof=1)), partial(interval_at, *pair)
-        inverted = contrast_of_intervals(value, error, of_pair, least=2 / (n_draws + 1)).tail
         test: TestOf = "share of draws"
-        if moments and moments[pair].spread.degrees_of_freedom < MANY_FREEDOM:
-            tested = partial(interval_by, tested_by or interval_of, *pair)
-            tested_tail = contrast_of_intervals(value, error, tested, least=2 / (n_draws + 1)).tail
-            p_value = two_sided = 2 * tested_tail(0.0)
+        inverted, tested = (
+            contrast_of_intervals(value, error, partial(find, pair, differences), least=least).tail
+            for find in (interval_of, tested_by or interval_of)
+        )
+        if pair in few_decide:
+            p_value = two_sided = 2 * tested(0.0)
             test = "tail of the limits"
         if not hypothesis.is_two_sided:
             p_value, test = hypothesis.p_value_of_tail(value, inverted), "tail of the limits"
-        at = partial(far_interval_at, *pair)
+        at = partial(interval_at, pair)
         contrasts[pair] = Contrast(value, error, at, tail, p_value, two_sided, test)
     joint = np.stack(list(draws.values()), axis=1)
     return JointEstimates(
@@ -263,7 +255,7 @@ def compare_draws(
         contrasts,
         joint if measure.greater_is_better else -joint,
         np.cov(joint, rowvar=False),
-        {name: partial(far_interval_at, name, None) for name in estimates},
+        {name: partial(interval_at, (name, None)) for name in estimates},
     )
 
 

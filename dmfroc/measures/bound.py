@@ -76,8 +76,8 @@ class BoundMeasures(ABC):
             return np.stack([self.values(draw) for draw in weights])
         return self.values_and_gradients(weights)[0]
 
-    def only(self, place: int) -> BoundMeasures:
-        """Return one of the measures by itself."""
+    def only(self, *places: int) -> BoundMeasures:
+        """Return some of the measures by themselves."""
         return self
 
     def values_of_each(
@@ -109,8 +109,8 @@ class SummariesOfCounts(BoundMeasures):
     def n_values(self) -> int:
         return len(self.summaries)
 
-    def only(self, place: int) -> BoundMeasures:
-        return replace(self, summaries=self.summaries[place : place + 1])
+    def only(self, *places: int) -> BoundMeasures:
+        return replace(self, summaries=tuple(self.summaries[x] for x in places))
 
     def __call__(self, weights: AnyPerRow) -> Float[AnyArray, " values"]:
         import jax.numpy as jnp
@@ -186,8 +186,8 @@ class MeanOverFolds(BoundMeasures):
     def n_values(self) -> int:
         return self.bound[0].n_values
 
-    def only(self, place: int) -> BoundMeasures:
-        return replace(self, bound=tuple(x.only(place) for x in self.bound))
+    def only(self, *places: int) -> BoundMeasures:
+        return replace(self, bound=tuple(x.only(*places) for x in self.bound))
 
     @property
     def is_compiled(self) -> bool:

@@ -14,7 +14,7 @@ from dmfroc.analyses.catalogue import get_measure
 from dmfroc.analyses.evidence import METHODS
 from dmfroc.inference.bias import _bias_of_halves, _halves, bias_of
 from dmfroc.inference.evidence import facts_in, facts_of_classifiers, joint_facts
-from dmfroc.inference.independent import limits_of_contrast
+from dmfroc.inference.limits import limits_of_contrast
 from dmfroc.inference.units import sample_of
 from dmfroc.measures.measure import Measure
 

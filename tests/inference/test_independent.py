@@ -13,9 +13,9 @@ from dmfroc import Predictions, compare, estimate
 from dmfroc.extend import influences
 from dmfroc.inference import independent
 from dmfroc.inference.evidence import facts_in
-from dmfroc.inference.hypothesis import Hypothesis, error_reaching
+from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits, error_reaching
 from dmfroc.inference.influences import Moments, moments_of
-from dmfroc.inference.limits import Interval, Limits
+from dmfroc.inference.limits import Interval, Limits, limits_of_contrast
 from dmfroc.inference.units import sample_of, units_of
 from dmfroc.measures import get_measure
 
@@ -43,7 +43,9 @@ def test_normal_values_have_the_test_of_two_means():
     limits = {"a": normal_limits(0.8, 0.03, 1), "b": normal_limits(0.7, 0.04, 2)}
     z, hypothesis = 0.1 / 0.05, Hypothesis(rope=0.02)
     moments = {"a": normal_moments(0.03), "b": normal_moments(0.04)}
-    contrasts = independent.contrasts(limits, moments, np.inf, hypothesis)
+    both = limits_of_contrast((1.0, -1.0), (limits["a"], limits["b"]), np.inf)
+    contrast = contrast_of_limits(both, moments["a"].beside(moments["b"]), hypothesis)
+    contrasts = {("a", "b"): contrast}
     [found] = hypothesis.differences(contrasts, 0.95)
     assert found.value == pytest.approx(0.1, rel=1e-12)
     assert found.standard_error == pytest.approx(0.05, rel=1e-12)
@@ -154,7 +156,7 @@ def test_a_difference_of_large_samples_is_linear_as_their_values_are():
     def limits_of(n):
         each = [sample_of(Predictions.from_arrays(*normal_scores(x, n, 2, 1.5))) for x in (0, 1)]
         parts = [facts_in(sample, get_measure("auc")).limits for sample in each]
-        both = independent.limits_of_contrast((1.0, -1.0), parts, 1.0)
+        both = limits_of_contrast((1.0, -1.0), parts, 1.0)
         assert both.is_small == any(x.is_small for x in parts)
         return both.is_small
 

@@ -11,7 +11,7 @@ from dmfroc import Predictions
 from dmfroc.analyses.evidence import evidence_of
 from dmfroc.inference import limits as module
 from dmfroc.inference.evidence import facts_in, facts_of, paired_limits
-from dmfroc.inference.independent import limits_of_contrast
+from dmfroc.inference.limits import limits_of_contrast
 from dmfroc.inference.options import Options
 from dmfroc.inference.units import Sample, sample_of
 from dmfroc.inputs.arguments import as_predictions

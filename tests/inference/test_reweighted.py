@@ -8,8 +8,7 @@ import dmfroc
 from dmfroc.analyses.evidence import evidence_of
 from dmfroc.applications.item_means import MeanOfUnits
 from dmfroc.inference.evidence import facts_in
-from dmfroc.inference.independent import limits_of_contrast
-from dmfroc.inference.limits import limits_of_difference, with_linear
+from dmfroc.inference.limits import limits_of_contrast, limits_of_difference, with_linear
 from dmfroc.inference.options import Options
 from dmfroc.measures import get_measure
 
