@@ -49,6 +49,7 @@ from dmfroc.inference.method import IntervalMethod, JointEstimates, check_compar
 from dmfroc.inference.options import Options
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
+from dmfroc.inference.unseen import NOBODY
 from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.judge import JudgedRows, judged_rows
 from dmfroc.inputs.predictions import Predictions
@@ -314,7 +315,7 @@ class JudgedEvidence(_RowsInMemory):
         paired = limits_of_difference(own[0], own[2], whole.value, math.inf, 1.0, weight)
         parts = [
             Part(1.0, paired, np.arange(len(verified))),
-            Part(weight, replace(own[1], unseen=None), place),
+            Part(weight, replace(own[1], unseen=NOBODY), place),
         ]
         found = limits_of_sum(parts, whole.value, bounds, stratum)
         if len(self.n_labels) > 1:  # what differs between strata varies with their random sizes

@@ -37,7 +37,7 @@ from dmfroc.inference.tilt import (
     residual_freedom,
     tilt,
 )
-from dmfroc.inference.unseen import PerUnseen, Unseen
+from dmfroc.inference.unseen import NOBODY, PerUnseen, Unseen
 
 _NO_VARIATION = 1e-10
 # Of the distance of a limit: by how much the value may differ from the linearised one. In large
@@ -74,8 +74,8 @@ class Limits:
         1 for each unit, or how many units each one stands for.
     function : Reweighted, optional
         The value at other masses. Without it limits are linear.
-    unseen : Unseen, optional
-        The units that were not seen, if it is known what they would do.
+    unseen : Unseen
+        The units that were not seen, where it is known what they would do.
     of_unseen : numpy.ndarray of shape (p,)
         Their influences, beside the sample.
     error_share : float
@@ -94,7 +94,7 @@ class Limits:
     bounds: tuple[float, float]
     masses: PerUnit
     function: Reweighted | None = None
-    unseen: Unseen | None = None
+    unseen: Unseen = NOBODY
     of_unseen: PerUnseen = field(default_factory=lambda: np.zeros(0))
     error_share: float = 0.75
     lost: float = 1.0
@@ -205,9 +205,7 @@ class Limits:
     def _bases(self) -> dict[int, _Base]:
         """What is linearised for either limit: beside the unseen observation in small samples."""
         own = self.error_share
-        towards = {1: np.zeros(0), -1: np.zeros(0)}
-        if self.unseen is not None:
-            towards = {x: self.unseen.shares(x * self.of_unseen) for x in towards}
+        towards = {x: self.unseen.shares(x * self.of_unseen) for x in (-1, 1)}
         of_sample = Slopes(self.value, self.influences, self.of_unseen)
         bases: dict[int, _Base] = {}
         for side in (-1, 1):
@@ -227,11 +225,9 @@ class Limits:
             seen = seen._replace(influences=slopes.of_units).binned()
         else:
             seen = self._bins_of_sample
-        atoms, has_mass, of_unseen = seen, np.flatnonzero(unseen), slopes.of_unseen
-        if self.unseen is not None:
-            of_unseen = self.unseen.at_few_places(of_unseen, unseen)
-            massive = of_unseen[has_mass], unseen[has_mass], self.unseen.stratum[has_mass]
-            atoms = seen.beside(Atoms(*massive)).merged()
+        of_unseen = self.unseen.at_few_places(slopes.of_unseen, unseen)
+        massive = (x[unseen != 0] for x in (of_unseen, unseen, self.unseen.stratum))
+        atoms = seen.beside(Atoms(*massive)).merged()
         centred = seen.centred()
         square, variance = seen.masses @ centred**2, atoms.masses @ atoms.centred() ** 2
         freedom, widened = residual_freedom(seen, centred, variance), 1.0
@@ -252,19 +248,13 @@ class Limits:
         """Return the least favourable masses of the units and of the unseen ones."""
         found = tilt(base.atoms, side * base.widened * quantile_of_t(base.freedom, error))
         seen = self._atoms_of_sample._replace(influences=base.slopes.of_units)
-        weights, of_unseen = found.weights(seen), np.zeros(len(base.unseen))
-        if self.unseen is not None:
-            unseen = Atoms(base.of_unseen, base.unseen, self.unseen.stratum)
-            of_unseen = found.weights(unseen)
+        unseen = Atoms(base.of_unseen, base.unseen, self.unseen.stratum)
+        weights, of_unseen = found.weights(seen), found.weights(unseen)
         if len(found.levels) > 1:  # sizes of strata are as given
             totals = np.bincount(self.stratum, self.masses)
-            sums = np.bincount(self.stratum, weights)
-            if self.unseen is not None:
-                sums = sums + np.bincount(self.unseen.stratum, of_unseen, len(totals))
-            factor = totals / sums
-            weights = weights * factor[self.stratum]
-            if self.unseen is not None:
-                of_unseen = of_unseen * factor[self.unseen.stratum]
+            sums = np.bincount(unseen.stratum, of_unseen, len(totals))
+            factor = totals / (sums + np.bincount(self.stratum, weights))
+            weights, of_unseen = weights * factor[self.stratum], of_unseen * factor[unseen.stratum]
         return weights, of_unseen
 
 
@@ -318,14 +308,12 @@ def limits_of_sum(
     ``are_apart`` are their own, in the order of the parts.
     """
     n, is_difference = len(stratum), any(p.coefficient < 0 for p in parts)
-    influences, unseen, chosen, first = np.zeros(n), None, [], 0
+    influences, unseen, chosen, first = np.zeros(n), NOBODY, [], 0
     for p in parts:
-        known, places = p.limits.unseen, np.zeros(0, int)
+        known = p.limits.unseen
         influences += p.coefficient * spread(p.limits.influences, p.places, n)
-        if known is not None:
-            places = known.errors if is_difference else np.arange(len(known.success))
-            some = known.some(places)
-            unseen = some if unseen is None else unseen.beside(some, stratum=first)
+        places = known.errors if is_difference else np.arange(len(known.success))
+        unseen = unseen.beside(known.some(places), stratum=first)
         chosen.append(places)
         first += int(p.limits.stratum.max()) + 1 if are_apart else 0
     # Rows err in several values at once as often as in the sample, if their units are alike
@@ -398,24 +386,20 @@ def limits_of_difference(
 
     The second may count by a ``factor``, such as the weight of a judge.
     """
-    known, other = first.unseen, second.unseen
-    function, unseen, costs = None, known, first.of_unseen
-    if known is not None:
-        of_first = np.arange(len(known.success))
-        of_second = np.full(len(of_first), -1)  # a judge may say one class alone
-        if other is not None and len(other.success) == len(known.success):
-            own, of_other = known.errors, other.errors
-            of_first = np.append(own, known.success[of_other])
-            of_second = np.append(other.success[own], of_other)
-            unseen = known.some(own).beside(other.some(of_other))
-        costs = own_of(first.of_unseen, of_first)
-        costs = costs - factor * own_of(second.of_unseen, of_second)
-        if first.function is not None and second.function is not None:
-            terms = [
-                Term(1.0, first.function, None, of_first, len(first.of_unseen)),
-                Term(-factor, second.function, None, of_second, len(second.of_unseen)),
-            ]
-            function = SumOfValues(terms)
+    known, other, function = first.unseen, second.unseen, None
+    of_first, unseen = np.arange(len(known.success)), known
+    of_second = np.full(len(of_first), -1)  # a judge may say one class alone
+    if len(other.success) == len(known.success):
+        own, of_other = known.errors, other.errors
+        of_first = np.append(own, known.success[of_other])
+        of_second = np.append(other.success[own], of_other)
+        unseen = known.some(own).beside(other.some(of_other))
+    if first.function is not None and second.function is not None:
+        terms = [
+            Term(1.0, first.function, None, of_first, len(first.of_unseen)),
+            Term(-factor, second.function, None, of_second, len(second.of_unseen)),
+        ]
+        function = SumOfValues(terms)
     return replace(
         first,
         value=value,
@@ -423,7 +407,7 @@ def limits_of_difference(
         bounds=(-width, width),
         function=function,
         unseen=unseen,
-        of_unseen=costs,
+        of_unseen=own_of(first.of_unseen, of_first) - factor * own_of(second.of_unseen, of_second),
         error_share=0.5 if math.isfinite(width) else 0.75,
         lost=lost,
         bias=first.bias - factor * second.bias,

@@ -233,7 +233,7 @@ def unseen_message(facts: Facts) -> str | None:
     Values that are nearly perfect are known for it.
     """
     measure, error, of = facts.measure, facts.moments.standard_error, facts.limits.unseen
-    if of is None or not facts.moments.varies_within_strata:
+    if not facts.moments.varies_within_strata:
         return None
     best, sign = facts.limits.bounds[measure.greater_is_better], 1 - 2 * measure.greater_is_better
     errors = of.errors[~of.is_gross[of.errors]]

@@ -116,6 +116,11 @@ class Unseen(NamedTuple):
         return (squares / sizes / total)[self.kind] if total > 0 else np.zeros(len(costs))
 
 
+_NO_PLACES = np.zeros(0, int)
+NOBODY = Unseen(_NO_PLACES, _NO_PLACES, _NO_PLACES, _NO_PLACES, _NO_PLACES > 0)
+"""No units at all."""
+
+
 @dataclass(frozen=True, eq=False)
 class UnseenRows:
     """The rows of a sample, followed by those that were not seen.
