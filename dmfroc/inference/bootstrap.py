@@ -6,12 +6,11 @@ The bootstrap draws units, the Bayesian one weights them (Rubin 1981).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerDraw
 from dmfroc._kit.options import choice, integer
@@ -42,10 +41,11 @@ from dmfroc.inference.remarks import (
 from dmfroc.inference.replicates import (
     INTERVAL_TYPES,
     IntervalType,
+    Replicates,
     replicate_interval,
     replicate_values,
 )
-from dmfroc.inference.units import Sample, are_paired
+from dmfroc.inference.units import Sample, Samples, are_paired
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind, undefined_message, within
 from dmfroc.results.estimate import Estimate
@@ -86,9 +86,7 @@ class Resampling(IntervalMethod):
         integer("n_draws", self.n_draws, _FEWEST_DRAWS)
 
     @abstractmethod
-    def replicates(
-        self, measure: Measure, bound: BoundMeasures, sample: Sample
-    ) -> Float[np.ndarray, "draws values"]:
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the values of a bound measure in all replicates.
 
         The measure is the first of several, if several are bound together.
@@ -147,7 +145,7 @@ class Resampling(IntervalMethod):
         )
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
+        self, measure: Measure, samples: Samples, hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of replicates, which are the same for paired classifiers."""
         facts = {name: facts_in(sample, measure) for name, sample in samples.items()}
@@ -233,9 +231,7 @@ class Bootstrap(Resampling):
 
     name: ClassVar[str] = "bootstrap"
 
-    def replicates(
-        self, measure: Measure, bound: BoundMeasures, sample: Sample
-    ) -> Float[np.ndarray, "draws values"]:
+    def replicates(self, measure: Measure, bound: BoundMeasures, sample: Sample) -> Replicates:
         """Return the values under resampled units."""
         return replicate_values(
             bound, *sample, bayesian=self.is_bayesian, n_draws=self.n_draws, seed=self.seed

@@ -21,6 +21,12 @@ from dmfroc.inputs.judge import probabilities
 from dmfroc.inputs.messages import Source
 from dmfroc.inputs.predictions import Predictions
 
+OfRows = Float[np.ndarray, " r"]
+IntOfRows = Int[np.ndarray, " r"]
+"""One number for each row of a stratum."""
+OfTimes = Float[np.ndarray, " t"]
+"""One number for each of its times."""
+
 
 class Stratum(NamedTuple):
     """Rows with one G, which falls at so many times of censoring before the horizon.
@@ -37,28 +43,26 @@ class Stratum(NamedTuple):
         Number of the times.
     """
 
-    rows: Int[np.ndarray, " r"]
-    stays: Int[np.ndarray, " r"]
-    leaves: Int[np.ndarray, " r"]
+    rows: IntOfRows
+    stays: IntOfRows
+    leaves: IntOfRows
     n_times: int
 
-    def staying(self, numbers: Float[np.ndarray, " r"]) -> Float[np.ndarray, " t"]:
+    def staying(self, numbers: OfRows) -> OfTimes:
         """Add up the numbers of the rows that stay at each time."""
         return np.bincount(self.stays, numbers, self.n_times + 1)[::-1].cumsum()[::-1][1:]
 
-    def leaving(self, numbers: Float[np.ndarray, " r"]) -> Float[np.ndarray, " t"]:
+    def leaving(self, numbers: OfRows) -> OfTimes:
         """Add up the numbers of the rows that are censored at each time."""
         return np.bincount(self.leaves, numbers, self.n_times + 1)[:-1]
 
-    def chances(self, weights: Float[np.ndarray, " r"]) -> Float[np.ndarray, " r"]:
+    def chances(self, weights: OfRows) -> OfRows:
         """Return G just before each row's time, or before the horizon."""
         stay, leave = self.staying(weights), self.leaving(weights)
         steps = divide(stay, stay + leave, np, 1.0)
         return np.append(1.0, steps.cumprod())[self.stays]
 
-    def through(
-        self, influences: Float[np.ndarray, " r"], weights: Float[np.ndarray, " r"]
-    ) -> Float[np.ndarray, " r"]:
+    def through(self, influences: OfRows, weights: OfRows) -> OfRows:
         """Return what each row does to the value through G: its derivative, times the weight.
 
         A row that is censored raises the weights of all rows that stay; one that stays lowers them.

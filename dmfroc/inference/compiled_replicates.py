@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,6 +12,7 @@ from jaxtyping import Array, Float
 
 from dmfroc._kit.arrays import PerRow
 from dmfroc._kit.compiled import compiled, share
+from dmfroc.inference.replicates import Evaluator
 from dmfroc.measures.bound import BoundMeasures, FunctionOfWeights, SummariesOfCounts
 
 jax.tree_util.register_dataclass(
@@ -45,9 +45,7 @@ def as_tree[T](tree: T, bound: BoundMeasures) -> T:
     return found
 
 
-def replicates_of(
-    bound: BoundMeasures, base: PerRow, at_once: int
-) -> Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]:
+def replicates_of(bound: BoundMeasures, base: PerRow, at_once: int) -> Evaluator:
     """Return what evaluates a bound measure under resampled weights."""
     tree, shared_base = as_tree(bound, bound), share(base)
     return lambda counts: np.asarray(_values(tree, share(counts), shared_base, at_once))

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc.inference.evidence import Facts, facts_in, facts_of
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_t
+from dmfroc.inference.hypothesis import Contrasts, Hypothesis, contrast_of_t
 from dmfroc.inference.influences import NO_VARIATION, Spread
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Interval
@@ -24,7 +24,7 @@ from dmfroc.inference.method import (
 )
 from dmfroc.inference.options import OF_ALGORITHM
 from dmfroc.inference.scales import t_interval
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, Samples
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.results.estimate import Estimate
@@ -92,7 +92,7 @@ class CorrectedResampling(IntervalMethod):
         return 1 / n_folds + held_out / (1 - held_out)
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
+        self, measure: Measure, samples: Samples, hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences in each fold."""
         bound = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
@@ -106,7 +106,7 @@ class CorrectedResampling(IntervalMethod):
         sample = next(iter(samples.values()))
         table = np.stack(list(values.values()))
         n_folds = table.shape[1]
-        contrasts: dict[tuple[str, str], Contrast] = {}
+        contrasts: Contrasts = {}
         for pair in itertools.combinations(samples, 2):
             gaps = values[pair[0]] - values[pair[1]]
             error = self._error(gaps, sample)

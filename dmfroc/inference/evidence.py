@@ -38,8 +38,8 @@ from dmfroc.inference.limits import (
 )
 from dmfroc.inference.reweighted import MeasureOfUnits, function_of_user
 from dmfroc.inference.sign_flips import SignFlips, sign_flips, uses_sign_flips
-from dmfroc.inference.tilt import PerUnit
-from dmfroc.inference.units import Sample, Units
+from dmfroc.inference.tilt import PerUnit, StratumOfUnit
+from dmfroc.inference.units import Sample, Samples, Units
 from dmfroc.inference.unseen import PerUnseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.measure import Measure, bind, bind_together
@@ -373,7 +373,7 @@ def _strata_of_unseen(sample: Sample) -> Int[np.ndarray, " p"]:
     return of_class[true]
 
 
-def lost_means(sums: PerUnit, stratum: Int[np.ndarray, " u"], sample: Sample) -> float:
+def lost_means(sums: PerUnit, stratum: StratumOfUnit, sample: Sample) -> float:
     """Return by what the variance must be multiplied because of means that were estimated.
 
     These are of each class, in each stratum and fold. What varies between them beyond chance is no
@@ -438,9 +438,7 @@ class JointFacts(NamedTuple):
     sign_flips: Mapping[tuple[str, str], SignFlips] = {}
 
 
-def facts_of_classifiers(
-    measure: Measure, samples: Mapping[str, Sample]
-) -> dict[str, FactsInMemory]:
+def facts_of_classifiers(measure: Measure, samples: Samples) -> dict[str, FactsInMemory]:
     """Return what is known of each classifier, of many large ones side by side."""
     by_name: dict[str, FactsInMemory] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, NamedTuple, get_args
@@ -106,6 +106,10 @@ class Contrast(NamedTuple):
     def of_test(self, test: TestOf, p_value: float) -> Contrast:
         """Return the same with the p-value of another test, which has no degrees of freedom."""
         return self._replace(p_value=p_value, test=test, degrees_of_freedom=None)
+
+
+Contrasts = dict[tuple[str, str], Contrast]
+"""The differences of every two values, by both names."""
 
 
 def contrast_of_intervals(
@@ -309,9 +313,7 @@ class Hypothesis:
             degrees_of_freedom=freedom,
         )
 
-    def differences(
-        self, contrasts: Mapping[tuple[str, str], Contrast], level: float
-    ) -> list[Difference]:
+    def differences(self, contrasts: Contrasts, level: float) -> list[Difference]:
         """Return the `difference` of every two; no p-value is adjusted yet."""
         return [self.difference(pair, contrast, level) for pair, contrast in contrasts.items()]
 

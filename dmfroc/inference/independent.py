@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dmfroc._kit.arrays import PerDraw
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
+from dmfroc.inference.hypothesis import Contrasts, Hypothesis, contrast_of_intervals
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.method import N_DRAWS, JointEstimates
 from dmfroc.results.estimate import Estimate
@@ -20,7 +20,7 @@ _QUANTILES = np.array([0.25, 0.5, 1, 1.5, 2, 2.5, 3, 4])  # of the normal distri
 
 def contrasts_of_intervals(
     values: Mapping[str, tuple[float, IntervalAt]], errors: Mapping[str, float]
-) -> dict[tuple[str, str], Contrast]:
+) -> Contrasts:
     """Return the differences of independent values with intervals of any kind.
 
     Distances of the ends add up as their squares (Zou and Donner 2008).
@@ -47,7 +47,7 @@ def contrasts_of_intervals(
 def joint_estimates(
     estimates: dict[str, Estimate],
     intervals: Mapping[str, IntervalAt],
-    found: dict[tuple[str, str], Contrast],
+    found: Contrasts,
     errors: Mapping[str, float],
     hypothesis: Hypothesis,
     seed: int,

@@ -16,17 +16,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerRow, divide
-from dmfroc.inference.units import Units, Weights
+from dmfroc.inference.tilt import IntPerStratum, PerStratum, PerUnit
+from dmfroc.inference.units import OfStrata, SumsOfUnits, TotalsOfStrata, Units, Weights
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.measured import Measured, measured
-
-PerStratum = Float[np.ndarray, " s"]
-"""One number for each stratum."""
 
 # Rounding leaves a perfect classifier with influences of about 1e-13 instead of none.
 NO_VARIATION = 1e-10
@@ -38,11 +36,11 @@ _LOST = 1e-3  # of the squares of two influences; from less the fourth powers lo
 class PartInfluences(NamedTuple):
     """The influences of parts drawn at random, without replacement, from so many."""
 
-    influences: Float[np.ndarray, " u"]
+    influences: PerUnit
     n_parts: float | int
 
     @property
-    def as_independent(self) -> Float[np.ndarray, " u"]:
+    def as_independent(self) -> PerUnit:
         """Influences of as many independent units that have the same variance."""
         n = len(self.influences)
         factor = np.sqrt((1 - n / self.n_parts) * n / (n - 1))
@@ -140,18 +138,18 @@ class Moments:
     degrees of freedom may be known to be no more than some number.
     """
 
-    sizes: Int[np.ndarray, " s"]
+    sizes: IntPerStratum
     variances: PerStratum
     kurtoses: PerStratum
     variances_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
     freedom_of_sizes: Float[np.ndarray, " r"] = field(default_factory=_none)
-    n_means: Int[np.ndarray, " s"] | int = 1
+    n_means: IntPerStratum | int = 1
     variances_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
     freedom_of_parts: Float[np.ndarray, " p"] = field(default_factory=_none)
     most_freedom: float = np.inf
 
     @cached_property
-    def own(self) -> Int[np.ndarray, " s"]:
+    def own(self) -> IntPerStratum:
         """Degrees of freedom of each stratum's variance: less than its size by its means."""
         return np.maximum(self.sizes - self.n_means, 0)
 
@@ -240,15 +238,15 @@ def moments_of(influence: PerRow, units: Units) -> Moments:
     return moments_of_sums(units.sums(influence)[None, order], units)[0]
 
 
-def moments_of_sums(sums: Float[np.ndarray, "r u"], units: Units) -> list[Moments]:
+def moments_of_sums(sums: SumsOfUnits, units: Units) -> list[Moments]:
     """Return the moments of several influences, summed over each unit's rows and by stratum."""
     return moments_from_means(*units.means_of_powers(sums), units)
 
 
 def moments_from_means(
-    second: Float[np.ndarray, "r s"],
-    fourth: Float[np.ndarray, "r s"],
-    totals: Float[np.ndarray, "r d"],
+    second: OfStrata,
+    fourth: OfStrata,
+    totals: TotalsOfStrata,
     units: Units,
 ) -> list[Moments]:
     """Return the moments of several influences from what is known of them by stratum.
@@ -264,7 +262,7 @@ def moments_from_means(
 
 
 def _moments_of_sizes(
-    totals: Float[np.ndarray, "r d"], units: Units
+    totals: TotalsOfStrata, units: Units
 ) -> tuple[Float[np.ndarray, "r k"], Float[np.ndarray, "r k"]]:
     """Return the variance that random sizes of the strata add, and its degrees of freedom.
 

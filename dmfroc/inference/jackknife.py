@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from dmfroc.inference.evidence import (
     independent_facts,
     joint_facts,
 )
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_limits
+from dmfroc.inference.hypothesis import Contrasts, Hypothesis, contrast_of_limits
 from dmfroc.inference.limits import Interval
 from dmfroc.inference.method import (
     IntervalMethod,
@@ -26,7 +26,7 @@ from dmfroc.inference.method import (
     joint_normal_estimates,
 )
 from dmfroc.inference.remarks import warnings_of
-from dmfroc.inference.units import Sample, are_paired
+from dmfroc.inference.units import Sample, Samples, are_paired
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
 from dmfroc.results.estimate import Estimate
@@ -64,7 +64,7 @@ class Jackknife(IntervalMethod):
         )
 
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
+        self, measure: Measure, samples: Samples, hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences of influences, or those of independent samples."""
         facts = facts_of_classifiers(measure, samples)
@@ -98,7 +98,7 @@ class Jackknife(IntervalMethod):
         )
 
 
-def _contrasts(joint: JointFacts, hypothesis: Hypothesis) -> dict[tuple[str, str], Contrast]:
+def _contrasts(joint: JointFacts, hypothesis: Hypothesis) -> Contrasts:
     return {
         pair: contrast_of_limits(
             limits, joint.differences[pair], hypothesis, joint.sign_flips.get(pair)

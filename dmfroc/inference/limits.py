@@ -17,7 +17,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Int
 
 from dmfroc.inference.bias import NOTABLE_BIAS
 from dmfroc.inference.reweighted import (
@@ -31,6 +30,7 @@ from dmfroc.inference.reweighted import (
 )
 from dmfroc.inference.tilt import (
     Atoms,
+    IntPerUnit,
     PerUnit,
     StratumOfUnit,
     quantile_of_t,
@@ -289,7 +289,7 @@ class Part(NamedTuple):
 
     coefficient: float
     limits: Limits
-    places: Int[np.ndarray, " u"] | None = None
+    places: IntPerUnit | None = None
 
 
 def limits_of_sum(

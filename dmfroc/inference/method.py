@@ -16,11 +16,11 @@ from scipy.special import ndtri
 
 from dmfroc._kit.arrays import Covariance, PerDraw
 from dmfroc.inference.evidence import Facts
-from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_intervals
+from dmfroc.inference.hypothesis import Contrast, Contrasts, Hypothesis, contrast_of_intervals
 from dmfroc.inference.limits import Interval, IntervalAt
 from dmfroc.inference.options import DEFAULT_LEVEL
 from dmfroc.inference.simultaneous import square_root
-from dmfroc.inference.units import Sample
+from dmfroc.inference.units import Sample, Samples
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure
@@ -57,7 +57,7 @@ class JointEstimates(NamedTuple):
     """
 
     estimates: dict[str, Estimate]
-    contrasts: dict[tuple[str, str], Contrast]
+    contrasts: Contrasts
     qualities: Float[np.ndarray, "draws m"]
     covariance: Covariance
     intervals_of_values: Mapping[str, IntervalAt]
@@ -117,7 +117,7 @@ class IntervalMethod(ABC):
 
     @abstractmethod
     def joint_estimates(
-        self, measure: Measure, samples: Mapping[str, Sample], hypothesis: Hypothesis
+        self, measure: Measure, samples: Samples, hypothesis: Hypothesis
     ) -> JointEstimates:
         """Estimate a measure of several classifiers, and their differences.
 
@@ -163,7 +163,7 @@ def check_comparable(measure: Measure, predictions: Mapping[str, Predictions]) -
 
 def joint_normal_estimates(
     estimates: dict[str, Estimate],
-    contrasts: dict[tuple[str, str], Contrast],
+    contrasts: Contrasts,
     covariance: Covariance,
     intervals: Mapping[str, IntervalAt],
     hypothesis: Hypothesis,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import ndtr, ndtri
 
 from dmfroc._kit.arrays import PerDraw, PerRow
@@ -19,10 +19,14 @@ from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
 from dmfroc.inference.scales import quantile_in_standard_errors
+from dmfroc.inference.tilt import IntPerStratum, PerUnit
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.bound import BoundMeasures, MeanOverFolds, SummariesOfCounts
 
+WeightsOfDraws = Float[np.ndarray, "draws n"]
+Replicates = Float[np.ndarray, "draws values"]
+"""In each draw the weights of n rows, and the values of several measures."""
 IntervalType = Literal["bca", "percentile"]
 INTERVAL_TYPES = get_args(IntervalType)
 _NUMBERS_AT_ONCE = 1 << 19  # of the replicates that are computed as one
@@ -32,7 +36,7 @@ _MOST_BY_NUMPY = 200_000_000  # numbers of all draws; measured against the first
 _NUMBERS_OF_COUNTS = 16_000  # as many as a draw without a fit counts
 _ROUNDING = 1e-12
 
-_Evaluator = Callable[[Float[np.ndarray, "draws n"]], Float[np.ndarray, "draws values"]]
+Evaluator = Callable[[WeightsOfDraws], Replicates]
 
 
 def replicate_values(
@@ -43,7 +47,7 @@ def replicate_values(
     bayesian: bool,
     n_draws: int,
     seed: int,
-) -> Float[np.ndarray, "draws values"]:
+) -> Replicates:
     """Return the values of a bound measure under resampled weights."""
     is_by_class = len(units.stratum) == predictions.n_observations and np.array_equal(
         units.sizes, predictions.class_counts[predictions.present]
@@ -57,7 +61,7 @@ def replicate_values(
     per_task = max(min(_NUMBERS_PER_TASK // predictions.n_observations, 256), 1)
     starts = range(0, n_draws, per_task)
 
-    def run(first: int) -> Float[np.ndarray, "draws values"]:
+    def run(first: int) -> Replicates:
         # Always the same number of draws, because XLA compiles for each shape.
         draws = range(first, first + per_task)
         return evaluate(draw_weights(predictions, units, draws, seed, bayesian=bayesian))
@@ -67,7 +71,7 @@ def replicate_values(
 
 def draw_weights(
     predictions: Predictions, units: Units, draws: range, seed: int, *, bayesian: bool
-) -> Float[np.ndarray, "draws n"]:
+) -> WeightsOfDraws:
     """Return how often (or with which weight) each observation is in some of the replicates."""
     draw = _dirichlet_weights if bayesian else _multinomial_weights
     sizes = units.drawn[1]
@@ -102,16 +106,16 @@ def _has_all_classes(predictions: Predictions, counts: PerRow) -> bool:
 
 
 def _multinomial_weights(
-    sizes: Int[np.ndarray, " s"], starts: Int[np.ndarray, " s"], generator: np.random.Generator
-) -> Float[np.ndarray, " u"]:
+    sizes: IntPerStratum, starts: IntPerStratum, generator: np.random.Generator
+) -> PerUnit:
     uniform = generator.random(sizes.sum())
     drawn = (np.repeat(starts, sizes) + np.repeat(sizes, sizes) * uniform).astype(int)
     return np.bincount(drawn, minlength=len(drawn)).astype(float)
 
 
 def _dirichlet_weights(
-    sizes: Int[np.ndarray, " s"], starts: Int[np.ndarray, " s"], generator: np.random.Generator
-) -> Float[np.ndarray, " u"]:
+    sizes: IntPerStratum, starts: IntPerStratum, generator: np.random.Generator
+) -> PerUnit:
     exponential = generator.standard_exponential(sizes.sum())
     means = np.add.reduceat(exponential, starts) / sizes
     return exponential / np.repeat(means, sizes)
@@ -132,7 +136,7 @@ def _is_numpy_cheaper(bound: BoundMeasures, n_draws: int, n_folds: int) -> bool:
 
 def _evaluator(
     bound: BoundMeasures, predictions: Predictions, n_draws: int, n_folds: int = 1
-) -> _Evaluator:
+) -> Evaluator:
     base, n_numbers = predictions.sample_weight, predictions.scores.size
     if isinstance(bound, MeanOverFolds):
         parts = [
@@ -145,7 +149,7 @@ def _evaluator(
     at_once = max(_NUMBERS_AT_ONCE // n_numbers, 1)
     if not bound.is_compiled or _is_numpy_cheaper(bound, n_draws, n_folds):
 
-        def evaluate(counts: Float[np.ndarray, "draws n"]) -> Float[np.ndarray, "draws values"]:
+        def evaluate(counts: WeightsOfDraws) -> Replicates:
             parts = range(0, len(counts), at_once)
             return np.concatenate([bound.values(counts[x : x + at_once] * base) for x in parts])
 
@@ -158,7 +162,7 @@ def _evaluator(
 def replicate_interval(
     value: float,
     replicates: PerDraw,
-    influence: Float[np.ndarray, " u"],
+    influence: PerUnit,
     moments: Moments,
     level: float,
     bounds: tuple[float, float],
@@ -183,7 +187,7 @@ def replicate_interval(
 def _corrected_tails(
     value: float,
     values: PerDraw,
-    influence: Float[np.ndarray, " u"],
+    influence: PerUnit,
     quantiles: Float[np.ndarray, " 2"],
     *,
     bayesian: bool,

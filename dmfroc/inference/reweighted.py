@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from dmfroc._kit.arrays import PerRow
-from dmfroc.inference.tilt import PerUnit
+from dmfroc.inference.tilt import IntPerUnit, PerUnit
 from dmfroc.inference.units import EstimatedWeights, Sample
-from dmfroc.inference.unseen import PerUnseen, UnseenRows, unseen_rows
+from dmfroc.inference.unseen import IntPerUnseen, PerUnseen, UnseenRows, unseen_rows
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.measured import Measured
@@ -212,10 +212,10 @@ class Term(NamedTuple):
 
     coefficient: float
     function: Reweighted
-    units: Int[np.ndarray, " u"] | None
-    unseen: Int[np.ndarray, " p"]
+    units: IntPerUnit | None
+    unseen: IntPerUnseen
     n_unseen: int
-    beside: Int[np.ndarray, " p"] | None = None
+    beside: IntPerUnseen | None = None
     together: float = 0.0
 
     def masses(
@@ -258,14 +258,12 @@ class SumOfValues:
         return Slopes(value, of_units, of_unseen)
 
 
-def spread(
-    numbers: PerUnit, places: Int[np.ndarray, " u"] | None, n: int
-) -> Float[np.ndarray, " n"]:
+def spread(numbers: PerUnit, places: IntPerUnit | None, n: int) -> Float[np.ndarray, " n"]:
     """Return numbers of some units at their places among n."""
     return numbers if places is None else np.bincount(places, numbers, n)
 
 
-def at_places(numbers: PerUnseen, places: Int[np.ndarray, " p"], n: int) -> Float[np.ndarray, " n"]:
+def at_places(numbers: PerUnseen, places: IntPerUnseen, n: int) -> Float[np.ndarray, " n"]:
     """Add up numbers at their places among n; those at -1 have none."""
     counts = places >= 0
     # Of no numbers it would be an array of integers

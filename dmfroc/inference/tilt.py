@@ -18,10 +18,12 @@ from scipy.special import ndtri, stdtrit
 from dmfroc._kit.arrays import divide
 
 PerUnit = Float[np.ndarray, " u"]
+IntPerUnit = Int[np.ndarray, " u"]
 """One number for each unit."""
 PerStratum = Float[np.ndarray, " s"]
+IntPerStratum = Int[np.ndarray, " s"]
 """One number for each stratum."""
-StratumOfUnit = Int[np.ndarray, " u"]
+StratumOfUnit = IntPerUnit
 """The stratum of each unit, from 0."""
 
 _MANY, _BINS = 4_000, 1_000  # units that are counted in bins of their influences, of each stratum
@@ -54,7 +56,7 @@ class Atoms(NamedTuple):
         values, place = np.unique(x, return_inverse=True)
         return self._means(place, len(values))
 
-    def _means(self, place: Int[np.ndarray, " u"], n_places: int) -> Atoms:
+    def _means(self, place: IntPerUnit, n_places: int) -> Atoms:
         x, masses, stratum = self
         place = place + stratum * n_places
         mass = np.bincount(place, masses)

@@ -13,10 +13,17 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import IntPerRow, PerClass, PerPresentClass, PerRow, divide
 from dmfroc.inference.censoring import CensoringWeights
+from dmfroc.inference.tilt import IntPerStratum, IntPerUnit, PerUnit
 from dmfroc.inputs.arrays import row_names
 from dmfroc.inputs.class_shares import Cells
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.inputs.subgroups import unit_of_rows
+
+SumsOfUnits = Float[np.ndarray, "r u"]
+"""Of each of r values, one number for each unit, those of the first stratum first."""
+OfStrata = Float[np.ndarray, "r s"]
+TotalsOfStrata = Float[np.ndarray, "r d"]
+"""Of each of r values, one number for each stratum, and for each fold of it where there are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +87,12 @@ class Units:
     """
 
     unit_of_row: IntPerRow
-    stratum: Int[np.ndarray, " u"]
-    sizes: Int[np.ndarray, " s"]
+    stratum: IntPerUnit
+    sizes: IntPerStratum
     effective_sizes: PerPresentClass
     sizes_are_random: bool = False
-    cell: Int[np.ndarray, " u"] | None = None
-    n_means: Int[np.ndarray, " s"] | int = 1
+    cell: IntPerUnit | None = None
+    n_means: IntPerStratum | int = 1
     weights: Weights | None = None
     shares: Cells | None = None
 
@@ -122,9 +129,7 @@ class Units:
         """The unit of each observation whose class is known, counted without the others."""
         return np.unique(self.unit_of_row_with_class, return_inverse=True)[1]
 
-    def drawn_weights(
-        self, of_units: Float[np.ndarray, " u"], *, keeps_shares: bool = True
-    ) -> PerRow:
+    def drawn_weights(self, of_units: PerUnit, *, keeps_shares: bool = True) -> PerRow:
         """Return how much rows count if each unit is drawn so often.
 
         The classes keep given shares, and the chances to stay uncensored are estimated again.
@@ -154,12 +159,12 @@ class Units:
         """The unit of each observation where units have several, as `units_of` takes them."""
         return self.unit_of_known_row if len(self.stratum) < len(self.unit_of_row) else None
 
-    def sums(self, influence: PerRow) -> Float[np.ndarray, " u"]:
+    def sums(self, influence: PerRow) -> PerUnit:
         """Add up the influences of each unit's rows."""
         return np.bincount(self.unit_of_row, influence, minlength=len(self.stratum))
 
     @cached_property
-    def by_stratum(self) -> Int[np.ndarray, " u"]:
+    def by_stratum(self) -> IntPerUnit:
         """Places of the units, those of the first stratum first, and of its first fold."""
         stratum, sizes = self.drawn
         # Small integers are sorted by their digits, six times faster.
@@ -167,18 +172,16 @@ class Units:
         return np.argsort(keys, kind="stable").astype(np.int32)
 
     @property
-    def own(self) -> Int[np.ndarray, " s"]:
+    def own(self) -> IntPerStratum:
         """Degrees of freedom of each stratum's variance: less than its size by its means."""
         return np.maximum(self.sizes - self.n_means, 0)
 
-    def totals(self, sums: Float[np.ndarray, "r u"]) -> Float[np.ndarray, "r d"]:
+    def totals(self, sums: SumsOfUnits) -> TotalsOfStrata:
         """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
         sizes = self.drawn[1]
         return np.add.reduceat(sums, np.cumsum(sizes) - sizes, axis=1)
 
-    def centred_parts(
-        self, sums: Float[np.ndarray, "r u"]
-    ) -> Iterator[Float[np.ndarray, "r part"]]:
+    def centred_parts(self, sums: SumsOfUnits) -> Iterator[Float[np.ndarray, "r part"]]:
         """Yield each stratum's part of what is in the order of `by_stratum`, about its means."""
         ends = np.cumsum(self.sizes)
         cell = None if self.cell is None else self.cell[self.by_stratum]
@@ -193,9 +196,7 @@ class Units:
             means = np.add.reduceat(part, starts, axis=1) / counts
             yield part - np.repeat(means, counts, axis=1)
 
-    def means_of_powers(
-        self, sums: Float[np.ndarray, "r u"]
-    ) -> tuple[Float[np.ndarray, "r s"], Float[np.ndarray, "r s"], Float[np.ndarray, "r d"]]:
+    def means_of_powers(self, sums: SumsOfUnits) -> tuple[OfStrata, OfStrata, TotalsOfStrata]:
         """Return the second and fourth moments of each stratum, scaled to single units, and totals.
 
         Takes what is in the order of `by_stratum`.
@@ -210,7 +211,7 @@ class Units:
         return second, fourth, self.totals(sums)
 
     @cached_property
-    def drawn(self) -> tuple[Int[np.ndarray, " u"], Int[np.ndarray, " d"]]:
+    def drawn(self) -> tuple[IntPerUnit, Int[np.ndarray, " d"]]:
         """The strata within which a bootstrap draws, cells where there are, and their sizes."""
         if self.cell is None:
             return self.stratum, self.sizes
@@ -315,7 +316,11 @@ class Sample(NamedTuple):
     units: Units
 
 
-def are_paired(samples: Mapping[str, Sample]) -> bool:
+Samples = Mapping[str, Sample]
+"""Those of classifiers, by name; of the same observations they have their units in common."""
+
+
+def are_paired(samples: Samples) -> bool:
     """Whether samples are of the same observations, whose units they then have in common."""
     return len({id(sample.units) for sample in samples.values()}) == 1
 

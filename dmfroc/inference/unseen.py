@@ -28,6 +28,8 @@ _SHARE_OF_GROSS = 0.01  # of the cost of a gross error, below which others cost 
 _NO_COST = 1e-14  # of an influence
 
 PerUnseen = Float[np.ndarray, " p"]
+IntPerUnseen = Int[np.ndarray, " p"]
+BoolPerUnseen = Bool[np.ndarray, " p"]
 """One number for each unseen unit."""
 
 
@@ -46,11 +48,11 @@ class Unseen(NamedTuple):
         Which are errors that are scored ahead of everybody: they count if no other error costs.
     """
 
-    group: Int[np.ndarray, " p"]
-    kind: Int[np.ndarray, " p"]
-    stratum: Int[np.ndarray, " p"]
-    success: Int[np.ndarray, " p"]
-    is_gross: Bool[np.ndarray, " p"]
+    group: IntPerUnseen
+    kind: IntPerUnseen
+    stratum: IntPerUnseen
+    success: IntPerUnseen
+    is_gross: BoolPerUnseen
 
     @property
     def errors(self) -> Int[np.ndarray, " e"]:
@@ -141,7 +143,7 @@ class UnseenRows:
     true: IntPerRow
     taken_for: IntPerRow
     success: IntPerRow
-    is_gross: Bool[np.ndarray, " p"]
+    is_gross: BoolPerUnseen
 
     def units(self, stratum: IntPerRow) -> Unseen:
         """Return the unseen rows as units in these strata."""
@@ -195,7 +197,7 @@ def unseen_rows(predictions: Predictions) -> UnseenRows:
 
 def _rows(
     predictions: Predictions,
-) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], Bool[np.ndarray, " p"]]:
+) -> tuple[IntPerRow, IntPerRow, Float[np.ndarray, "p k"], BoolPerUnseen]:
     """Return the classes, those taken for, the scores of successes and errors, the gross ones."""
     scores, present = predictions.scores, predictions.present
     with np.errstate(over="ignore", invalid="ignore"):  # of huge scores
