@@ -539,12 +539,11 @@ def _of_each_unit(facts: FactsInMemory) -> Limits:
 
 def joint_covariance(sums: Float[np.ndarray, "m u"], units: Units) -> Covariance:
     """Return the covariance of the values."""
-    own = units.own
-    products = np.zeros((len(own), len(sums), len(sums)))
-    for stratum, part in zip(products, units.centred_parts(sums), strict=True):
+    products = np.zeros((len(units.sizes), len(sums), len(sums)))
+    for stratum, part in units.centred_parts(sums):
         for piece in pieces(part):
-            stratum += piece @ piece.T
-    products *= (units.sizes**2 * (own > 0))[:, None, None]
+            products[stratum] += piece @ piece.T
+    products *= (units.sizes**2 * (units.own > 0))[:, None, None]
     moments = moments_of_sums(sums, units)
     return covariance_from_products(products, units.totals(sums), units, moments)
 
@@ -564,7 +563,7 @@ def covariance_from_products(
     sizes = np.maximum(units.own, 1) * units.sizes
     covariance: Covariance = (products / sizes[:, None, None]).sum(axis=0)
     if units.sizes_are_random:
-        covariance += (totals / units.drawn[1]) @ totals.T
+        covariance += (totals / units.drawn) @ totals.T
     alike = np.sqrt(covariance.diagonal())
     factor = divide([m.spread.scale for m in moments], alike, np)
     return covariance * np.outer(factor, factor)

@@ -271,7 +271,7 @@ def _moments_of_sizes(
     """
     if not units.sizes_are_random or len(units.sizes) == 1:
         return np.zeros((len(totals), 0)), np.zeros((len(totals), 0))
-    sizes = units.drawn[1]
+    sizes = units.drawn
     n = sizes.sum()
     means = totals / sizes * n
     means -= (means @ sizes)[:, None] / n
@@ -288,24 +288,17 @@ def moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list
     anything is left of the squares, as between copies of a classifier, the difference is formed.
     """
     first, second = np.triu_indices(len(sums), 1)
-    shape = (len(first), len(units.sizes))
-    squares, fourths = np.empty(shape), np.empty(shape)
-    is_lost = np.zeros(len(first), bool)
-    for stratum, (size, part) in enumerate(
-        zip(units.sizes, units.centred_parts(sums), strict=True)
-    ):
-        part *= size
-        of_powers = _products_of_powers(part) / size
-        of_square, of_cube, of_both = (x[first, second] for x in of_powers)
-        whole = np.diag(of_powers[0])[first] + np.diag(of_powers[0])[second]
-        squares[:, stratum] = whole - 2 * of_square
-        of_cube += of_powers[1][second, first]
-        fourth = np.diag(of_powers[2])
-        fourths[:, stratum] = fourth[first] + fourth[second] - 4 * of_cube + 6 * of_both
-        is_lost |= squares[:, stratum] < _LOST * whole
+    of_powers = np.zeros((3, len(sums), len(sums), len(units.sizes)))
+    for stratum, part in units.centred_parts(sums):
+        part *= units.sizes[stratum]
+        of_powers[..., stratum] += _products_of_powers(part) / units.sizes[stratum]
+    of_square, of_cube, of_both = of_powers[:, first, second]
+    whole, _, fourth = of_powers[:, first, first] + of_powers[:, second, second]
+    squares = whole - 2 * of_square
+    fourths = fourth - 4 * (of_cube + of_powers[1, second, first]) + 6 * of_both
     totals = units.totals(sums)
     moments = moments_from_means(squares, fourths, totals[first] - totals[second], units)
-    for place in np.flatnonzero(is_lost):
+    for place in np.flatnonzero((squares < _LOST * whole).any(axis=1)):
         difference = sums[first[place]] - sums[second[place]]
         [moments[place]] = moments_of_sums(difference[None], units)
     return moments

@@ -74,7 +74,7 @@ def draw_weights(
 ) -> WeightsOfDraws:
     """Return how often (or with which weight) each observation is in some of the replicates."""
     draw = _dirichlet_weights if bayesian else _multinomial_weights
-    sizes = units.drawn[1]
+    sizes = units.drawn
     starts = np.cumsum(sizes) - sizes
     counts = np.empty((len(draws), predictions.n_observations))
     of_units = np.empty(len(units.stratum))

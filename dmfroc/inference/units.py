@@ -166,9 +166,9 @@ class Units:
     @cached_property
     def by_stratum(self) -> IntPerUnit:
         """Places of the units, those of the first stratum first, and of its first fold."""
-        stratum, sizes = self.drawn
-        # Small integers are sorted by their digits, six times faster.
-        keys = stratum.astype(np.int16) if len(sizes) < 2**15 else stratum
+        keys = self.stratum if self.cell is None else self.cell
+        if len(self.drawn) < 2**15:  # small integers are sorted by their digits, six times faster
+            keys = keys.astype(np.int16)
         return np.argsort(keys, kind="stable").astype(np.int32)
 
     @property
@@ -178,44 +178,31 @@ class Units:
 
     def totals(self, sums: SumsOfUnits) -> TotalsOfStrata:
         """Add up what is in the order of `by_stratum`, by stratum, and by fold where there are."""
-        sizes = self.drawn[1]
-        return np.add.reduceat(sums, np.cumsum(sizes) - sizes, axis=1)
+        return np.add.reduceat(sums, np.cumsum(self.drawn) - self.drawn, axis=1)
 
-    def centred_parts(self, sums: SumsOfUnits) -> Iterator[Float[np.ndarray, "r part"]]:
-        """Yield each stratum's part of what is in the order of `by_stratum`, about its means."""
-        ends = np.cumsum(self.sizes)
-        cell = None if self.cell is None else self.cell[self.by_stratum]
-        for size, end in zip(self.sizes, ends, strict=True):
+    def centred_parts(self, sums: SumsOfUnits) -> Iterator[tuple[int, Float[np.ndarray, "r part"]]]:
+        """Yield each stratum, or fold of it, and its part of the sums about their means."""
+        for size, end in zip(self.drawn, np.cumsum(self.drawn), strict=True):
             part = sums[:, end - size : end]
-            if cell is None:
-                yield part - part.mean(axis=1, keepdims=True)
-                continue
-            _, starts, counts = np.unique(
-                cell[end - size : end], return_index=True, return_counts=True
-            )
-            means = np.add.reduceat(part, starts, axis=1) / counts
-            yield part - np.repeat(means, counts, axis=1)
+            yield self.stratum[self.by_stratum[end - 1]], part - part.mean(axis=1, keepdims=True)
 
     def means_of_powers(self, sums: SumsOfUnits) -> tuple[OfStrata, OfStrata, TotalsOfStrata]:
         """Return the second and fourth moments of each stratum, scaled to single units, and totals.
 
         Takes what is in the order of `by_stratum`.
         """
-        second, fourth = np.empty((2, len(sums), len(self.sizes)))
-        parts = zip(self.sizes, self.centred_parts(sums), strict=True)
-        for stratum, (size, scaled) in enumerate(parts):
-            scaled *= size
+        second, fourth = np.zeros((2, len(sums), len(self.sizes)))
+        for stratum, scaled in self.centred_parts(sums):
+            scaled *= self.sizes[stratum]
             scaled *= scaled
-            second[:, stratum] = scaled.mean(axis=1)
-            fourth[:, stratum] = np.einsum("ru,ru->r", scaled, scaled) / size
-        return second, fourth, self.totals(sums)
+            second[:, stratum] += scaled.sum(axis=1)
+            fourth[:, stratum] += np.einsum("ru,ru->r", scaled, scaled)
+        return second / self.sizes, fourth / self.sizes, self.totals(sums)
 
     @cached_property
-    def drawn(self) -> tuple[IntPerUnit, Int[np.ndarray, " d"]]:
-        """The strata within which a bootstrap draws, cells where there are, and their sizes."""
-        if self.cell is None:
-            return self.stratum, self.sizes
-        return self.cell, np.bincount(self.cell)
+    def drawn(self) -> Int[np.ndarray, " d"]:
+        """The sizes of the strata, or of their folds, within which a bootstrap draws."""
+        return self.sizes if self.cell is None else np.bincount(self.cell)
 
 
 def units_of(

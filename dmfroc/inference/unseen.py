@@ -155,30 +155,19 @@ class UnseenRows:
 @once_per_predictions
 def unseen_rows(predictions: Predictions) -> UnseenRows:
     """Return the rows of a sample, in each of its folds, with those that stand for the unseen."""
-    none = np.zeros(0, np.int32)
-    if len(predictions.present) < 2:
-        return UnseenRows(predictions, none, none, none, none > 0)
-    folds, parts = predictions.folds, [predictions]
+    folds, n_classes, parts = predictions.folds, predictions.n_classes, {0: predictions}
     if folds is not None:  # scores of different folds have no common scale
-        each = np.unique(folds)
-        parts = [predictions.rows(np.flatnonzero(folds == fold)) for fold in each]
-    of_parts = [_rows(part) for part in parts if len(part.present) > 1]
+        each = np.unique(folds).tolist()
+        parts = {fold: predictions.rows(np.flatnonzero(folds == fold)) for fold in each}
+    of_parts = {fold: _rows(part) for fold, part in parts.items() if len(part.present) > 1}
     if not of_parts:
+        none = np.zeros(0, np.int32)
         return UnseenRows(predictions, none, none, none, none > 0)
-    successes, start = [], 0
-    for own, other, *_ in of_parts:
-        place = np.zeros(predictions.n_classes, int)
-        [right] = np.nonzero(own == other)
-        place[own[right]] = start + right
-        successes.append(place[own])
-        start += len(own)
-    success = np.concatenate(successes)
-    if folds is not None:
-        used = [fold for fold, part in zip(each, parts, strict=True) if len(part.present) > 1]
-        sizes = [len(own) for own, *_ in of_parts]
-        folds = np.append(folds, np.repeat(used, sizes)).astype(np.int32)
-    true, taken_for, scores, is_gross = map(np.concatenate, zip(*of_parts, strict=True))
+    fold = np.repeat(list(of_parts), [len(own) for own, *_ in of_parts.values()])
+    true, taken_for, scores, is_gross = map(np.concatenate, zip(*of_parts.values(), strict=True))
     true, taken_for = true.astype(np.int32), taken_for.astype(np.int32)
+    right, success = np.flatnonzero(true == taken_for), np.zeros((max(parts) + 1, n_classes), int)
+    success[fold[right], true[right]] = right
     predicted = predictions.predicted
     whole = replace(
         predictions,
@@ -186,13 +175,13 @@ def unseen_rows(predictions: Predictions) -> UnseenRows:
         scores=followed_by(predictions.scores, scores),
         sample_weight=np.append(predictions.sample_weight, np.zeros(len(true))),
         predicted=None if predicted is None else np.append(predicted, taken_for),
-        folds=folds,
+        folds=None if folds is None else np.append(folds, fold).astype(np.int32),
         index=None,
         ids=None,
         unused=None,
         frequency=None,
     )
-    return UnseenRows(whole, true, taken_for, success, is_gross)
+    return UnseenRows(whole, true, taken_for, success[fold, true], is_gross)
 
 
 def _rows(
