@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -51,30 +51,17 @@ class CorrectedResampling(IntervalMethod):
         self, measures: Sequence[Measure], bind: Callable[[], BoundMeasures], sample: Sample
     ) -> list[Estimate]:
         """Estimate measures from their values in the folds."""
-        bound = bind()
-        values = _fold_values(bound, sample)
-        all_facts = facts_of(measures, sample, allows_for_parts=True)
-        return [
-            self._estimate(facts, of_measure, sample)
-            for facts, of_measure in zip(all_facts, values.T, strict=True)
-        ]
+        values = _fold_values(bind(), sample)
+        facts = facts_of(measures, sample, allows_for_parts=True)
+        return [self._estimate(x, own, sample) for x, own in zip(facts, values.T, strict=True)]
 
     def _estimate(
         self, facts: Facts, values: Float[np.ndarray, " folds"], sample: Sample
     ) -> Estimate:
-        error, measure = self._error(values, sample), facts.measure
-        mean = float(values.mean())
-        return Estimate(
-            measure=measure.name,
-            title=measure.title,
-            value=mean,
-            standard_error=error,
-            interval=_interval(facts, mean, error, len(values), 1 - self.level)[:2],
-            level=self.level,
-            method=self.name,
-            warnings=facts.caveats,
-            caveats=facts.caveats,
-        )
+        error, mean = self._error(values, sample), float(values.mean())
+        ends = _interval(facts, mean, error, len(values), 1 - self.level)
+        found = self.estimate_of(facts, error, ends, warnings=facts.caveats)
+        return replace(found, value=mean, class_sizes=None)
 
     def _error(self, values: Float[np.ndarray, " folds"], sample: Sample) -> float:
         return float(np.sqrt(self._factor(len(values), sample) * values.var(ddof=1)))
@@ -95,9 +82,10 @@ class CorrectedResampling(IntervalMethod):
         self, measure: Measure, samples: Samples, hypothesis: Hypothesis
     ) -> JointEstimates:
         """Compare by the differences in each fold."""
-        bound = {name: bind(measure, sample.predictions) for name, sample in samples.items()}
-        values = {name: _fold_values(bound[name], samples[name])[:, 0] for name in samples}
         of_each = {name: x.predictions for name, x in samples.items()}
+        values = {
+            name: _fold_values(bind(measure, x.predictions), x)[:, 0] for name, x in samples.items()
+        }
         check_finite(measure, {name: float(x.mean()) for name, x in values.items()}, of_each)
         facts = {name: facts_in(sample, measure) for name, sample in samples.items()}
         estimates = {
@@ -107,6 +95,7 @@ class CorrectedResampling(IntervalMethod):
         table = np.stack(list(values.values()))
         n_folds = table.shape[1]
         contrasts: Contrasts = {}
+        jackknife = Jackknife().at(self.level, self.seed)
         for pair in itertools.combinations(samples, 2):
             gaps = values[pair[0]] - values[pair[1]]
             error = self._error(gaps, sample)
@@ -114,20 +103,15 @@ class CorrectedResampling(IntervalMethod):
                 contrasts[pair] = contrast_of_t(float(gaps.mean()), error, n_folds - 1)
             else:
                 some = {name: samples[name] for name in pair}
-                fits = (
-                    Jackknife().at(self.level, self.seed).joint_estimates(measure, some, hypothesis)
-                )
-                contrasts |= fits.contrasts
-
-        def interval_of_value(name: str, error: float) -> Interval:
-            value, spread = estimates[name].value, estimates[name].standard_error
-            return _interval(facts[name], value, spread, n_folds, error)
-
+                contrasts |= jackknife.joint_estimates(measure, some, hypothesis).contrasts
         return joint_normal_estimates(
             estimates,
             contrasts,
             self._factor(n_folds, sample) * np.atleast_2d(np.cov(table)),
-            {name: partial(interval_of_value, name) for name in estimates},
+            {
+                name: partial(_interval, facts[name], e.value, e.standard_error, n_folds)
+                for name, e in estimates.items()
+            },
             hypothesis,
             self.seed,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Literal, NamedTuple, get_args
 
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -131,14 +131,12 @@ def contrast_of_intervals(
     if freedom is not None and error > NO_VARIATION:
         far = contrast_of_t(value, error, freedom).tail
 
+    ends = end_at or (lambda side, error: interval_at(error)[side > 0])
+
     @cache
     def tail(threshold: float) -> float:
         upper = value <= threshold
-
-        def end(error: float) -> float:
-            return end_at(2 * upper - 1, error) if end_at else interval_at(error)[upper]
-
-        found = error_reaching(threshold, end, least, upper=upper)
+        found = error_reaching(threshold, partial(ends, 2 * upper - 1), least, upper=upper)
         if far is not None and found <= 2 * float(ndtr(-_FARTHEST)):
             return far(threshold)
         return found / 2
