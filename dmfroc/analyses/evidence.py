@@ -24,7 +24,6 @@ from dmfroc.counted.scan import Scan
 from dmfroc.inference.bootstrap import BayesianBootstrap, Bootstrap
 from dmfroc.inference.combined import combined, joint_combined
 from dmfroc.inference.corrected_resampling import CorrectedResampling
-from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import (
     FactsInMemory,
     PartOf,
@@ -46,7 +45,7 @@ from dmfroc.inference.limits import (
     with_linear,
 )
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_comparable, check_finite
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Options, stated
 from dmfroc.inference.tilt import PerUnit
 from dmfroc.inference.units import Sample, Units, group_names, kish_sizes, sample_of
 from dmfroc.inference.unseen import NOBODY

@@ -27,10 +27,9 @@ from dmfroc.analyses.evidence import (
 from dmfroc.analyses.population import in_population
 from dmfroc.counted.estimates import joint_estimates_of_counts, stated_counts
 from dmfroc.counted.scan import Scan
-from dmfroc.inference.design import stated
 from dmfroc.inference.hypothesis import Hypothesis
 from dmfroc.inference.method import JointEstimates, check_comparable
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Options, stated
 from dmfroc.inference.units import Sample, Units
 from dmfroc.inputs.arguments import Needs, as_predictions
 from dmfroc.inputs.class_shares import Importance

@@ -24,14 +24,13 @@ from dmfroc.analyses.each_class import for_each_measure
 from dmfroc.analyses.evidence import choose_methods, estimates_of
 from dmfroc.analyses.population import with_estimated
 from dmfroc.inference.censoring import predictions_at
-from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import Facts, FactsInMemory, facts_in, joint_covariance
 from dmfroc.inference.hypothesis import Contrast, Hypothesis, contrast_of_limits
 from dmfroc.inference.influences import NO_VARIATION, Moments, moments_of_sums
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Part, limits_of_contrast, limits_of_sum
 from dmfroc.inference.method import IntervalMethod, Method, check_comparable, check_finite
-from dmfroc.inference.options import DEFAULT_LEVEL, Options
+from dmfroc.inference.options import DEFAULT_LEVEL, Options, stated
 from dmfroc.inference.random_effects import RandomEffects, on_line
 from dmfroc.inference.scales import IDENTITY, scale_of
 from dmfroc.inference.simultaneous import largest_statistic, pairwise_differences

@@ -19,7 +19,6 @@ from dmfroc.counted.bound import BinnedValue, BoundCounts, influences
 from dmfroc.counted.influence_sums import Spreads, strata_of
 from dmfroc.counted.sample import RowSample
 from dmfroc.inference.bias import bias_of
-from dmfroc.inference.design import stated
 from dmfroc.inference.evidence import (
     Facts,
     FactsInMemory,
@@ -33,7 +32,7 @@ from dmfroc.inference.influences import Moments
 from dmfroc.inference.jackknife import Jackknife
 from dmfroc.inference.limits import Limits, limits_of_difference
 from dmfroc.inference.method import IntervalMethod, JointEstimates, check_finite
-from dmfroc.inference.options import Options
+from dmfroc.inference.options import Options, stated
 from dmfroc.inference.units import Sample, Units, sample_of
 from dmfroc.inference.unseen import PerUnseen, Unseen, unseen_rows
 from dmfroc.inputs.predictions import Predictions

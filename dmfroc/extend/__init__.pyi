@@ -238,9 +238,6 @@ from ..inference.combined import (
 from ..inference.combined import (
     joint_combined as joint_combined,
 )
-from ..inference.design import (
-    stated as stated,
-)
 from ..inference.evidence import (
     Facts as Facts,
 )
@@ -342,6 +339,9 @@ from ..inference.options import (
 )
 from ..inference.options import (
     Options as Options,
+)
+from ..inference.options import (
+    stated as stated,
 )
 from ..inference.random_effects import (
     OnLine as OnLine,

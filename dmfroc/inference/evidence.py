@@ -231,8 +231,7 @@ def in_sample(
         of_unseen = np.zeros(len(rows.true))
         if function is not None:
             of_unseen = _of_unseen(measure, function, derivatives[n:])
-        if units.shares is not None:
-            influences = influences._replace(influences=units.centred(influences.influences))
+        influences = influences._replace(influences=units.centred(influences.influences))
         if units.weights is not None:
             influences = through_weights(influences, units.weights)
         moments = moments_of(influences.influences, units).with_parts(influences.parts)

@@ -319,10 +319,9 @@ def limits_of_sum(
     # Rows err in several values at once as often as in the sample, if their units are alike
     together = 0.0 if is_difference or are_apart else _together(parts, influences)
     n_own, everywhere = [len(x) for x in chosen], np.concatenate(chosen)
-    start, terms, costs = np.cumsum([0, *n_own]), [], np.zeros(len(everywhere))
-    for p, begin, end in zip(parts, start, start[1:], strict=False):
-        own, beside = np.full(len(everywhere), -1), everywhere.copy()
-        own[begin:end], beside[begin:end] = everywhere[begin:end], -1
+    of_part, terms, costs = np.repeat(np.arange(len(parts)), n_own), [], np.zeros(len(everywhere))
+    for number, p in enumerate(parts):
+        own, beside = (np.where(x, everywhere, -1) for x in (of_part == number, of_part != number))
         n_unseen = len(p.limits.of_unseen)
         shared = (beside, together) if together and max(n_own) <= n_unseen else (None, 0.0)
         function = p.limits.function or LinearValue(p.limits.influences)

@@ -11,7 +11,14 @@ import numpy as np
 from dmfroc._kit.habits import check_options
 from dmfroc._kit.options import check_level, flag, found, seed_of
 from dmfroc.inference.censoring import CensoringWeights
-from dmfroc.inference.units import EstimatedWeights, Sample, Weights, sample_at_horizon, sample_of
+from dmfroc.inference.units import (
+    EstimatedWeights,
+    Sample,
+    Weights,
+    group_names,
+    sample_at_horizon,
+    sample_of,
+)
 from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.inputs.horizon import FollowUp
 from dmfroc.inputs.judge import Judge
@@ -20,6 +27,7 @@ from dmfroc.inputs.predictions import Predictions
 
 DEFAULT_LEVEL = 0.95
 OF_ALGORITHM = "corrected_resampling"  # the method of folds whose target is the learner
+_EXTENDED = ", extended to the limits of the jackknife if these are wider"
 _OF_ROWS = ("labels", "pos_label", "y_pred", "sample_weight", "frequency_weight")
 _OF_DESIGN = ("groups", "stratify", "folds", "judge", "follow_up", "population", "method")
 
@@ -131,3 +139,26 @@ class Options:
             weights = replace(weights, slopes=slopes, influences_of_rows=influences)
             units = replace(units, weights=weights)
         return Sample(predictions, units)
+
+
+def stated(
+    predictions: Predictions, options: Options, whole: Predictions | None = None, **facts: Any
+) -> Predictions:
+    """Return predictions whose design has the facts of the options, and more.
+
+    ``whole`` are all rows that have a group.
+    """
+    if predictions.direction == "<=":
+        facts["direction"] = "<="
+    if options.groups is not None:
+        names = group_names(options.groups, whole or predictions)
+        facts["independent_units"] = len(set(names.tolist()))
+    if options.stratify is not None:
+        facts["class_sizes"] = "fixed" if options.stratify else "random, in one stratum"
+    if options.is_of_learner:
+        of_learner = {x: getattr(options.folds, x) for x in ("target", "train_fraction")}
+        facts |= {name: x for name, x in of_learner.items() if x is not None}
+    if (interval := getattr(options.method, "interval", "bca")) != "bca":
+        is_plain = getattr(options.method, "is_plain", True)  # as are those of a user's own method
+        facts["interval_type"] = interval if is_plain else interval + _EXTENDED
+    return predictions.reweighted(predictions.sample_weight, **facts) if facts else predictions

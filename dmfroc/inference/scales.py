@@ -36,19 +36,14 @@ def scale_of(bounds: tuple[float, float]) -> Scale:
             from_line=lambda y: low + width * expit(np.asarray(y)),
             slope=lambda x: width / ((np.asarray(x) - low) * (high - np.asarray(x))),
         )
-    if np.isfinite(low):
-        return Scale(
-            to_line=lambda x: np.log(np.asarray(x) - low),
-            from_line=lambda y: low + _exp(y),
-            slope=lambda x: 1 / (np.asarray(x) - low),
-        )
-    if np.isfinite(high):
-        return Scale(
-            to_line=lambda x: -np.log(high - np.asarray(x)),
-            from_line=lambda y: high - _exp(-np.asarray(y)),
-            slope=lambda x: 1 / (high - np.asarray(x)),
-        )
-    return IDENTITY
+    if not (np.isfinite(low) or np.isfinite(high)):
+        return IDENTITY
+    end, sign = (low, 1) if np.isfinite(low) else (high, -1)
+    return Scale(
+        to_line=lambda x: sign * np.log(sign * (np.asarray(x) - end)),
+        from_line=lambda y: end + sign * _exp(sign * np.asarray(y)),
+        slope=lambda x: sign / (np.asarray(x) - end),
+    )
 
 
 def _exp(x: Any) -> Any:
