@@ -78,7 +78,7 @@ def bias_of(
     is_unbiased = measure.interval.is_unbiased or (measure.is_dmf_auc and n_classes == 2)
     are_many = n_classes >= _FEW_OF_MANY * units.n_complete_sets and not is_unbiased
     few_decide = not is_unbiased and _depends_on_few(measure, predictions)
-    is_small = has_halves(predictions, units)
+    is_small = units.n_complete_sets >= 2 and _n_scores(predictions) <= _MOST_SCORES
     if not np.isfinite(value) or measure.interval.cross_fit is not None:
         return Bias(0.0, 0.0, are_many, few_decide, is_small)
     if measure.interval.debiased is not None and influences is not None:
@@ -100,11 +100,6 @@ def bias_of(
     if not (is_notable and np.isfinite(bias)):
         bias = corrected = 0.0
     return Bias(bias + corrected, bias / part + corrected, are_many, few_decide, is_seen)
-
-
-def has_halves(predictions: Predictions, units: Units) -> bool:
-    """Whether halves of each class can be evaluated in little time."""
-    return units.n_complete_sets >= 2 and _n_scores(predictions) <= _MOST_SCORES
 
 
 def _n_scores(predictions: Predictions) -> int:

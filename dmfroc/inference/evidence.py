@@ -439,21 +439,18 @@ class JointFacts(NamedTuple):
 
 def facts_of_classifiers(measure: Measure, samples: Samples) -> dict[str, FactsInMemory]:
     """Return what is known of each classifier, of many large ones side by side."""
-    by_name: dict[str, FactsInMemory] = {}
-
     n_scores = sum(p.scores.size for p, _ in samples.values())
 
-    def find(name: str) -> None:
-        predictions, units = samples[name]
+    def find(sample: Sample) -> FactsInMemory:
+        predictions, units = sample
         # What is sorted of many classifiers would take more memory than they do: a copy's goes.
         copy = Sample(replace(predictions), units)
         facts = facts_in(copy, measure, allows_for_parts=True)
         if n_scores > _MOST_SCORES:
             facts = replace(facts, limits=facts.limits.condensed())
-        by_name[name] = replace(facts, predictions=predictions)
+        return replace(facts, predictions=predictions)
 
-    parallel(find, list(samples), n_scores)
-    return {name: by_name[name] for name in samples}
+    return dict(zip(samples, parallel(find, list(samples.values()), n_scores), strict=True))
 
 
 def common_sums(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from scipy.special import ndtr
@@ -27,21 +28,20 @@ def contrasts_of_intervals(
     """
     found = {}
     for a, b in itertools.combinations(values, 2):
-        (first, at), (second, other_at) = values[a], values[b]
-
-        def interval_at(
-            error: float,
-            ends: tuple[IntervalAt, IntervalAt] = (at, other_at),
-            pair: tuple[float, float] = (first, second),
-        ) -> Interval:
-            (low, high), (other_low, other_high) = (x(error) for x in ends)
-            below = math.hypot(pair[0] - low, other_high - pair[1])
-            above = math.hypot(high - pair[0], pair[1] - other_low)
-            return Interval(pair[0] - pair[1] - below, pair[0] - pair[1] + above)
-
-        error = math.hypot(errors[a], errors[b])
-        found[a, b] = contrast_of_intervals(first - second, error, interval_at)
+        interval_at = partial(_interval_of_difference, values[a], values[b])
+        error, difference = math.hypot(errors[a], errors[b]), values[a][0] - values[b][0]
+        found[a, b] = contrast_of_intervals(difference, error, interval_at)
     return found
+
+
+def _interval_of_difference(
+    first: tuple[float, IntervalAt], second: tuple[float, IntervalAt], error: float
+) -> Interval:
+    (value, at), (other, other_at) = first, second
+    (low, high), (other_low, other_high) = at(error), other_at(error)
+    below = math.hypot(value - low, other_high - other)
+    above = math.hypot(high - value, other - other_low)
+    return Interval(value - other - below, value - other + above)
 
 
 def joint_estimates(
