@@ -265,11 +265,10 @@ def spread(numbers: PerUnit, places: IntPerUnit | None, n: int) -> Float[np.ndar
 
 def at_places(numbers: PerUnseen, places: IntPerUnseen, n: int) -> Float[np.ndarray, " n"]:
     """Add up numbers at their places among n; those at -1 have none."""
-    counts = places >= 0
     # Of no numbers it would be an array of integers
-    return np.bincount(places[counts], numbers[counts], n).astype(float, copy=False)
+    return np.bincount(places + 1, numbers, n + 1)[1:].astype(float, copy=False)
 
 
 def own_of(numbers: PerUnseen, places: Int[np.ndarray, " q"]) -> Float[np.ndarray, " q"]:
     """Return the numbers at some places, 0 where there is none."""
-    return np.where(places >= 0, np.append(numbers, 0.0)[places], 0.0)
+    return np.append(numbers, 0.0)[places]

@@ -206,16 +206,14 @@ def _rows(
     of_pairs = np.array(pairs).T
     true, taken_for = np.repeat(of_pairs, len(_PLACES), axis=1)
     errors = scores[np.concatenate([typical[d] for _, d in pairs]), :]
-    best = np.empty((len(present), predictions.n_classes), scores.dtype)
-    single = predictions.single
+    single, columns = predictions.single, [scores]
     if single is not None:
-        column = scores[:, single : single + 1]
-        low, high = _ends(column, 1 - column)
-        best[:, single] = np.where(present == single, high, low)
+        columns = [column := scores[:, single : single + 1], 1 - column]
+    low, high = _ends(*columns)
+    is_own = np.arange(predictions.n_classes) == present[:, None]
+    best = np.where(is_own, high, low).astype(scores.dtype)
+    if single is not None:
         best[:, 1 - single] = 0 - best[:, single]
-    else:
-        low, high = _ends(scores)
-        best[:] = np.where(np.arange(predictions.n_classes) == present[:, None], high, low)
     return (
         np.concatenate([present, true, of_pairs[0]]),
         np.concatenate([present, taken_for, of_pairs[1]]),
