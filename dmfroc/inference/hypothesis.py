@@ -159,9 +159,9 @@ def contrast_of_limits(
         contrast_of_intervals(value, error, x.interval_at, freedom, end_at=x.end_at)
         for x in (limits, limits.about_value)
     )
-    contrast = of_value._replace(interval_at=limits.interval_at)
-    if freedom >= MANY_FREEDOM and error > 0:
-        contrast = contrast_of_t(value, error, freedom)._replace(interval_at=limits.interval_at)
+    are_many = freedom >= MANY_FREEDOM and error > 0
+    contrast = contrast_of_t(value, error, freedom) if are_many else of_value
+    contrast = contrast._replace(interval_at=limits.interval_at)
     if hypothesis.margin > 0:
         p_value = hypothesis.p_value_of_tail(value, of_limits.tail)
         contrast = contrast.of_test("tail of the limits", p_value)

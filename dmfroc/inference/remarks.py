@@ -157,12 +157,12 @@ def bias_message(facts: Facts) -> str | None:
     """Say that a value may be biased, unless its interval accounts for that."""
     measure, known, n_sets = facts.measure, facts.bias, facts.units.n_complete_sets
     bias = known.of_value
+    how_far = f"too {'large' if bias > 0 else 'small'} by about {abs(bias):.2g}"
     if measure.interval.cross_fit:
         return None
     if known.of_few_rows and abs(bias) > facts.moments.standard_error / 2:
         return (
-            f"at these class shares {measure.name} depends on few rows: it is too "
-            f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g}, and the "
+            f"at these class shares {measure.name} depends on few rows: it is {how_far}, and the "
             "interval may hold in 80 % of samples, or in fewer at shares below .01"
         )
     few = (
@@ -172,9 +172,8 @@ def bias_message(facts: Facts) -> str | None:
     )
     if known.of_many_classes and abs(bias) > _LARGE_BIAS * facts.moments.standard_error:
         return (
-            f"{few} halves of the sample show that {measure.name} is too "
-            f"{'large' if bias > 0 else 'small'} by about {abs(bias):.2g} or more, so that the "
-            "interval may miss it"
+            f"{few} halves of the sample show that {measure.name} is {how_far} or more, so that "
+            "the interval may miss it"
         )
     if bias or not known.of_many_classes:
         return None

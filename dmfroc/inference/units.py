@@ -227,7 +227,19 @@ def units_of(
     ValueError
         If ``groups`` has another length than the sample, missing values, or one group only.
     """
-    units = _units_of(predictions, groups, stratify=stratify)
+    true, present = predictions.true, predictions.present
+    if groups is None:
+        place = np.zeros(predictions.n_classes, np.int32)
+        place[present] = np.arange(len(present))
+        classes = true if len(present) == predictions.n_classes else place[true]
+        each = np.arange(len(true), dtype=np.int32)
+        parts = each, each, classes, predictions.sample_weight
+    else:
+        unit_of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
+        unit_class, part = np.unique(np.stack([unit_of_row, true]), axis=1, return_inverse=True)
+        weight = np.bincount(part.ravel(), predictions.sample_weight)
+        parts = unit_of_row, unit_class[0], np.searchsorted(present, unit_class[1]), weight
+    units = units_of_parts(*parts, stratify=stratify)
     return units if predictions.folds is None else _in_folds(units, predictions.folds)
 
 
@@ -237,29 +249,12 @@ def _in_folds(units: Units, folds: IntPerRow) -> Units:
     n_units, n_folds = len(units.stratum), int(folds.max()) + 1
     if pairs.shape[1] == n_units:
         of_unit = np.stack([units.stratum, pairs[1]])
-        cell = np.unique(of_unit, axis=1, return_inverse=True)[1].ravel()
-        of_cell = np.zeros(int(cell.max()) + 1, int)
-        of_cell[cell] = units.stratum
-        n_means = np.bincount(of_cell, minlength=len(units.sizes))
-        return replace(units, cell=cell, n_means=n_means)
+        (stratum, _), cell = np.unique(of_unit, axis=1, return_inverse=True)
+        n_means = np.bincount(stratum, minlength=len(units.sizes))
+        return replace(units, cell=cell.ravel(), n_means=n_means)
     # Repeated: every unit is in as many folds as there are repeats.
     per_repeat = max(round(n_folds * n_units / pairs.shape[1]), 1)
     return replace(units, n_means=np.full(len(units.sizes), per_repeat))
-
-
-def _units_of(predictions: Predictions, groups: Any, *, stratify: bool | None) -> Units:
-    true, present = predictions.true, predictions.present
-    if groups is None:
-        place = np.zeros(predictions.n_classes, np.int32)
-        place[present] = np.arange(len(present))
-        classes = true if len(present) == predictions.n_classes else place[true]
-        each = np.arange(len(true), dtype=np.int32)
-        return units_of_parts(each, each, classes, predictions.sample_weight, stratify=stratify)
-    unit_of_row = unit_of_rows(groups, predictions.n_given, predictions.given_rows)
-    unit_class, part = np.unique(np.stack([unit_of_row, true]), axis=1, return_inverse=True)
-    weight = np.bincount(part.ravel(), predictions.sample_weight)
-    unit, place = unit_class[0], np.searchsorted(present, unit_class[1])
-    return units_of_parts(unit_of_row, unit, place, weight, stratify=stratify)
 
 
 def units_of_parts(
