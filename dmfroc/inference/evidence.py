@@ -561,5 +561,5 @@ def covariance_from_products(
     if units.sizes_are_random:
         covariance += (totals / units.drawn) @ totals.T
     alike = np.sqrt(covariance.diagonal())
-    factor = divide([m.spread.scale for m in moments], alike, np)
+    factor = divide([m.standard_error for m in moments], alike, np)
     return covariance * np.outer(factor, factor)

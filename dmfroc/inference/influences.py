@@ -167,13 +167,13 @@ class Moments:
         """
         added = np.concatenate([self.variances_of_sizes, self.variances_of_parts])
         parts = np.concatenate([self.variances / self.sizes, added])
-        total, square = float(parts.sum()), self.standard_error**2
+        total, error = float(parts.sum()), self.standard_error
         if total == 0:
-            return Spread(float(np.sqrt(square)), np.inf if square == 0 else 1.0)
+            return Spread(error, np.inf if error == 0 else 1.0)
         free = np.concatenate([self.freedom, self.freedom_of_sizes, self.freedom_of_parts])
         doubt = divide(parts**2, free, np).sum()
         freedom = total**2 / doubt if doubt > 0 else np.inf
-        return Spread(float(np.sqrt(square)), float(min(max(freedom, 1.0), self.most_freedom)))
+        return Spread(error, float(min(max(freedom, 1.0), self.most_freedom)))
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of a multiple of the influences."""

@@ -12,13 +12,12 @@ from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtrit
 
 from dmfroc._kit.arrays import PerDraw, PerRow
 from dmfroc._kit.global_state import undisturbed
 from dmfroc._kit.threads import check_stopped, parallel_map
 from dmfroc.inference.influences import Moments
-from dmfroc.inference.scales import quantile_in_standard_errors
 from dmfroc.inference.tilt import IntPerStratum, PerUnit
 from dmfroc.inference.units import Units
 from dmfroc.inputs.predictions import Predictions
@@ -177,7 +176,7 @@ def replicate_interval(
     """
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
     if interval == "bca":
-        quantile = quantile_in_standard_errors(moments, level)
+        quantile = float(stdtrit(moments.spread.degrees_of_freedom, (1 + level) / 2))
         quantiles = np.array([-quantile, quantile])
         tails = _corrected_tails(value, replicates, influence, quantiles, bayesian=bayesian)
     low, high = np.clip(np.quantile(replicates, tails), *bounds).tolist()

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import expit, logit, ndtri, stdtrit
+from scipy.special import expit, logit, stdtrit
 
-from dmfroc.inference.influences import Moments, Spread
+from dmfroc.inference.influences import Spread
 from dmfroc.inference.limits import Interval
 
 _Map = Callable[[Any], Float[np.ndarray, "*x"]]
@@ -50,15 +50,6 @@ def _exp(x: Any) -> Any:
     """Return exp(x), infinite where no number can hold it: an end of the range is cut there."""
     with np.errstate(over="ignore"):
         return np.exp(x)
-
-
-def quantile_in_standard_errors(moments: Moments, level: float) -> float:
-    """Return the half-width of an interval in standard errors: 1.96 or more for 95 %."""
-    scale, freedom = moments.spread
-    error = moments.standard_error
-    if error == 0:
-        return float(ndtri((1 + level) / 2))
-    return float(stdtrit(freedom, (1 + level) / 2)) * scale / error
 
 
 def t_interval(value: float, spread: Spread, error: float, bounds: tuple[float, float]) -> Interval:

@@ -10,7 +10,6 @@ import dmfroc
 from dmfroc import Predictions, estimate, hand_till_score
 from dmfroc.inference import compiled_replicates, replicates
 from dmfroc.inference.influences import moments_of
-from dmfroc.inference.scales import quantile_in_standard_errors
 from dmfroc.inference.units import Units, units_of
 from dmfroc.measures import dmf_auc, hand_till
 from dmfroc.measures.measure import bind
@@ -140,7 +139,7 @@ def test_intervals_are_those_of_scipy():
     )
     assert percentile == tuple(np.quantile(values, [0.05, 0.95]))
     # Where SciPy takes the normal quantile of the level, ours is the t interval's half-width.
-    level = 1 - 2 * stats.norm.sf(quantile_in_standard_errors(moments, 0.9))
+    level = 1 - 2 * stats.norm.sf(stats.t.ppf(0.95, moments.spread.degrees_of_freedom))
     assert 0.9 < level < 0.93
     expected = stats.bootstrap(
         (x,), np.mean, confidence_level=level, method="BCa", n_resamples=4000, random_state=1
