@@ -280,7 +280,7 @@ def _moments_of_sizes(
     return square / n, 2 / (excess / n + 2 / (n - 1))
 
 
-def moments_of_differences(sums: Float[np.ndarray, "m u"], units: Units) -> list[Moments]:
+def moments_of_differences(sums: SumsOfUnits, units: Units) -> list[Moments]:
     """Return the moments of every two rows' difference, in the order of the combinations.
 
     Those of all differences follow from products of powers of the rows, (a - b)^4 = a^4 - 4 a^3 b

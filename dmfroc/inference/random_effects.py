@@ -6,6 +6,7 @@ design says of them, by default one mean, with a standard deviation tau between 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -57,6 +58,14 @@ def cases_without_error(estimate: Estimate, bounds: tuple[float, float]) -> floa
     reach = max(estimate.value - estimate.interval[0], estimate.interval[1] - estimate.value)
     unseen = reach / (bounds[1] - bounds[0])
     return float(np.log(1 - estimate.level) / np.log1p(-unseen)) if 0 < unseen < 1 else np.nan
+
+
+def _last(holds: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Return the last numbers between two, up to which something holds."""
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = np.where(holds(middle), [middle, high], [low, middle])
+    return (low + high) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,26 +120,18 @@ class RandomEffects:
         best = int(self.log_likelihood(nodes).argmax())
         low, high = nodes[max(best - 1, 0)], nodes[min(best + 1, _N_NODES)]
 
-        def slope(tau2: float) -> float:
+        def rises(tau2: float) -> bool:
             total = variances + tau2
-            return float((squares / total**2 - 1 / total).sum())
+            return bool((squares / total**2 - 1 / total).sum() > 0)
 
-        if low == 0 and slope(0.0) <= 0:
-            return 0.0
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if slope(middle) > 0 else (low, middle)
-        return float(low + high) / 2
+        return float(_last(rises, low, high)) if low > 0 or rises(0.0) else 0.0
 
     def tau2_at(self, probabilities: PerTau) -> PerTau:
         """Return quantiles of the confidence distribution of tau^2, which inverts Cochran's Q."""
         wanted = chdtri(self.freedom, probabilities)
         low, high = np.zeros(len(wanted)), self._contrasts[1].sum() / wanted
-        for _ in range(_HALVINGS):
-            middle = (low + high) / 2
-            is_above = self.statistic(middle) > wanted
-            low, high = np.where(is_above, middle, low), np.where(is_above, high, middle)
-        return np.where(self.statistic(0.0) > wanted, (low + high) / 2, 0.0)
+        found = _last(lambda tau2: self.statistic(tau2) > wanted, low, high)
+        return np.where(self.statistic(0.0) > wanted, found, 0.0)
 
     @cached_property
     def nodes(self) -> PerTau:
