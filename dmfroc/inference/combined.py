@@ -47,13 +47,12 @@ def combined(
     whole, moments = gather([t.facts.influences for t in terms])
     low, high = np.mean([x.limits.bounds for x in own], axis=0)
     bounds = float(low), float(high)
-    value = float(np.clip(whole.value, *bounds))
+    whole = whole._replace(value=float(np.clip(whole.value, *bounds)))
     chosen = [x for t in terms if (x := t.facts.chosen_by_others) is not None]
     of_others = gather(chosen)[0] if len(chosen) == len(terms) else None
-    limits = limits_of(whole._replace(value=value), bounds)
+    limits = limits_of(whole, bounds)
     if of_others is not None:
         limits = replace(limits, value=float(np.clip(of_others.value, *bounds)), function=None)
-    biases = [t.facts.bias for t in terms if t.is_own]
     bias, allowed = (
         float(sum(t.coefficient * t.facts.bias[place] for t in terms)) for place in (0, 1)
     )
@@ -61,10 +60,10 @@ def combined(
         measure=first.measure,
         predictions=first.predictions,
         units=units,
-        value=value,
+        value=whole.value,
         moments=moments,
         limits=replace(limits, bias=allowed),
-        bias=Bias(bias, allowed, *(any(x) for x in zip(*(y[2:] for y in biases), strict=True))),
+        bias=Bias(bias, allowed, *(any(x) for x in zip(*(y.bias[2:] for y in own), strict=True))),
         caveats=tuple(dict.fromkeys(itertools.chain(*(x.caveats for x in own)))),
         cross_fitted=None if of_others is None else limits.value,
         parts=own,
@@ -72,7 +71,7 @@ def combined(
         remarks=remarks,
         judge=judge,
         has_all_scores=True,
-        influences=whole._replace(value=value),
+        influences=whole,
         chosen_by_others=of_others,
         terms=tuple(terms),
     )

@@ -296,7 +296,9 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
     if chosen is not None:
         of_choice = moments_of(chosen.influences, units).with_parts(chosen.parts)
         moments = max(moments, of_choice, key=lambda x: x.standard_error)
-        limits = around(limits, chosen, moments is of_choice, units)
+        own = of_units(chosen, units) if moments is of_choice else limits.influences
+        about = float(np.clip(chosen.value, *limits.bounds))  # where limits are linear
+        limits = replace(limits, value=about, influences=own, function=None, bias=0.0)
     return FactsInMemory(
         measure=measure,
         predictions=predictions,
@@ -335,13 +337,6 @@ def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
         bias=bias.allowed,
         is_small=_is_small(known.measure, units),
     )
-
-
-def around(limits: Limits, chosen: Influences, is_larger: bool, units: Units) -> Limits:
-    """Return limits about a value with thresholds that others choose, which are linear."""
-    value = float(np.clip(chosen.value, *limits.bounds))
-    influences = of_units(chosen, units) if is_larger else limits.influences
-    return replace(limits, value=value, influences=influences, function=None, bias=0.0)
 
 
 def of_units(influences: Influences, units: Units) -> PerUnit:
