@@ -81,12 +81,11 @@ def bias_of(
     is_small = units.n_complete_sets >= 2 and _n_scores(predictions) <= _MOST_SCORES
     if not np.isfinite(value) or measure.interval.cross_fit is not None:
         return Bias(0.0, 0.0, are_many, few_decide, is_small)
-    if measure.interval.debiased is not None and influences is not None:
+    if measure.interval.debiased is not None and influences is not None and of_rows is not None:
         # Of independent rows; as the variance, it is larger if those of a group are alike
         bias, part = excess_of_folds(measure.interval.debiased, value, predictions), 1.0
-        if of_rows is not None:
-            design_effect = float(divide(influences @ influences, of_rows @ of_rows, np))
-            bias = min(bias * max(design_effect, 1.0), value - measure.bounds[0])
+        design_effect = float(divide(influences @ influences, of_rows @ of_rows, np))
+        bias = min(bias * max(design_effect, 1.0), value - measure.bounds[0])
     elif predictions.folds is not None and measure.needs != "scores" and not is_unbiased:
         bias = excess_of_folds(measure, value, predictions)
     elif function is not None and influences is not None and not is_unbiased:

@@ -318,12 +318,13 @@ def facts_from(known: InSample, *, can_redraw: bool = True) -> FactsInMemory:
 
 def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
     """Return the limits of a value in a sample, with these influences of its units and parts."""
-    sample, function = known.sample, known.function
-    units, rows, said = sample.units, unseen_rows(sample.predictions), known.declared
+    (predictions, units), function, said = known.sample, known.function, known.declared
     are_fixed = units.has_fixed_sizes and units.weights is None
     stratum = _strata(units, len(sums))
     if len(sums) > len(units.stratum) and units.weights is None:  # parts that were drawn
         function = None
+    rows, of_class = unseen_rows(predictions), np.zeros(predictions.n_classes, int)
+    of_class[predictions.true] = stratum[units.unit_of_row_with_class]
     return Limits(
         value=known.influences.value,
         influences=sums,
@@ -331,9 +332,9 @@ def _limits_of(known: InSample, bias: Bias, sums: PerUnit) -> Limits:
         bounds=said.bounds_of_sizes if are_fixed else said.bounds,
         masses=np.ones(len(sums)),
         function=function,
-        unseen=rows.units(_strata_of_unseen(sample)),
+        unseen=rows.units(of_class[rows.true]),
         of_unseen=known.of_unseen,
-        lost=lost_means(sums, stratum, sample),
+        lost=lost_means(sums, stratum, known.sample),
         bias=bias.allowed,
         is_small=_is_small(known.measure, units),
     )
@@ -357,16 +358,6 @@ def _strata(units: Units, n: int) -> Int[np.ndarray, " n"]:
     return own if n == len(own) else np.append(own, np.full(n - len(own), own.max() + 1))
 
 
-def _strata_of_unseen(sample: Sample) -> Int[np.ndarray, " p"]:
-    """Return the stratum of each unseen unit: that of its class if sizes are fixed."""
-    predictions, units = sample
-    true = unseen_rows(predictions).true
-    of_class = np.zeros(predictions.n_classes, int)
-    if units.has_fixed_sizes:
-        of_class[predictions.true] = units.stratum[units.unit_of_row_with_class]
-    return of_class[true]
-
-
 def lost_means(sums: PerUnit, stratum: StratumOfUnit, sample: Sample) -> float:
     """Return by what the variance must be multiplied because of means that were estimated.
 
@@ -379,11 +370,9 @@ def lost_means(sums: PerUnit, stratum: StratumOfUnit, sample: Sample) -> float:
     rows = units.unit_of_row_with_class
     if len(units.unit_of_row) == n or predictions.folds is not None:  # rows, or in a fold each
         cell = np.zeros(n, int)  # of rows without a class
-        of_row, order = predictions.true + 1, np.arange(len(predictions.true))
-        if predictions.folds is not None:
-            of_row = of_row + (predictions.n_classes + 1) * predictions.folds
-            order = np.argsort(-predictions.folds, kind="stable")  # of repeats the first one
-        cell[rows[order]] = of_row[order]
+        folds = np.zeros(len(rows), int) if predictions.folds is None else predictions.folds
+        order = np.argsort(-folds, kind="stable")  # of repeats the first one
+        cell[rows[order]] = (predictions.true + 1 + (predictions.n_classes + 1) * folds)[order]
     sizes = np.bincount(cell)
     means = np.bincount(cell, x) / np.maximum(sizes, 1)
     lost = np.bincount(cell, (x - means[cell]) ** 2) / np.maximum(sizes - 1, 1)
