@@ -14,10 +14,11 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import PerRow
+from dmfroc._kit.arrays import PerRow, divide
 from dmfroc.inference.tilt import IntPerUnit, PerUnit
 from dmfroc.inference.units import EstimatedWeights, Sample
 from dmfroc.inference.unseen import IntPerUnseen, PerUnseen, UnseenRows, unseen_rows
+from dmfroc.inputs.class_shares import shares_in_cells
 from dmfroc.measures.bound import BoundMeasures
 from dmfroc.measures.measure import Measure, bind
 from dmfroc.measures.measured import Measured
@@ -77,7 +78,8 @@ class MeasureOfUnits:
         predictions, own = self.sample
         if own.shares is not None:
             cell = self._cells
-            slopes -= (np.bincount(cell, weights * slopes) / np.bincount(cell, weights))[cell]
+            own_sums = np.bincount(cell, weights * slopes), np.bincount(cell, weights)
+            slopes -= divide(*own_sums, np)[cell]
         n = len(predictions.true)
         of_units = own.sums(slopes[:n] * predictions.sample_weight)
         return Slopes(float(value) + self.correction, of_units, slopes[n:] * self.size)
@@ -108,10 +110,7 @@ class MeasureOfUnits:
     @cached_property
     def _cells(self) -> Int[np.ndarray, " rows"]:
         """The class, and fold, of each row whose share is given."""
-        assert self.sample.units.shares is not None
-        whole = self.rows.predictions
-        pairs = whole.true if whole.folds is None else np.stack([whole.folds, whole.true])
-        return np.unique(np.atleast_2d(pairs), axis=1, return_inverse=True)[1].ravel()
+        return shares_in_cells(self.rows.predictions)[0]
 
     def _weights(self, units: PerUnit, unseen: PerUnseen) -> tuple[PerRow, PerRow | float]:
         """Return the weights of all rows, and by how much given shares of classes change them."""
