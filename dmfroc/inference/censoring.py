@@ -223,6 +223,6 @@ def at_horizon(
     facts = {"at": t, "time": getattr(follow_up.time, "name", None), "rows": len(t_own)}
     facts |= {"known": int(known[counted].sum()), "censored": int(is_gone.sum())}
     facts |= {} if follow_up.ties == "event" else {"ties": follow_up.ties}
-    of_horizon = {"horizon": facts | {"censoring": way}}
-    at = at.reweighted(np.where(known, weight / chance, 0.0), **of_horizon)
+    facts["censoring"] = way
+    at = at.reweighted(np.where(known, weight / chance, 0.0), horizon=facts)
     return at, None if strata and known[counted].all() else weights
