@@ -17,6 +17,7 @@ from dmfroc.inference.hypothesis import Hypothesis, contrast_of_limits, error_re
 from dmfroc.inference.influences import Moments, moments_of
 from dmfroc.inference.limits import Interval, Limits, limits_of_contrast
 from dmfroc.inference.units import sample_of, units_of
+from dmfroc.inference.unseen import NOBODY
 from dmfroc.measures import get_measure
 
 
@@ -76,7 +77,7 @@ def test_a_margin_beside_a_perfect_classifier_has_a_limit_with_unseen_errors_of_
     [found] = compare(y, both, measures=measure, test=dmfroc.NonInferiority(0.01)).differences
     limit = found.interval[end]
     seen = facts_in(sample_of(Predictions.from_arrays(y, probabilities)), get_measure(measure))
-    unseen = {"function": None, "unseen": None, "of_unseen": np.zeros(0)}
+    unseen = {"function": None, "unseen": NOBODY, "of_unseen": np.zeros(0)}
     seen = replace(seen.limits, **unseen).interval_at(0.1)
     nearer, farther = (abs(x[end] - single.value) for x in (seen, single.interval))
     assert nearer < abs(limit - found.value) < farther
