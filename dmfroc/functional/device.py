@@ -55,15 +55,15 @@ class MeasuresOnDevice(BoundMeasures):
         """Number of measures."""
         return self.n_measures
 
-    def only(self, place: int) -> MeasuresOnDevice:
-        """Return one of the measures by itself."""
-        if self.n_measures == 1:
+    def only(self, *places: int) -> MeasuresOnDevice:
+        """Return some of the measures by themselves."""
+        if self.n_measures == len(places):
             return self
         options = self.function.keywords
-        summaries = options["summary"].keywords["summaries"][place : place + 1]
-        options = options | {"summary": WithOptions(_together, summaries=summaries)}
-        function = WithOptions(self.function.func, **options)
-        return replace(self, function=function, n_measures=1)
+        known = options["summary"].keywords["summaries"]
+        summary = WithOptions(_together, summaries=tuple(known[x] for x in places))
+        function = WithOptions(self.function.func, **options | {"summary": summary})
+        return replace(self, function=function, n_measures=len(places))
 
     def __call__(self, weights: Float[Any, " n"]) -> Float[Array, " values"]:
         """Return the values, by arrays that may be traced."""
