@@ -285,11 +285,15 @@ class _Base(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Limits of a value in a sum, its coefficient, and the places of its units among the sum's."""
+    """Limits of a value in a sum, and its coefficient.
+
+    The places are those of its units among the sum's, the stratum is the first of its own there.
+    """
 
     coefficient: float
     limits: Limits
     places: IntPerUnit | None = None
+    stratum: int = 0
 
 
 def limits_of_sum(
@@ -297,25 +301,20 @@ def limits_of_sum(
     value: float,
     bounds: tuple[float, float],
     stratum: StratumOfUnit,
-    masses: PerUnit | None = None,
-    *,
-    lost: float = 1.0,
-    are_apart: bool = False,
 ) -> Limits:
     """Return the limits of a sum of multiples of values, each with unseen units of its own.
 
-    A difference has errors of either side, half an observation each. The strata of parts that are
-    ``are_apart`` are their own, in the order of the parts.
+    A difference has errors of either side, half an observation each.
     """
     n, is_difference = len(stratum), any(p.coefficient < 0 for p in parts)
-    influences, unseen, chosen, first = np.zeros(n), NOBODY, [], 0
+    influences, unseen, chosen = np.zeros(n), NOBODY, []
     for p in parts:
         known = p.limits.unseen
         influences += p.coefficient * spread(p.limits.influences, p.places, n)
         places = known.errors if is_difference else np.arange(len(known.success))
-        unseen = unseen.beside(known.some(places), stratum=first)
+        unseen = unseen.beside(known.some(places), stratum=p.stratum)
         chosen.append(places)
-        first += int(p.limits.stratum.max()) + 1 if are_apart else 0
+    are_apart = any(p.stratum > 0 for p in parts)
     # Rows err in several values at once as often as in the sample, if their units are alike
     together = 0.0 if is_difference or are_apart else _together(parts, influences)
     n_own, everywhere = [len(x) for x in chosen], np.concatenate(chosen)
@@ -334,12 +333,11 @@ def limits_of_sum(
         influences=influences,
         stratum=stratum,
         bounds=bounds,
-        masses=np.ones(n) if masses is None else masses,
+        masses=np.ones(n),
         function=SumOfValues(terms) if has_functions else None,
         unseen=unseen,
         of_unseen=costs,
         error_share=0.5 if is_difference else 0.75,
-        lost=lost,
         bias=sum(p.coefficient * p.limits.bias for p in parts),
         is_small=any(p.limits.is_small for p in parts),
     )
@@ -349,24 +347,16 @@ def limits_of_contrast(factors: Sequence[float], limits: Sequence[Limits], width
     """Return the limits of a sum of multiples of independent values, in the range +-width."""
     parts, strata, start, first = [], [], 0, 0
     for factor, one in zip(factors, limits, strict=True):
-        if factor == 0:
-            continue
-        n = len(one.influences)
-        parts.append(Part(factor, one, np.arange(start, start + n)))
-        strata.append(one.stratum + first)
-        start, first = start + n, first + int(one.stratum.max()) + 1
+        if factor != 0:
+            parts.append(Part(factor, one, start + np.arange(len(one.influences)), first))
+            strata.append(one.stratum + first)
+            start, first = start + len(one.influences), first + int(one.stratum.max()) + 1
     value = sum(p.coefficient * p.limits.value for p in parts)
     squares = np.array([p.coefficient**2 * p.limits.square for p in parts])
     lost = squares @ [p.limits.lost for p in parts] / squares.sum() if squares.any() else 1.0
-    return limits_of_sum(
-        parts,
-        value,
-        (-width, width),
-        np.concatenate(strata),
-        np.concatenate([p.limits.masses for p in parts]),
-        lost=float(lost),
-        are_apart=True,
-    )
+    found = limits_of_sum(parts, value, (-width, width), np.concatenate(strata))
+    masses = np.concatenate([p.limits.masses for p in parts])
+    return replace(found, masses=masses, lost=float(lost))
 
 
 def _together(parts: Sequence[Part], influences: PerUnit) -> float:
