@@ -45,6 +45,7 @@ from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 _ERROR, _QUANTILE = 0.05, 1.96  # of the test that excludes calibration
 _KNOTS = np.array([0.1, 0.5, 0.9])  # Harrell's quantiles for three knots
 Knots = Float[np.ndarray, " 3"]
+_BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
 _NODES = 1024  # of a grid
 _PER_NODE = 8  # observations from which on a grid saves time
 _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precise to 3e-7
@@ -93,21 +94,28 @@ class SmoothFit(BinaryFit):
         knots = _knots(logit, weights)
         return cls(outcome, spline_features(logit, knots), knots)
 
-    def fitted(self, weights: WeightSets, start: Coefficients | None = None) -> CoefficientSets:
+    def fitted(self, weights: WeightSets, start: Coefficients | float = np.nan) -> CoefficientSets:
         """Return the coefficients as `BinaryFit` does."""
-        if len(self.outcome) >= _NODES * _PER_NODE:
-            of_nodes = weights @ self._on_grid
+        if self.has_grid:
+            of_nodes = weights @ self.on_grid
             coefficients = self.grid.fitted(of_nodes, start)
             if self.is_precise(coefficients, of_nodes):
                 return coefficients
         return super().fitted(weights, start)
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether there are so many observations that a grid saves time."""
+        return len(self.outcome) >= _NODES * _PER_NODE
 
     def is_precise(
         self,
         coefficients: CoefficientSets,
         of_nodes: Float[np.ndarray, "*sets nodes"],
     ) -> bool:
-        """Whether the curves change little from node to node of the grid."""
+        """Whether there are curves that change little from node to node of a grid."""
+        if not self.has_grid:
+            return bool(np.isfinite(coefficients).all())
         steps = np.diff((coefficients @ self.grid.features)[..., :_NODES], append=np.nan)
         weights = np.abs(of_nodes[..., :_NODES]) + np.abs(of_nodes[..., _NODES:])
         errors = (weights * steps**4)[..., :-1].sum(axis=-1) / weights.sum(axis=-1)
@@ -127,7 +135,7 @@ class SmoothFit(BinaryFit):
         return logit.min() + step * np.arange(-1, _NODES - 1)
 
     @cached_property
-    def _on_grid(self) -> Any:
+    def on_grid(self) -> Any:
         """Turns weights of the rows into weights of nodes that give cubic functions their sums."""
         from scipy.sparse import csr_array
 
@@ -161,15 +169,31 @@ class SmoothCurves(Statistic):
     def count(self, weights: PerRow, xp: Any) -> SmoothGaps:
         """Fit the curves; those of the sample's own weights are fitted once."""
         own = _gaps_of_sample(self)
-        if weights is self.sample_weight:
-            return own
-        return self.fitted(weights, [x if np.isfinite(x).all() else None for x in own.coefficients])
+        return own if weights is self.sample_weight else self.fitted(weights, own.coefficients)
 
-    def fitted(self, weights: PerRow, starts: Sequence[Coefficients | None]) -> SmoothGaps:
+    def fitted(self, weights: PerRow, starts: Sequence[Coefficients]) -> SmoothGaps:
         """Fit the curves to weighted observations."""
-        found = [x.fitted(weights, start) for x, start in zip(self.fits, starts, strict=True)]
+        found = self._coefficients(weights, starts)
         predicted = [fit.predicted(own) for fit, own in zip(self.fits, found, strict=True)]
         return SmoothGaps(predicted - self.forecast, weights, found)
+
+    def _coefficients(self, weights: PerRow, starts: Sequence[Coefficients]) -> list[Coefficients]:
+        """Fit all curves side by side, or each by itself where that does not do."""
+        if self._together is not None:
+            of_fits = np.array([weights @ x.on_grid if x.has_grid else weights for x in self.fits])
+            found = self._together.fitted(of_fits, np.array(starts))
+            if all(map(SmoothFit.is_precise, self.fits, found, of_fits)):
+                return list(found)
+        return [fit.fitted(weights, x) for fit, x in zip(self.fits, starts, strict=True)]
+
+    @cached_property
+    def _together(self) -> BinaryFit | None:
+        """The fits of all events at once, on a grid if any; None if some have fewer features."""
+        parts = [fit.grid if fit.has_grid else fit for fit in self.fits]
+        if len({len(fit.features) for fit in parts}) > 1:
+            return None
+        outcomes, features = ([getattr(x, y) for x in parts] for y in ("outcome", "features"))
+        return BinaryFit(np.array(outcomes), np.array(features))
 
     def pull_back(self, weights: PerRow, table: SmoothGaps, derivatives: SmoothGaps) -> PerRow:
         gradient = derivatives.weights.copy()
@@ -191,13 +215,7 @@ class MeanDistance:
     def value_and_pull_back(self, table: SmoothGaps) -> tuple[float, Callable[[float], SmoothGaps]]:
         """Return the value, and derivatives: of a quantile those of its own observation."""
         distances, total = np.abs(table.gaps), table.weights.sum()
-        if self.share is None:
-            of_events = distances @ table.weights / total
-        else:
-            sought = self.share * (1 - 1e-12)
-            of_events = np.quantile(
-                distances, sought, axis=1, method="inverted_cdf", weights=table.weights
-            )
+        of_events = np.array([_summary(x, table.weights, self.share) for x in distances])
 
         def pull_back(derivative: float) -> SmoothGaps:
             slope, rest = derivative / len(of_events), distances - of_events[:, None]
@@ -213,7 +231,8 @@ class MeanDistance:
 
 @once_per_predictions
 def _gaps_of_sample(curves: SmoothCurves) -> SmoothGaps:
-    return curves.fitted(curves.sample_weight, [None] * len(curves.fits))
+    unknown = [np.full(len(fit.features), np.nan) for fit in curves.fits]
+    return curves.fitted(curves.sample_weight, unknown)
 
 
 @once_per_predictions
@@ -223,6 +242,22 @@ def smooth_curves(predictions: Predictions, pos_label: Hashable) -> SmoothCurves
     weights = predictions.sample_weight
     fits = tuple(SmoothFit.on(f, y, weights) for f, y in zip(forecast, outcome, strict=True))
     return SmoothCurves(fits, forecast, weights)
+
+
+def _summary(distances: PerRow, weights: PerRow, share: float | None) -> float:
+    """Return the mean of weighted distances, or a quantile: only those of its bin are sorted."""
+    largest = distances.max()
+    if share is None or not np.isfinite(largest):
+        return float(weights @ distances / weights.sum())
+    cells = (distances * (_BINS / max(largest, _NOTHING))).astype(int)
+    up_to = np.cumsum(np.bincount(cells, weights))
+    sought = share * up_to[-1] * (1 - 1e-12)
+    cell = np.searchsorted(up_to, sought)
+    some = np.flatnonzero((cells == cell) & (weights > 0))
+    some = some[np.argsort(distances[some])]
+    below = up_to[cell] - weights[some].sum()
+    place = np.searchsorted(below + np.cumsum(weights[some]), sought)
+    return float(distances[some[min(place, len(some) - 1)]])
 
 
 def _on_other_sides(

@@ -132,24 +132,27 @@ class LogisticFit(Statistic):
 
 @dataclass(frozen=True, eq=False)
 class BinaryFit:
-    """A logistic regression of an event on features; the first is constant."""
+    """Logistic regressions, each of one event on features; the first is constant."""
 
-    outcome: PerRow
-    features: Float[np.ndarray, "q n"]
+    outcome: Float[np.ndarray, "*events n"]
+    features: Float[np.ndarray, "*events q n"]
 
     def predicted(self, coefficients: Coefficients) -> PerRow:
         """Return the probability of the event in each row."""
         return expit(coefficients @ self.features)
 
-    def fitted(self, weights: WeightSets, start: Coefficients | None = None) -> CoefficientSets:
+    def fitted(
+        self, weights: WeightSets, start: CoefficientSets | float = math.nan
+    ) -> CoefficientSets:
         """Return the coefficients with each set of weights; NaN where one separates the event.
 
-        ``start`` are those of similar weights. By default the second feature is taken as logit.
+        There may be a set for each event. ``start`` are those of similar weights. Where it is NaN,
+        the second feature is taken as logit.
         """
-        first = np.eye(1, len(self.features), 1)[0] if start is None else start
+        first = np.where(np.isfinite(start), start, np.eye(1, self.features.shape[-2], 1)[0])
         rows = np.flatnonzero(weights.reshape(-1, weights.shape[-1]).any(axis=0))
-        some = BinaryFit(self.outcome.take(rows), self.features.take(rows, axis=1))
-        first = np.broadcast_to(first, (*weights.shape[:-1], len(first)))
+        some = BinaryFit(self.outcome.take(rows, -1), self.features.take(rows, -1))
+        first = np.broadcast_to(first, (*weights.shape[:-1], first.shape[-1]))
         derivatives = partial(some._derivatives, weights.take(rows, axis=-1))
         return _by_newton(derivatives, first, weights.sum(axis=-1)).values
 
@@ -158,18 +161,19 @@ class BinaryFit:
         loss, gradient, information = np.zeros(sets), np.zeros((*sets, q)), np.zeros((*sets, q, q))
         against = 1 - 2 * self.outcome  # the sign of what speaks against the outcome
         at_once = max(_ROWS_AT_ONCE // math.prod(sets), 1)
-        for first in range(0, len(against), at_once):
+        for first in range(0, weights.shape[-1], at_once):
             some = slice(first, first + at_once)
-            x, weight = self.features[:, some], weights[..., some]
+            x, sign, weight = self.features[..., some], against[..., some], weights[..., some]
             with np.errstate(over="ignore"):
-                inverse = np.exp(against[some] * (coefficients @ x))
+                inverse = np.exp(sign * (coefficients[..., None, :] @ x)[..., 0, :])
             inverse += 1  # of the probability of the outcome
             loss += np.einsum("...n,...n->...", weight, np.log(inverse))
             p = 1 / inverse
             residual = weight * (1 - p)
-            gradient -= (against[some] * residual) @ x.T
+            of_features = x.swapaxes(-1, -2)
+            gradient -= ((sign * residual)[..., None, :] @ of_features)[..., 0, :]
             residual *= p
-            information += (x * residual[..., None, :]) @ x.T
+            information += (x * residual[..., None, :]) @ of_features
         return _Derivatives(loss, gradient, information)
 
     def pull_back(
