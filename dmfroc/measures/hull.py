@@ -33,9 +33,12 @@ def upper_hulls(
     """
     n_points = x.shape[-1]
     flat_x, flat_y = x.reshape(-1, n_points), y.reshape(-1, n_points)
-    is_new = np.ones(flat_x.shape, bool)  # no repetition of the point before
-    is_new[:, 1:] = (flat_x[:, 1:] > flat_x[:, :-1]) | (flat_y[:, 1:] > flat_y[:, :-1])
-    curve, place = np.nonzero(is_new)
+    runs, rises = (z[:, 1:] > z[:, :-1] for z in (flat_x, flat_y))
+    ends = runs & (flat_x[:, 1:] == flat_x[:, -1:]) & (flat_y[:, 1:] == flat_y[:, -1:])
+    is_candidate = np.ones(flat_x.shape, bool)
+    is_candidate[:, 1:] = rises | ends
+    is_candidate[:, 1:-1] &= runs[:, 1:] | ~rises[:, 1:]
+    curve, place = np.nonzero(is_candidate)
     is_end = np.append(curve[1:] != curve[:-1], True)
     across, up = (divide(z[curve, place], z[curve, -1], np) for z in (flat_x, flat_y))
     kept = _vertices(across, up, is_end, (0.1 * ROUNDING, 0.1 * ROUNDING))

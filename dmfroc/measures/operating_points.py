@@ -76,8 +76,8 @@ class AtPoint:
     def _share_of(self, x: Any) -> float:
         return self.share if self.share < 1 else self.share / (x.shape[-1] - 1)
 
-    def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any, Any]:
-        """Return the points around a place of the curve, and the share of the second.
+    def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any]:
+        """Return the two points around a place of the curve, and their shares.
 
         Where the curve is level there, it is the best point of that level.
         """
@@ -86,9 +86,11 @@ class AtPoint:
         else:
             is_before = x <= target * (1 + _ROUNDING)
         after = is_before.sum(-1, keepdims=True)
-        first, second = (xp.clip(place, 0, x.shape[-1] - 1) for place in (after - 1, after))
-        start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
-        return first, second, divide(target - start, end - start, xp)
+        places = xp.clip(after + np.array([-1, 0]), 0, x.shape[-1] - 1)
+        around = xp.take_along_axis(x, places, -1)
+        start, end = around[..., :1], around[..., 1:]
+        part = divide(target - start, end - start, xp)
+        return places, xp.concatenate([1 - part, part], axis=-1)
 
     def _read(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> Any:
         if self.value == "tpr":
@@ -124,15 +126,14 @@ class AtPoint:
             x, total = self._along(*counts)
             return _mean(self._read(*counts) - slope * (x - given * total), points)
 
-        return self(table, np), value_and_pull_back(with_chord, table)[1]
+        value = _mean(self._read(*counts), table)
+        return value, value_and_pull_back(with_chord, table)[1]
 
 
-def _counts(points: CurvePoints, at: tuple[Any, Any, Any], xp: Any) -> tuple[Any, Any, Any, Any]:
+def _counts(points: CurvePoints, at: tuple[Any, Any], xp: Any) -> tuple[Any, Any, Any, Any]:
     """Return true and false positives at a place between two points, and the largest of both."""
-    first, second, part = at
-    tp, fp = (
-        (1 - part) * take(x, first, xp) + part * take(x, second, xp) for x in (points.tp, points.fp)
-    )
+    places, shares = at
+    tp, fp = ((take(x, places, xp) * shares).sum(-1, keepdims=True) for x in points[:2])
     return tp, fp, last(points.tp), last(points.fp)
 
 
