@@ -80,9 +80,7 @@ class BoundMeasures(ABC):
         """Return some of the measures by themselves."""
         return self
 
-    def values_of_each(
-        self, draws: Float[np.ndarray, "draws n"]
-    ) -> Float[np.ndarray, "draws values"]:
+    def values_of_each(self, draws: WeightSets) -> ValueSets:
         """Return the values of sets of weights that several measures ask for."""
         return np.stack([self.values(weights) for weights in draws])
 
@@ -92,7 +90,7 @@ class BoundMeasures(ABC):
 
     def drawn(
         self, predictions: Predictions, kind: str, n_draws: int, seed: int
-    ) -> Float[np.ndarray, "draws values"] | None:
+    ) -> ValueSets | None:
         """Return replicates under weights drawn within classes on a device; None by the host."""
         return None
 
@@ -129,9 +127,7 @@ class SummariesOfCounts(BoundMeasures):
             values += np.stack([summary(table, np) for summary in self.summaries], axis=-1)
         return values
 
-    def values_of_each(
-        self, draws: Float[np.ndarray, "draws n"]
-    ) -> Float[np.ndarray, "draws values"]:
+    def values_of_each(self, draws: WeightSets) -> ValueSets:
         tables = _tables(self.statistic, draws)
         # Where weights lack a class that a measure needs, its value is NaN.
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -153,7 +149,7 @@ class SummariesOfCounts(BoundMeasures):
 
 
 @once_per_predictions
-def _tables(statistic: Statistic, draws: Float[np.ndarray, "draws n"]) -> list[list[Any]]:
+def _tables(statistic: Statistic, draws: WeightSets) -> list[list[Any]]:
     return [[part.count(weights, np) for part in statistic.parts()] for weights in draws]
 
 
@@ -252,7 +248,7 @@ class FunctionOfWeights(BoundMeasures):
 
         return jnp.reshape(self.function(weights), (1,))
 
-    def values(self, weights: WeightSets) -> Float[np.ndarray, "*draws 1"]:
+    def values(self, weights: WeightSets) -> ValueSets:
         """Return the value, of one or of several sets of weights."""
         if weights.ndim > 1 or self.is_compiled:
             return super().values(weights)
@@ -261,9 +257,7 @@ class FunctionOfWeights(BoundMeasures):
         with in_double_precision():  # it may call JAX all the same
             return np.reshape(np.asarray(self.function(weights), np.float64), (1,))
 
-    def values_and_gradients(
-        self, weights: PerRow
-    ) -> tuple[Float[np.ndarray, " 1"], Float[np.ndarray, "1 n"]]:
+    def values_and_gradients(self, weights: PerRow) -> ValuesAndGradients:
         if not self.is_compiled:
             return self.values(weights), self._differences(weights)[None]
         from dmfroc._kit.compiled import value_and_gradient

@@ -128,7 +128,7 @@ def recalibration(predictions: Predictions, pos_label: Hashable, has_slope: bool
 
 def last_number(table: Any, xp: Any) -> Any:
     """Return the last number of a table, a summary."""
-    return (table.values * np.eye(table.values.shape[0])[-1]).sum()
+    return table.values[-1]
 
 
 @also_called("citl, calibration_in_the_large")
@@ -220,7 +220,7 @@ def calibration_slope(pos_label: Any = None) -> Measure:
     """
     statistic = WithOptions(recalibration, pos_label=pos_label, has_slope=True)
     obstacle = WithOptions(no_logits, no_events, pos_label)
-    attributes: dict[str, Any] = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
+    attributes: Any = {"obstacle": obstacle, "caveats": (_heavy_rows_message,)}
     attributes |= {"target": 1.0, "undefined": all_the_same}
     return calibration("Calibration slope", statistic, last_number, **attributes)
 
@@ -272,7 +272,7 @@ def observed_expected_ratio(pos_label: Any = None) -> Measure:
     1.25
     """
     statistic = WithOptions(_observed_and_expected, pos_label=pos_label)
-    attributes: dict[str, Any] = {"obstacle": WithOptions(no_single_class, pos_label)}
+    attributes: Any = {"obstacle": WithOptions(no_single_class, pos_label)}
     attributes |= {"target": 1.0, "undefined": _no_expected_event}
     return _of_sums("O/E ratio", statistic, _ratio, bounds=POSITIVE, **attributes)
 
@@ -356,7 +356,7 @@ def _isotonic_losses(predictions: Predictions, pos_label: Hashable) -> IsotonicL
     curves = whole_curves(predictions)
     if pos_label is not None:
         curves = one_curve(forecast[0], outcome[0] == 1)
-    return IsotonicLosses(curves, ((forecast - outcome) ** 2).sum(axis=0))
+    return IsotonicLosses(curves, outcome, ((forecast - outcome) ** 2).sum(axis=0))
 
 
 @once_per_predictions

@@ -90,11 +90,6 @@ def one_vs_rest(table: Float[AnyArray, "k k"], xp: Any) -> Cells:
     )
 
 
-def positive_class(table: Float[AnyArray, "2 2"], xp: Any) -> Cells:
-    """Return the cells of a two-by-two table whose second class is the positive one."""
-    return Cells(tp=table[1, 1], fp=table[1, 0], fn=table[0, 1], tn=table[0, 0], xp=xp)
-
-
 def ratio(numerator: Cell, denominator: Cell, xp: Any) -> Cell:
     """Divide, with NaN for an empty denominator: a rate among nobody."""
     return divide(numerator, denominator, xp, xp.nan)
@@ -140,30 +135,17 @@ class Proportions:
     @cached_property
     def positive_class(self) -> Cells:
         """Of two classes, the second against the first."""
-        return positive_class(self.proportions, self.xp)
+        table = self.proportions
+        return Cells(table[1, 1], table[1, 0], table[0, 1], table[0, 0], self.xp)
 
     @cached_property
     def error(self) -> Scalar:
         """Proportion of wrong predictions, without the rounding of one minus accuracy."""
         return self.cells.fp.sum()
 
-    @cached_property
-    def entropy(self) -> Scalar:
-        """Joint entropy of predicted and observed class in nats."""
-        return _entropy(self.proportions, self.xp)
 
-    @cached_property
-    def entropy_real(self) -> Scalar:
-        """Entropy of the observed class in nats."""
-        return _entropy(self.cells.prevalence, self.xp)
-
-    @cached_property
-    def entropy_predicted(self) -> Scalar:
-        """Entropy of the predicted class in nats."""
-        return _entropy(self.cells.bias, self.xp)
-
-
-def _entropy(proportions: Cell, xp: Any) -> Scalar:
+def entropy(proportions: Cell, xp: Any) -> Scalar:
+    """Return the entropy in nats."""
     # An empty cell adds nothing, and neither does its infinite derivative.
     occupied = proportions > 0
     logs = xp.log(xp.where(occupied, proportions, 1.0))

@@ -164,9 +164,9 @@ class ContingencyTable(Result):
                 f"matrix has shape {counts.shape}, but must have a row and a column for each of "
                 "two or more classes"
             )
-        unusable = ~(np.isfinite(counts) & (counts >= 0))
-        if unusable.any():
-            row, column = (int(position) for position in np.argwhere(unusable)[0])
+        unusable = np.argwhere(~(np.isfinite(counts) & (counts >= 0)))
+        if len(unusable):
+            row, column = unusable[0]
             raise ValueError(
                 f"matrix has {counts[row, column]} in row {row}, column {column} (counting from "
                 "0): counts must be finite and >= 0"

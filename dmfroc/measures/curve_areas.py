@@ -189,7 +189,7 @@ def gini() -> Measure:
     >>> round(gini()([1, 1, 0, 0, 1, 0], [0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), 4)
     0.6667
     """
-    attributes: dict[str, Any] = {"bounds": SIGNED, "chance": 0.0, "interval": UNBIASED}
+    attributes: Any = {"bounds": SIGNED, "chance": 0.0, "interval": UNBIASED}
     return _measure("Gini coefficient", curve_summaries.gini, **attributes)
 
 

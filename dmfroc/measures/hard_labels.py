@@ -128,8 +128,8 @@ def register_class_measure(
             if classes is not None and average == "binary":
                 raise ValueError("classes are those of a mean: say which, as average='macro'")
             chosen = None if classes is None else tuple(listed("classes", classes))
-            of: dict[str, Any] = {"of": function, "average": average, "classes": chosen}
-            own: dict[str, Any] = {
+            of: Any = {"of": function, "average": average, "classes": chosen}
+            own: Any = {
                 "summary": WithOptions(summarise_table, function=of_classes, **of, **options),
                 "obstacle": WithOptions(_no_classes, average=average, classes=chosen),
                 "chance": math.nan if average == "micro" else chance,
@@ -255,7 +255,9 @@ def never_recalled(predictions: Predictions) -> str | None:
 
 def never_predicted(predictions: Predictions) -> str | None:
     """Say so of classes that are never predicted."""
-    return never_predicted_message(_not_predicted(predictions))
+    matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
+    never = np.flatnonzero(matrix.sum(axis=1) == 0)
+    return never_predicted_message([predictions.labels[k] for k in never])
 
 
 def as_zero(
@@ -276,11 +278,6 @@ def as_zero(
         f"class has no {title} (0 / 0), which counts as 0 in the mean",
         f"classes have no {title} (0 / 0), which counts as 0 in the mean",
     )
-
-
-def _not_predicted(predictions: Predictions) -> list[Hashable]:
-    matrix = confusion_counts(predictions).count(predictions.sample_weight, np).cells
-    return [predictions.labels[k] for k in np.flatnonzero(matrix.sum(axis=1) == 0)]
 
 
 def _empty_places(predictions: Predictions) -> str | None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Int, Num, Shaped
+from jaxtyping import Int, Num, Shaped
 
 from dmfroc._kit.arrays import divide
 
 ROUNDING = 1e-12
 """Differences this small, relative to the range of a quantity, are rounding of weights or costs."""
 
-_EXACT = 2.0**53  # up to here floats count exactly
 _ROUNDS = 30
 
 type Rounding = tuple[float | int, float | int]  # of the coordinates on the x and on the y axis
@@ -34,7 +33,12 @@ def upper_hulls(
     """
     n_points = x.shape[-1]
     flat_x, flat_y = x.reshape(-1, n_points), y.reshape(-1, n_points)
-    curve, place = np.nonzero(_candidates(flat_x, flat_y))
+    runs, rises = (z[:, 1:] > z[:, :-1] for z in (flat_x, flat_y))
+    ends = runs & (flat_x[:, 1:] == flat_x[:, -1:]) & (flat_y[:, 1:] == flat_y[:, -1:])
+    is_candidate = np.ones(flat_x.shape, bool)
+    is_candidate[:, 1:] = rises | ends
+    is_candidate[:, 1:-1] &= runs[:, 1:] | ~rises[:, 1:]
+    curve, place = np.nonzero(is_candidate)
     is_end = np.append(curve[1:] != curve[:-1], True)
     across, up = (divide(z[curve, place], z[curve, -1], np) for z in (flat_x, flat_y))
     kept = _vertices(across, up, is_end, (0.1 * ROUNDING, 0.1 * ROUNDING))
@@ -47,26 +51,6 @@ def upper_hulls(
     return vertices.reshape(*x.shape[:-1], -1)
 
 
-def _candidates(
-    x: Num[np.ndarray, "curves points"], y: Num[np.ndarray, "curves points"]
-) -> Bool[np.ndarray, "curves points"]:
-    """Return which points are the ends of their curve, or come after a rise and before a run.
-
-    Of points that are repeated only the first is one.
-    """
-    runs, rises = x[:, 1:] > x[:, :-1], y[:, 1:] > y[:, :-1]
-    is_step = runs | rises
-    steps, n_of_curve = np.flatnonzero(is_step), np.count_nonzero(is_step, axis=1)
-    is_corner = np.empty(len(steps), bool)
-    is_corner[:-1] = rises.ravel()[steps[:-1]] & runs.ravel()[steps[1:]]
-    is_corner[np.cumsum(n_of_curve)[n_of_curve > 0] - 1] = True  # at the end of its curve
-    ends = np.zeros(runs.size, bool)
-    ends[steps] = is_corner
-    is_candidate = np.ones(x.shape, bool)
-    is_candidate[:, 1:] = ends.reshape(runs.shape)
-    return is_candidate
-
-
 def hull_of_counts(x: Counts, y: Counts) -> Vertices:
     """Return the positions of the vertices of the upper hull of cumulated weights.
 
@@ -76,10 +60,8 @@ def hull_of_counts(x: Counts, y: Counts) -> Vertices:
     if not all((counts == np.floor(counts)).all() for counts in (x, y)):
         # Sums of weights that are equal but for rounding
         return upper_hull(x, y, (0.1 * ROUNDING * float(x[-1]), 0.1 * ROUNDING * float(y[-1])))
-    largest = max(x[-1], y[-1])
-    if largest < 2**31:
-        dtype = np.float64 if largest**2 < _EXACT else np.int64
-        return upper_hull(x.astype(dtype), y.astype(dtype))
+    if max(x[-1], y[-1]) < 2**31:
+        return upper_hull(x.astype(np.int64), y.astype(np.int64))
     # Python's integers do not overflow
     across, up = (np.array([int(n) for n in counts.tolist()], object) for counts in (x, y))
     return upper_hull(across, up)

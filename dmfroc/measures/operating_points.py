@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from autograd.core import make_vjp
 
-from dmfroc._kit.arrays import divide
+from dmfroc._kit.arrays import divide, last, take, value_and_pull_back
 from dmfroc._kit.options import number, proportion
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import ranges
@@ -60,12 +60,9 @@ class AtPoint:
     value: str
 
     def __call__(self, points: CurvePoints, xp: Any) -> Any:
-        tp, fp = points.tp, points.fp
-        positives, negatives = tp[..., -1:], fp[..., -1:]
-        x, total = self._along(tp, fp, positives, negatives)
+        x, total = self._along(points.tp, points.fp, last(points.tp), last(points.fp))
         at = self._around(x, self._share_of(x) * total, xp)
-        tp, fp = _between(tp, at, xp), _between(fp, at, xp)
-        return self._read(tp, fp, positives, negatives)[..., 0].sum(-1) * points.share
+        return _mean(self._read(*_counts(points, at, xp)), points)
 
     def _along(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> tuple[Any, Any]:
         if self.given == "fpr":
@@ -79,23 +76,21 @@ class AtPoint:
     def _share_of(self, x: Any) -> float:
         return self.share if self.share < 1 else self.share / (x.shape[-1] - 1)
 
-    def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any, Any]:
-        """Return the points around a place of the curve, and the share of the second.
+    def _around(self, x: Any, target: Any, xp: Any) -> tuple[Any, Any]:
+        """Return the two points around a place of the curve, and their shares.
 
         Where the curve is level there, it is the best point of that level.
         """
-        is_below, last = self.given == "tpr", x.shape[-1] - 1
-        limit = target * (1 - _ROUNDING if is_below else 1 + _ROUNDING)
-        if xp is np:
-            limits = np.broadcast_to(limit, (*x.shape[:-1], 1))
-            after = np.empty(limits.shape, int)
-            for row in np.ndindex(x.shape[:-1]):
-                after[row] = np.searchsorted(x[row], limits[row], "left" if is_below else "right")
+        if self.given == "tpr":
+            is_before = x < target * (1 - _ROUNDING)
         else:
-            after = (x < limit if is_below else x <= limit).sum(-1, keepdims=True)
-        first, second = xp.clip(after - 1, 0, last), xp.clip(after, 0, last)
-        start, end = (xp.take_along_axis(x, place, -1) for place in (first, second))
-        return first, second, divide(target - start, end - start, xp)
+            is_before = x <= target * (1 + _ROUNDING)
+        after = is_before.sum(-1, keepdims=True)
+        places = xp.clip(after + np.array([-1, 0]), 0, x.shape[-1] - 1)
+        around = xp.take_along_axis(x, places, -1)
+        start, end = around[..., :1], around[..., 1:]
+        part = divide(target - start, end - start, xp)
+        return places, xp.concatenate([1 - part, part], axis=-1)
 
     def _read(self, tp: Any, fp: Any, positives: Any, negatives: Any) -> Any:
         if self.value == "tpr":
@@ -109,51 +104,41 @@ class AtPoint:
     def value_and_pull_back(self, table: CurvePoints) -> tuple[Any, Callable[[Any], CurvePoints]]:
         """Return the value, and derivatives with the slope of a chord."""
         tp, fp = (np.asarray(x, np.float64) for x in table[:2])
-        positives, negatives = tp[..., -1:], fp[..., -1:]
-        x, total = self._along(tp, fp, positives, negatives)
+        table, positives = table._replace(tp=tp, fp=fp), last(tp)
+        x, total = self._along(tp, fp, positives, last(fp))
         given = self._share_of(x)
-        at = self._around(x, given * total, np)
         n = np.count_nonzero(x[..., 1:] > x[..., :-1], axis=-1, keepdims=True)
         if table.above is not None:  # several have one score
-            size = positives + negatives if self.given == "errors" else total
+            size = positives + last(fp) if self.given == "errors" else total
             n = np.maximum(n, size / positives * np.asarray(table.n_positives)[..., None])
         half = _CHORD * np.sqrt(given * (1 - given) / np.maximum(n, 1))
         low, high = np.clip(given - half, 0, 1), np.clip(given + half, 0, 1)
-        ends = [self._around(x, share * total, np) for share in (high, low)]
-        # The counts at the threshold change by themselves and with the threshold. The threshold
-        # moves by the change of what is given: its own count, less its share of the total. Where
-        # errors are equal, the share is that of its class.
-        counts = _between(tp, at, np), _between(fp, at, np), positives, negatives
+        at, start, end = (self._around(x, share * total, np) for share in (given, low, high))
+        counts = _counts(table, at, np)
         by = make_vjp(lambda x: self._read(*x), counts)[0](np.ones_like(positives))
-        rise = [_between(y, ends[0], np) - _between(y, ends[1], np) for y in (tp, fp)]
-        moved = (by[0] * rise[0] + by[1] * rise[1]) / ((high - low) * total)
-        moves = {"fpr": (0, 1), "tpr": (1, 0), "predicted": (1, 1), "errors": counts[:1:-1]}
-        derivatives = []
-        each = zip(by[:2], by[2:], moves[self.given], counts[:2], counts[2:], strict=True)
-        for own, of_total, is_given, count, size in each:
-            share = count / size if self.given == "errors" else given
-            here, end = own - moved * is_given, of_total + moved * is_given * share
-            d = np.zeros_like(here), here * (1 - at[2]), here * at[2], end
-            derivatives.append(np.concatenate(np.broadcast_arrays(*d), axis=-1))
-        places = np.zeros_like(at[0]), at[0], at[1], np.full_like(at[0], x.shape[-1] - 1)
-        above = np.concatenate(places, axis=-1)
-        if table.above is not None:
-            above = np.take_along_axis(table.above, above, -1)
-        value = self(table._replace(tp=tp, fp=fp), np)
+        ends = zip(by[:2], _counts(table, end, np), _counts(table, start, np), strict=False)
+        slope = sum(d * (b - a) for d, b, a in ends) / ((high - low) * total)
 
-        def pull_back(d_value: Any) -> CurvePoints:
-            """Return the derivatives at the ends and the two points around the threshold."""
-            d_tp, d_fp = (d_value * table.share * d for d in derivatives)
-            return table._replace(tp=d_tp, fp=d_fp, above=above)
+        # The counts at the threshold change by themselves and with the threshold. It moves by the
+        # change of what is given: its own count, less its share of the total.
+        def with_chord(points: CurvePoints, xp: Any) -> Any:
+            counts = _counts(points, at, xp)
+            x, total = self._along(*counts)
+            return _mean(self._read(*counts) - slope * (x - given * total), points)
 
-        return value, pull_back
+        value = _mean(self._read(*counts), table)
+        return value, value_and_pull_back(with_chord, table)[1]
 
 
-def _between(counts: Any, at: tuple[Any, Any, Any], xp: Any) -> Any:
-    """Return the counts at a place between two points."""
-    first, second, part = at
-    start, end = (xp.take_along_axis(counts, place, -1) for place in (first, second))
-    return (1 - part) * start + part * end
+def _counts(points: CurvePoints, at: tuple[Any, Any], xp: Any) -> tuple[Any, Any, Any, Any]:
+    """Return true and false positives at a place between two points, and the largest of both."""
+    places, shares = at
+    tp, fp = ((take(x, places, xp) * shares).sum(-1, keepdims=True) for x in points[:2])
+    return tp, fp, last(points.tp), last(points.fp)
+
+
+def _mean(values: Any, points: CurvePoints) -> Any:
+    return values[..., 0].sum(-1) * points.share
 
 
 _operating_point = family("operating points", bounds=UNIT, obstacle=no_lost_sums)
@@ -377,12 +362,12 @@ def _at_first(title: str, k: Any, value: str) -> Measure:
     # Counts in bins do not show how many observations there are
     statistic = whole_curves if size < 1 else WithOptions(whole_curves)
     summary, obstacle = AtPoint("predicted", size, value), WithOptions(_too_few, size)
-    attributes: dict[str, Any] = {"of_sample": partial(_measure_at_share, title, size, value)}
     if size < 1:
-        attributes = {"range_of_shares": WithOptions(ranges.at_first, share=size, value=value)}
-    if size >= 1:
-        attributes["interval"] = IntervalProperties(is_of_weights=False)
-    return _operating_point(title, statistic, summary, obstacle=obstacle, **attributes)
+        given: Any = {"range_of_shares": WithOptions(ranges.at_first, share=size, value=value)}
+    else:
+        given = {"of_sample": partial(_measure_at_share, title, size, value)}
+        given["interval"] = IntervalProperties(is_of_weights=False)
+    return _operating_point(title, statistic, summary, obstacle=obstacle, **given)
 
 
 def _measure_at_share(title: str, k: float, value: str, predictions: Predictions) -> Measure:
@@ -535,5 +520,4 @@ def accuracy_at_coverage(coverage: float = 0.8) -> Measure:
     1.0
     """
     summary = AtPoint("predicted", proportion("coverage", coverage, "(0, 1)"), "precision")
-    statistic = WithOptions(by_confidence)
-    return _selective(f"Accuracy at coverage {coverage:g}", statistic, summary)
+    return _selective(f"Accuracy at coverage {coverage:g}", WithOptions(by_confidence), summary)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -37,14 +38,13 @@ from dmfroc.measures.statistics.forecasts import (
     Bins,
     bins_with_variances,
     class_bins,
-    class_bins_for_pairs,
+    for_pairs,
     impossible_message,
-    joint_top_bins,
     mean_of_rows,
     no_probabilities,
     probability_losses,
     squared_gaps,
-    top_label_bins,
+    top_bins,
     top_ranks,
 )
 from dmfroc.measures.statistics.statistic import Sums
@@ -135,6 +135,10 @@ forecasts = family(
 )
 
 
+_SKILL = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
+_MAY_BE_INFINITE: Any = {"caveats": (_infinite_loss,), "infinite": _infinite_loss}
+
+
 def _in_bins(
     title: str, bins: Callable[..., Any], n_bins: int, summary: Summary, **attributes: Any
 ) -> Measure:
@@ -196,8 +200,7 @@ def brier_skill_score() -> Measure:
     >>> round(brier_skill_score()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.7
     """
-    attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
-    return forecasts("Brier skill score", probability_losses, _skill, **attributes)
+    return forecasts("Brier skill score", probability_losses, _skill, **_SKILL)
 
 
 @also_called("cross_entropy, nll, negative_log_likelihood, logarithmic_loss, mn_log_loss")
@@ -232,9 +235,8 @@ def log_loss() -> Measure:
         probability_losses,
         WithOptions(mean_of_rows, place=1),
         bounds=POSITIVE,
-        caveats=(_infinite_loss,),
-        infinite=_infinite_loss,
         interval=UNBIASED,
+        **_MAY_BE_INFINITE,
     )
 
 
@@ -264,11 +266,8 @@ def d2_log_loss() -> Measure:
     >>> round(d2_log_loss()([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.5686
     """
-    attributes = {"bounds": (-math.inf, 1.0), "chance": 0.0, "greater_is_better": True}
-    infinite = {"caveats": (_infinite_loss,), "infinite": _infinite_loss}
-    return forecasts(
-        "D2 log loss", probability_losses, _skill_of_logarithms, **attributes, **infinite
-    )
+    summary, given = _skill_of_logarithms, _SKILL | _MAY_BE_INFINITE
+    return forecasts("D2 log loss", probability_losses, summary, **given)
 
 
 @register()
@@ -304,9 +303,9 @@ def brier_reliability(n_bins: int = DEFAULT_N_BINS) -> Measure:
     >>> round(brier_reliability(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.065
     """
-    of_pairs = _in_bins("Brier reliability", class_bins_for_pairs, n_bins, _reliability_of_pairs)
-    interval = IntervalProperties(debiased=of_pairs)
-    return _in_bins("Brier reliability", class_bins, n_bins, _reliability, interval=interval)
+    title, pairs = "Brier reliability", WithOptions(for_pairs, bins=class_bins)
+    interval = IntervalProperties(debiased=_in_bins(title, pairs, n_bins, _reliability_of_pairs))
+    return _in_bins(title, class_bins, n_bins, _reliability, interval=interval)
 
 
 @register()
@@ -450,7 +449,7 @@ def expected_calibration_error(
     >>> round(expected_calibration_error(n_bins=2)([0, 1, 1, 0], [0.1, 0.8, 0.6, 0.3]), 4)
     0.25
     """
-    title, bins = ("Top-label ECE", top_label_bins) if of == "top_label" else ("ECE", class_bins)
+    title, bins = ("Top-label ECE", top_bins) if of == "top_label" else ("ECE", class_bins)
     without_bias = _in_bins(
         title,
         WithOptions(bins_with_variances, bins=bins),
@@ -544,26 +543,15 @@ def squared_calibration_error(n_bins: int = DEFAULT_N_BINS, k: int = 1) -> Measu
             f"n_bins={n_bins} for k={k} probabilities are {n_joint:,} bins, and at most "
             f"{MOST_BINS:,} are possible: take fewer"
         )
-    title, bins = "Squared calibration error", WithOptions(joint_top_bins, n_bins=n_bins, k=k)
-    attributes: dict[str, Any] = {"bounds": (0.0, float(min(k, 2)))}
-    attributes["obstacle"] = WithOptions(_fewer_than, k)
-    plain = forecasts(title, bins, _squared_gap, **attributes)
-    interval = replace(FLAT_AT_ENDS, plain=plain)
-    of_pairs = _CorrectedError(_squared_error, _slopes_of_squared_error)
-    return forecasts(title, bins, of_pairs, interval=interval, **attributes)
-
-
-def _among_first(k: int, **attributes: Any) -> Measure:
-    return forecasts(
-        f"Top-{k} accuracy",
-        WithOptions(top_ranks, k=k),
-        mean_of_rows,
-        family="ranking",
-        needs="scores",
-        obstacle=WithOptions(_no_ranks, k),
-        greater_is_better=True,
-        **attributes,
+    make = partial(
+        forecasts,
+        "Squared calibration error",
+        WithOptions(for_pairs, bins=WithOptions(top_bins, k=k), n_bins=n_bins),
+        bounds=(0.0, float(min(k, 2))),
+        obstacle=WithOptions(_fewer_than, k),
     )
+    of_pairs = _CorrectedError(_squared_error, _slopes_of_squared_error)
+    return make(of_pairs, interval=replace(FLAT_AT_ENDS, plain=make(_squared_gap)))
 
 
 @register()
@@ -595,4 +583,13 @@ def top_k_accuracy(k: int = 2) -> Measure:
     """
     if not (isinstance(k, int) and k >= 1):
         raise ValueError(f"k must be a positive integer, but it is {k!r}")
-    return _among_first(k, interval=UNBIASED)
+    return forecasts(
+        f"Top-{k} accuracy",
+        WithOptions(top_ranks, k=k),
+        mean_of_rows,
+        family="ranking",
+        needs="scores",
+        obstacle=WithOptions(_no_ranks, k),
+        greater_is_better=True,
+        interval=UNBIASED,
+    )

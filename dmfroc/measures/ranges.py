@@ -16,6 +16,8 @@ import numpy as np
 from jaxtyping import Float
 
 from dmfroc._kit.arrays import PerClass
+from dmfroc.measures import curve_summaries
+from dmfroc.measures.statistics.curves import CurvePoints
 
 _ROUNDING = 1e-13  # of a value, which may not leave its range
 Shares = PerClass
@@ -179,11 +181,9 @@ def kappa_area(shares: Shares, is_fixed: bool, method: str = "exact") -> Bounds:
         return -1.0, 1.0
     if not is_fixed:
         return -0.509, 2 - 2 * float(np.log(2))
-    p = _positive_shares(shares)
-    # Kappa runs over the false positive rate, here a cube, at recall 1 and at recall 0.
-    root = (np.arange(2000) + 0.5)[:, None] / 2000
-    rate, width = root**3, 3 * root**2
-    perfect = 2 * p * (1 - rate) / (2 * p + rate * (1 - 2 * p))
-    worst = -2 * rate * p / (p / (1 - p) + rate * (1 - 2 * p))
-    slack = 5e-7  # of the integration, whose ends no value may leave
-    return float((width * worst).mean()) - slack, float((width * perfect).mean()) + slack
+    p, first, second = _positive_shares(shares)[:, None], np.array([0, 1, 1]), np.array([0, 0, 1])
+    worst, perfect = (
+        float(curve_summaries.kappa_area(CurvePoints(p * tp, (1 - p) * fp), np).mean())
+        for tp, fp in ((second, first), (first, second))
+    )
+    return worst - _ROUNDING, perfect + _ROUNDING

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -160,6 +161,7 @@ def scale_message(predictions: Predictions) -> str | None:
 
 
 ranking = family("ranking", bounds=UNIT, chance=0.5)
+_volume_under_surface = partial(ranking, summary=_volume, chance=math.nan, interval=UNBIASED)
 
 
 @also_called("m, mauc, hand_till_score, hand_and_till, roc_auc_ovo, auc_ovo, ovo_auc")
@@ -385,8 +387,7 @@ def vus() -> Measure:
     >>> round(vus()([0, 0, 1, 1, 2, 2, 1], scores), 12)
     0.541666666667
     """
-    attributes = {"obstacle": _no_combinations, "chance": math.nan, "interval": UNBIASED}
-    return ranking("VUS", _combinations, _volume, **attributes)
+    return _volume_under_surface("VUS", _combinations, obstacle=_no_combinations)
 
 
 @register()
@@ -422,9 +423,10 @@ def ordinal_vus() -> Measure:
     >>> ordinal_vus()([0, 0, 1, 1, 2, 2], np.column_stack([np.zeros(6), np.zeros(6), x]))
     0.75
     """
-    attributes = {"obstacle": absent_classes, "chance": math.nan, "interval": UNBIASED}
-    attributes["caveats"] = (alphabetical_message,)
-    return ranking("Ordinal VUS", ordered_counts, _volume, **attributes)
+    caveats = (alphabetical_message,)
+    return _volume_under_surface(
+        "Ordinal VUS", ordered_counts, obstacle=absent_classes, caveats=caveats
+    )
 
 
 def hand_till_score(

@@ -120,5 +120,5 @@ def net_reclassification() -> Measure:
     >>> net_reclassification()(y, categories[1] - categories[0])
     0.5
     """
-    attributes: dict[str, Any] = {"needs": "scores", "obstacle": _no_change, "bounds": (-2.0, 2.0)}
+    attributes: Any = {"needs": "scores", "obstacle": _no_change, "bounds": (-2.0, 2.0)}
     return _improvement("Net reclassification index", _directions, **attributes)

@@ -55,14 +55,14 @@ def register[**P](
 
     def decorate(function: Callable[P, Measure]) -> Callable[P, Measure]:
         signature = inspect.signature(function, eval_str=True)
-        annotations = {k: x.annotation for k, x in signature.parameters.items()}
+        parameters = signature.parameters
 
         @functools.wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> Measure:
             try:
                 given = signature.bind(*args, **kwargs)
             except TypeError as error:
-                called = f"{function.__name__}({', '.join(f'{x}=...' for x in annotations)})"
+                called = f"{function.__name__}({', '.join(f'{x}=...' for x in parameters)})"
                 raise TypeError(
                     f"{function.__name__}(): {error}: call estimate({called}, y_true, y_score)"
                 ) from None
@@ -70,11 +70,10 @@ def register[**P](
             arguments = given.arguments.items()
             # A number is the same option whether Python's or NumPy's
             options = {k: x.item() if isinstance(x, np.generic) else x for k, x in arguments}
-            defaults = {k: x.default for k, x in signature.parameters.items()}
-            other = {k: x for k, x in options.items() if not _is_same(x, defaults[k])}
+            other = {k: x for k, x in options.items() if not _is_same(x, parameters[k].default)}
             for k, x in other.items():
-                if get_origin(annotations[k]) is Literal:
-                    choice(k, x, get_args(annotations[k]))
+                if get_origin(annotation := parameters[k].annotation) is Literal:
+                    choice(k, x, get_args(annotation))
             measure = function(**options)  # type: ignore[call-arg]
             name, title = measure.name, measure.title
             if name == _UNNAMED:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from scipy.special import chdtrc
 
 from dmfroc._kit.arrays import IntPerRow, PerRow
@@ -34,12 +34,18 @@ from dmfroc.measures.measure import (
     WithOptions,
 )
 from dmfroc.measures.registry import also_called, register
-from dmfroc.measures.statistics.recalibration import BinaryFit, Coefficients
+from dmfroc.measures.statistics.recalibration import (
+    BinaryFit,
+    Coefficients,
+    CoefficientSets,
+    WeightSets,
+)
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
-_BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
 _ERROR, _QUANTILE = 0.05, 1.96  # of the test that excludes calibration
 _KNOTS = np.array([0.1, 0.5, 0.9])  # Harrell's quantiles for three knots
+Knots = Float[np.ndarray, " 3"]
+_BINS, _NOTHING = 1000, 1e-100  # of distances, and what they are beyond
 _NODES = 1024  # of a grid
 _PER_NODE = 8  # observations from which on a grid saves time
 _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precise to 3e-7
@@ -47,7 +53,7 @@ _LARGEST_STEP = 0.1  # of a linear predictor on a grid: each logarithm is precis
 _CUBIC = np.linalg.inv(np.vander([-1.0, 0, 1, 2], increasing=True))
 
 
-def spline_features(logit: PerRow, knots: Float[np.ndarray, " 3"]) -> Float[np.ndarray, "m n"]:
+def spline_features(logit: PerRow, knots: Knots) -> Float[np.ndarray, "m n"]:
     """Return 1, the logit and, if the knots differ, a cubic term that is linear beyond them."""
     low, middle, high = knots
     if not low < middle < high:
@@ -61,7 +67,7 @@ def spline_features(logit: PerRow, knots: Float[np.ndarray, " 3"]) -> Float[np.n
     return np.stack([np.ones_like(logit), logit, bend / (high - low) ** 2])
 
 
-def _knots(logit: PerRow, weights: PerRow) -> Float[np.ndarray, " 3"]:
+def _knots(logit: PerRow, weights: PerRow) -> Knots:
     """Return quantiles of the rows, repeated as often as each weighs more than the lightest."""
     counts = weights > 0
     logit, weights = logit[counts], weights[counts]
@@ -79,7 +85,7 @@ def _knots(logit: PerRow, weights: PerRow) -> Float[np.ndarray, " 3"]:
 class SmoothFit(BinaryFit):
     """The smooth curve of one event, fitted on a grid of logits where observations are many."""
 
-    knots: Float[np.ndarray, " 3"]
+    knots: Knots
 
     @classmethod
     def on(cls, forecast: PerRow, outcome: PerRow, weights: PerRow) -> SmoothFit:
@@ -88,22 +94,14 @@ class SmoothFit(BinaryFit):
         knots = _knots(logit, weights)
         return cls(outcome, spline_features(logit, knots), knots)
 
-    def fitted(
-        self,
-        weights: Float[np.ndarray, "*sets n"],
-        start: Coefficients | None = None,
-        folds: Bool[np.ndarray, "folds n"] | None = None,
-    ) -> Float[np.ndarray, "*sets_or_folds q"]:
-        """Return the coefficients as `BinaryFit` does, or without the rows of each fold."""
+    def fitted(self, weights: WeightSets, start: Coefficients | float = np.nan) -> CoefficientSets:
+        """Return the coefficients as `BinaryFit` does."""
         if self.has_grid:
-            of_nodes = self.weights_on_grid(weights)
-            if folds is not None:
-                of_folds = [self.weights_on_grid(weights, np.flatnonzero(x)) for x in folds]
-                of_nodes = of_nodes - np.array(of_folds)
+            of_nodes = weights @ self.on_grid
             coefficients = self.grid.fitted(of_nodes, start)
             if self.is_precise(coefficients, of_nodes):
                 return coefficients
-        return super().fitted(weights if folds is None else np.where(folds, 0.0, weights), start)
+        return super().fitted(weights, start)
 
     @property
     def has_grid(self) -> bool:
@@ -112,7 +110,7 @@ class SmoothFit(BinaryFit):
 
     def is_precise(
         self,
-        coefficients: Float[np.ndarray, "*sets q"],
+        coefficients: CoefficientSets,
         of_nodes: Float[np.ndarray, "*sets nodes"],
     ) -> bool:
         """Whether there are curves that change little from node to node of a grid."""
@@ -137,29 +135,17 @@ class SmoothFit(BinaryFit):
         return logit.min() + step * np.arange(-1, _NODES - 1)
 
     @cached_property
-    def _cells(self) -> tuple[IntPerRow, PerRow]:
-        """The cell of each observation, those of events last, and its place in the cell."""
+    def on_grid(self) -> Any:
+        """Turns weights of the rows into weights of nodes that give cubic functions their sums."""
+        from scipy.sparse import csr_array
+
         first, second = self._nodes[1:3]
         place = (self.features[1] - first) / (second - first)
         cell = np.minimum(place.astype(int), _NODES - 4)
-        return cell + np.where(self.outcome == 1, _NODES, 0), place - cell
-
-    def weights_on_grid(
-        self, weights: Float[np.ndarray, "*sets n"], rows: Int[np.ndarray, " _"] | None = None
-    ) -> Float[np.ndarray, "*sets nodes"]:
-        """Return the weights of nodes that give cubic functions the sums of the observations."""
-        if weights.ndim > 1:
-            return np.array([self.weights_on_grid(of_set) for of_set in weights])
-        (cells, place), moments = self._cells, []
-        if rows is not None:
-            cells, place, weights = (x.take(rows) for x in (cells, place, weights))
-        for _ in _CUBIC:
-            moments.append(np.bincount(cells, weights, 2 * _NODES))
-            weights = weights * place
-        on_grid, *others = _CUBIC.T @ moments
-        for shift, of_nodes in enumerate(others, 1):
-            on_grid[shift:] += of_nodes[:-shift]
-        return on_grid
+        shares = np.vander(place - cell, 4, increasing=True) @ _CUBIC
+        nodes = (cell + np.where(self.outcome == 1, _NODES, 0))[:, None] + np.arange(4)
+        ends = np.arange(0, nodes.size + 1, 4)
+        return csr_array((shares.ravel(), nodes.ravel(), ends), (len(nodes), 2 * _NODES))
 
 
 class SmoothGaps(NamedTuple):
@@ -185,11 +171,29 @@ class SmoothCurves(Statistic):
         own = _gaps_of_sample(self)
         return own if weights is self.sample_weight else self.fitted(weights, own.coefficients)
 
-    def fitted(self, weights: PerRow, starts: Sequence[Coefficients] | None = None) -> SmoothGaps:
+    def fitted(self, weights: PerRow, starts: Sequence[Coefficients]) -> SmoothGaps:
         """Fit the curves to weighted observations."""
         found = self._coefficients(weights, starts)
         predicted = [fit.predicted(own) for fit, own in zip(self.fits, found, strict=True)]
         return SmoothGaps(predicted - self.forecast, weights, found)
+
+    def _coefficients(self, weights: PerRow, starts: Sequence[Coefficients]) -> list[Coefficients]:
+        """Fit all curves side by side, or each by itself where that does not do."""
+        if self._together is not None:
+            of_fits = np.array([weights @ x.on_grid if x.has_grid else weights for x in self.fits])
+            found = self._together.fitted(of_fits, np.array(starts))
+            if all(map(SmoothFit.is_precise, self.fits, found, of_fits)):
+                return list(found)
+        return [fit.fitted(weights, x) for fit, x in zip(self.fits, starts, strict=True)]
+
+    @cached_property
+    def _together(self) -> BinaryFit | None:
+        """The fits of all events at once, on a grid if any; None if some have fewer features."""
+        parts = [fit.grid if fit.has_grid else fit for fit in self.fits]
+        if len({len(fit.features) for fit in parts}) > 1:
+            return None
+        outcomes, features = ([getattr(x, y) for x in parts] for y in ("outcome", "features"))
+        return BinaryFit(np.array(outcomes), np.array(features))
 
     def pull_back(self, weights: PerRow, table: SmoothGaps, derivatives: SmoothGaps) -> PerRow:
         gradient = derivatives.weights.copy()
@@ -197,41 +201,6 @@ class SmoothCurves(Statistic):
         for fit, p, slopes in zip(self.fits, predicted, derivatives.gaps, strict=True):
             gradient += fit.pull_back(weights, p, fit.features @ (slopes * p * (1 - p)))
         return gradient
-
-    def _coefficients(
-        self, weights: PerRow, starts: Sequence[Coefficients] | None
-    ) -> list[Coefficients]:
-        """Fit all curves side by side, then those by themselves for which that did not do."""
-        found: list[Any] = [None] * len(self.fits)
-        for places, at_once in self._alike:
-            fits, start, of_fits = [self.fits[x] for x in places], None, weights
-            if starts is not None and np.isfinite(given := [starts[x] for x in places]).all():
-                start = np.array(given)
-            if fits[0].has_grid:
-                of_fits = np.array([fit.weights_on_grid(weights) for fit in fits])
-            all_weights = np.broadcast_to(of_fits, (len(fits), of_fits.shape[-1]))
-            together = zip(places, fits, at_once.fitted(of_fits, start), all_weights, strict=True)
-            for i, (place, fit, own, of_fit) in enumerate(together):
-                if not fit.is_precise(own, of_fit):
-                    first = None if start is None else start[i]
-                    own = fit.fitted(weights, own if np.isfinite(own).all() else first)
-                found[place] = own
-        return found
-
-    @cached_property
-    def _alike(self) -> list[tuple[list[int], BinaryFit]]:
-        """The places of fits with as many features, and these fits at once, on a grid if any."""
-        places: dict[int, list[int]] = {}
-        for place, fit in enumerate(self.fits):
-            places.setdefault(len(fit.features), []).append(place)
-        parts = [fit.grid if fit.has_grid else fit for fit in self.fits]
-        alike = []
-        for some in places.values():
-            outcomes, features = zip(
-                *((parts[x].outcome, parts[x].features) for x in some), strict=True
-            )
-            alike.append((some, BinaryFit(np.array(outcomes), np.array(features))))
-        return alike
 
 
 @dataclass(frozen=True)
@@ -262,7 +231,8 @@ class MeanDistance:
 
 @once_per_predictions
 def _gaps_of_sample(curves: SmoothCurves) -> SmoothGaps:
-    return curves.fitted(curves.sample_weight)
+    unknown = [np.full(len(fit.features), np.nan) for fit in curves.fits]
+    return curves.fitted(curves.sample_weight, unknown)
 
 
 @once_per_predictions
@@ -309,9 +279,9 @@ def _on_other_sides(
     if not all(np.isfinite(start).all() for start in starts):
         return None
     folds, gaps = folds_of(predictions, unit_of_row), np.zeros(predictions.n_observations)
-    judges = [np.flatnonzero(fold) for fold in folds]
+    judges, of_others = [np.flatnonzero(fold) for fold in folds], np.where(folds, 0.0, weights)
     for fit, start, y, f in zip(curves.fits, starts, outcome, forecast, strict=True):
-        for rows, coefficients in zip(judges, fit.fitted(weights, start, folds), strict=True):
+        for rows, coefficients in zip(judges, fit.fitted(of_others, start), strict=True):
             if not np.isfinite(coefficients).all():
                 return None
             coefficients[1] -= 1  # of the logit of the forecast
@@ -406,8 +376,7 @@ def _never_reaches_zero(predictions: Predictions) -> str:
 
 
 def _quantile(what: str, share: float, pos_label: Hashable) -> Measure:
-    title = f"Calibration error, {what}"
-    return _distance(title, pos_label, share, caveats=(_never_reaches_zero,))
+    return _distance(f"Calibration error, {what}", pos_label, share, caveats=(_never_reaches_zero,))
 
 
 @register()

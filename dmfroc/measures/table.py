@@ -15,7 +15,7 @@ from jaxtyping import Float
 from dmfroc._kit.arrays import AnyArray, Scalar, divide
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures import binary, ranges
-from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, root
+from dmfroc.measures.cells import Proportions, coefficient, corrected_for_chance, entropy, root
 from dmfroc.measures.hard_labels import (
     TableFunction,
     as_zero,
@@ -36,9 +36,6 @@ from dmfroc.measures.measure import (
 from dmfroc.measures.registry import FACTORIES, also_called
 
 Weighting = Literal["bias", "prevalence", "macro"]
-_BY_BIAS: tuple[dict[str, str], ...] = ({}, {"weighting": "prevalence"}, {"weighting": "macro"})
-_BY_PREVALENCE: tuple[dict[str, str], ...] = ({}, {"weighting": "bias"}, {"weighting": "macro"})
-
 _CHANCE = 1e-14  # rounding leaves an independent table with about 1e-17 instead of 0
 
 
@@ -68,7 +65,7 @@ def _mean_over_classes(
     SIGNED,
     chance=0.0,
     caveats=(never_observed,),
-    variants=_BY_BIAS,
+    variants=({}, {"weighting": "prevalence"}, {"weighting": "macro"}),
     range_of_shares=ranges.informedness,
 )
 def informedness(table: Proportions, weighting: Weighting = "bias") -> Scalar:
@@ -101,7 +98,7 @@ def informedness(table: Proportions, weighting: Weighting = "bias") -> Scalar:
     SIGNED,
     chance=0.0,
     caveats=(never_predicted,),
-    variants=_BY_PREVALENCE,
+    variants=({}, {"weighting": "bias"}, {"weighting": "macro"}),
     range_of_shares=ranges.markedness,
 )
 def markedness(table: Proportions, weighting: Weighting = "prevalence") -> Scalar:
@@ -299,16 +296,20 @@ def evenness_global(table: Proportions) -> Scalar:
     return root(evenness_real(table) * evenness_predicted(table), table.xp)
 
 
+def _joint_entropy(table: Proportions) -> Scalar:
+    return entropy(table.proportions, table.xp)
+
+
 @register_table_number()
 def entropy_real(table: Proportions) -> Scalar:
     """Return the entropy of the observed class in nats."""
-    return table.entropy_real
+    return entropy(table.cells.prevalence, table.xp)
 
 
 @_register_flat("Entropy of predictions (nats)", POSITIVE, ranges.entropy_predicted)
 def entropy_predicted(table: Proportions) -> Scalar:
     """Return the entropy of the predicted class in nats, at most ln K."""
-    return table.entropy_predicted
+    return entropy(table.cells.bias, table.xp)
 
 
 @_register_flat(
@@ -319,7 +320,7 @@ def entropy_predicted(table: Proportions) -> Scalar:
 )
 def entropy_real_given_predicted(table: Proportions) -> Scalar:
     """Return what remains unknown of the class once it is predicted, in nats, at most ln K."""
-    return table.xp.maximum(table.entropy - table.entropy_predicted, 0)
+    return table.xp.maximum(_joint_entropy(table) - entropy_predicted(table), 0)
 
 
 @_register_flat(
@@ -330,14 +331,15 @@ def entropy_real_given_predicted(table: Proportions) -> Scalar:
 )
 def entropy_predicted_given_real(table: Proportions) -> Scalar:
     """Return what remains unknown of the prediction given the class, in nats, at most ln K."""
-    return table.xp.maximum(table.entropy - table.entropy_real, 0)
+    return table.xp.maximum(_joint_entropy(table) - entropy_real(table), 0)
 
 
 @also_called("mi")
 @_register_flat("Mutual information (nats)", POSITIVE, ranges.entropy_real, chance=0.0)
 def mutual_information(table: Proportions) -> Scalar:
     """Return what the prediction tells of the class, in nats, at most ln K."""
-    return table.xp.maximum(table.entropy_real + table.entropy_predicted - table.entropy, 0)
+    information = entropy_real(table) + entropy_predicted(table) - _joint_entropy(table)
+    return table.xp.maximum(information, 0)
 
 
 def informedness_score(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from dmfroc._kit.arrays import AnyArray, PerRow, sum_at
+from dmfroc._kit.arrays import AnyArray, AnyPerRow, PerRow, sum_at
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.statistic import Statistic
 
@@ -31,7 +31,7 @@ class ConfusionCounts(Statistic):
     cell: Int[AnyArray, " n"]
     labels: tuple[Hashable, ...]
 
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ConfusionMatrix:
+    def count(self, weights: AnyPerRow, xp: Any) -> ConfusionMatrix:
         k = len(self.labels)
         return ConfusionMatrix(sum_at(self.cell, weights, k**2, xp).reshape(k, k), self.labels)
 

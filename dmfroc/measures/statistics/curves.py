@@ -92,7 +92,7 @@ class CurveCounts(Statistic):
 
     def _has_cells(self, weights: Num[AnyArray, "*draws n"]) -> bool:
         is_one_set = isinstance(weights, np.ndarray) and weights.shape == self.rows.shape[1:]
-        return is_one_set and weights.dtype.kind == "f"
+        return self.above is not None and is_one_set and weights.dtype.kind == "f"
 
     def count(self, weights: Num[AnyArray, "*draws n"], xp: Any) -> CurvePoints:
         above = self.above
@@ -127,17 +127,15 @@ class CurveCounts(Statistic):
         return total
 
     def pull_back(self, weights: PerRow, table: CurvePoints, derivatives: CurvePoints) -> PerRow:
-        """Return derivatives with respect to the weights, also from those at other points."""
         # A point counts what an earlier one does
         d_fp, d_tp = (
             np.cumsum(d[:, ::-1], axis=1)[:, ::-1] for d in (derivatives.fp, derivatives.tp)
         )
-        above = derivatives.above
-        if above is not None and above is self.above and self._has_cells(weights):
+        if self._has_cells(weights):
             return self.totals_of_rows(np.concatenate([d_fp, d_tp], axis=1))
         d_fp, d_tp = d_fp[:, 1:], d_tp[:, 1:]
-        if above is not None:
-            lengths = np.diff(above, axis=1).ravel()
+        if self.above is not None:
+            lengths = np.diff(self.above, axis=1).ravel()
             d_fp, d_tp = (np.repeat(d, lengths).reshape(self.rows.shape) for d in (d_fp, d_tp))
         d_ordered = np.where(self.is_positive, d_tp, d_fp)
         return np.bincount(self.rows.ravel(), d_ordered.ravel(), len(weights))

@@ -22,6 +22,12 @@ _ALONE = 1e-9  # of the pairs of rows in a bin, as rounding leaves of one row
 _SUM_TOLERANCE = 1e-3  # by which probabilities of a row, rounded as in a file, may miss one
 
 
+PerCurve = Float[np.ndarray, "n curves"]
+"""One number for each row and curve."""
+
+OfBins = Float[AnyArray, "*draws curves bins"]
+
+
 @dataclass(frozen=True, eq=False)
 class RowSums(Statistic):
     """Adds up the numbers of each row."""
@@ -54,11 +60,11 @@ class Bins(NamedTuple):
     sample.
     """
 
-    weight: Float[AnyArray, "*draws curves bins"]
-    forecast: Float[AnyArray, "*draws curves bins"]
-    outcome: Float[AnyArray, "*draws curves bins"]
-    squared: Float[AnyArray, "*draws curves bins"]
-    squared_weight: Float[AnyArray, "*draws curves bins"]
+    weight: OfBins
+    forecast: OfBins
+    outcome: OfBins
+    squared: OfBins
+    squared_weight: OfBins
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +75,9 @@ class BinnedForecasts(Statistic):
     """
 
     bins: Int[np.ndarray, "n curves"]
-    forecast: Float[np.ndarray, "n curves"]
-    outcome: Float[np.ndarray, "n curves"]
-    squared: Float[np.ndarray, "n curves"]
+    forecast: PerCurve
+    outcome: PerCurve
+    squared: PerCurve
     sample_weight: PerRow
     n_bins: int
 
@@ -287,8 +293,8 @@ def class_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
 
 def _binned(
     predictions: Predictions,
-    forecast: Float[np.ndarray, "n curves"],
-    outcome: Float[np.ndarray, "n curves"],
+    forecast: PerCurve,
+    outcome: PerCurve,
     n_bins: int,
 ) -> BinnedForecasts:
     bins = bin_numbers(forecast.astype(predictions.scores.dtype), n_bins)
@@ -297,37 +303,30 @@ def _binned(
     return BinnedForecasts(bins, forecast, outcome, squared, weights, n_bins)
 
 
-def top_label_bins(predictions: Predictions, n_bins: int) -> BinnedForecasts:
-    """Bind the largest probability of each row, and whether its class is observed."""
-    probabilities = probabilities_of(predictions)
-    forecast = probabilities.max(axis=1)[:, None]
-    outcome = (probabilities.argmax(axis=1) == predictions.true).astype(np.float64)[:, None]
-    return _binned(predictions, forecast, outcome, n_bins)
-
-
-def joint_top_bins(predictions: Predictions, n_bins: int, k: int) -> BinnedForecasts:
+def top_bins(predictions: Predictions, n_bins: int, k: int = 1) -> BinnedForecasts:
     """Bind the k largest probabilities of each row, and whether the class of each is observed.
 
-    Rows share a bin if all k of their probabilities do; for products of the gaps of two rows.
+    There is a bin for each combination of their bins.
     """
     probabilities = probabilities_of(predictions)
-    top = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
+    if k == 1:
+        top = probabilities.argmax(axis=1)[:, None]
+    else:
+        top = np.argsort(-probabilities, axis=1, kind="stable")[:, :k]
     forecast = np.take_along_axis(probabilities, top, axis=1)
     outcome = (top == predictions.true[:, None]).astype(np.float64)
     binned, n_joint = _binned(predictions, forecast, outcome, n_bins), n_bins**k
-    joint = bin_numbers(forecast.astype(predictions.scores.dtype), n_bins) @ n_bins ** np.arange(k)
-    bins = joint[:, None] + n_joint * np.arange(k)
-    return for_pairs(replace(binned, bins=bins, n_bins=n_joint))
+    each = binned.bins - n_bins * np.arange(k)
+    bins = (each @ n_bins ** np.arange(k))[:, None] + n_joint * np.arange(k)
+    return replace(binned, bins=bins, n_bins=n_joint)
 
 
-def for_pairs(binned: BinnedForecasts) -> BinnedForecasts:
-    """Multiply squared errors by the row's own weight, to leave them out of squared sums."""
+def for_pairs(
+    predictions: Predictions, bins: Callable[[Predictions, int], BinnedForecasts], n_bins: int
+) -> BinnedForecasts:
+    """Bind bins with squared errors times the row's own weight, to leave them out of squares."""
+    binned = bins(predictions, n_bins)
     return replace(binned, squared=binned.squared * binned.sample_weight[:, None])
-
-
-def class_bins_for_pairs(predictions: Predictions, n_bins: int) -> BinnedForecasts:
-    """Bind the probability of every class, for products of the gaps of two rows."""
-    return for_pairs(class_bins(predictions, n_bins))
 
 
 def bins_with_variances(

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int, Integer
 
 from dmfroc._kit.arrays import (
     AnyArray,
+    AnyPerRow,
     IntPerRow,
     PerRow,
     cumulative_sum,
@@ -28,6 +29,8 @@ from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import group_by_class, runs_of_ties
 from dmfroc.measures.statistics.statistic import Statistic, once_per_predictions
 
+_PerClass = Float[AnyArray, " c"]  # of those that occur
+
 _ROWS_AT_ONCE = 1 << 15  # what a processor's cache holds
 _MOST_ROWS_AT_ONCE = 1 << 20  # which bounds the memory beside the statistic
 _PAIRS_AT_ONCE = 1 << 20  # of classes, which bounds that of tables
@@ -37,8 +40,8 @@ class PairTable(NamedTuple):
     """Weights of pairs of observations, and of classes; classes are those that occur."""
 
     won: Float[AnyArray, "columns c"]  # by column's class i and class j, ties by half
-    totals: Float[AnyArray, " c"]
-    predicted: Float[AnyArray, " c"]  # by hard label; 0 where there are none
+    totals: _PerClass
+    predicted: _PerClass  # by hard label; 0 where there are none
     columns: Int[AnyArray, " columns"]  # the class i of each row
     n_columns: int  # of this table and of those of other columns, whose summaries are added to its
 
@@ -71,14 +74,14 @@ class PairCounts(Statistic):
         some = [slice(first, first + at_once) for first in range(0, len(self.columns), at_once)]
         return [replace(self, columns=self.columns[x], entry=self.entry[x]) for x in some]
 
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> PairTable:
+    def count(self, weights: AnyPerRow, xp: Any) -> PairTable:
         n_classes, grouped = len(self.starts), weights[self.rows]
         totals = segment_sum(grouped, self.starts, self.row_class, xp)
         powers, below = self._below(weights, totals, xp)
         own_total = _weight_below(below, 2 * self.stops[self.columns], xp)
         grouped = None if below is None else grouped
 
-        def count_column(column: tuple[Any, ...]) -> Float[AnyArray, " c"]:
+        def count_column(column: tuple[Any, ...]) -> _PerClass:
             entry, own_total = column
             won = _won(own_total, below, entry, xp)
             if below is not None:
@@ -94,8 +97,8 @@ class PairCounts(Statistic):
         return PairTable(won, totals, predicted, self.columns, self.n_columns)
 
     def _below(
-        self, weights: Float[AnyArray, " n"], totals: Float[AnyArray, " c"], xp: Any
-    ) -> tuple[Float[AnyArray, " c"] | None, Float[AnyArray, " entries"] | None]:
+        self, weights: AnyPerRow, totals: _PerClass, xp: Any
+    ) -> tuple[_PerClass | None, Float[AnyArray, " entries"] | None]:
         """Return the weight of all sorted scores below each entry, ties by half, after powers.
 
         With powers of two, that of each class is divided by its own. Where all weights are one it
@@ -191,7 +194,7 @@ def _won(own_total: Any, below: Any, entry: AnyArray, xp: Any) -> Float[AnyArray
 
 
 def segment_sum(
-    x: Float[AnyArray, " n"],
+    x: AnyPerRow,
     starts: Int[AnyArray, " segments"],
     segment: Integer[AnyArray, " n"],
     xp: Any,

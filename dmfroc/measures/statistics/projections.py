@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from dmfroc._kit.arrays import AnyArray, PerRow, cumulative_sum, powers_of_two
+from dmfroc._kit.arrays import AnyArray, AnyPerRow, PerRow, cumulative_sum, powers_of_two
 from dmfroc.inputs.predictions import Predictions
 from dmfroc.measures.statistics.layout import rows_by_class, runs_of_ties, scores_to_add
 from dmfroc.measures.statistics.pairs import segment_sum
 from dmfroc.measures.statistics.statistic import Statistic
+
+Places = Int[AnyArray, " m"]
+"""One number for each place among the observations of all pairs."""
+
+PerPlace = Float[AnyArray, " m"]
+PerPair = Float[AnyArray, " pairs"]
 
 _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
 
@@ -20,9 +27,9 @@ _PLACES_AT_ONCE = 1 << 16  # what a processor's cache holds
 class ProjectedPairTable(NamedTuple):
     """Weights of pairs of observations in the right order, and of both classes of each pair."""
 
-    won: Float[AnyArray, " pairs"]  # ties by half
-    first: Float[AnyArray, " pairs"]
-    second: Float[AnyArray, " pairs"]
+    won: PerPair  # ties by half
+    first: PerPair
+    second: PerPair
     share: float  # of a pair in the mean of all
 
 
@@ -33,36 +40,29 @@ class ProjectedPairCounts(Statistic):
     The pairs lie one after the other; positions count from the start of the first.
     """
 
-    rows: Int[AnyArray, " m"]
-    pair: Int[AnyArray, " m"]
+    rows: Places
+    pair: Places
     is_first: Bool[AnyArray, " m"]  # of the first class of the pair, which ranks high
-    run_start: Int[AnyArray, " m"]  # of equal projections
-    run_end: Int[AnyArray, " m"]
+    run_start: Places  # of equal projections
+    run_end: Places
     starts: Int[AnyArray, " pairs_plus_1"]
     share: float
 
     def parts(self) -> list[ProjectedPairCounts]:
-        blocks, first = [], 0
-        while first < len(self.starts) - 1:
-            start = self.starts[first]
-            last = int(self.starts.searchsorted(start + _PLACES_AT_ONCE, "right")) - 1
-            last = max(last, first + 1)
-            places = slice(start, self.starts[last])
-            blocks.append(
-                ProjectedPairCounts(
-                    rows=self.rows[places],
-                    pair=self.pair[places] - np.int32(first),
-                    is_first=self.is_first[places],
-                    run_start=self.run_start[places] - start,
-                    run_end=self.run_end[places] - start,
-                    starts=self.starts[first : last + 1] - start,
-                    share=self.share,
-                )
-            )
-            first = last
-        return blocks
+        bounds = [0]
+        while (first := bounds[-1]) < len(self.starts) - 1:
+            last = int(self.starts.searchsorted(self.starts[first] + _PLACES_AT_ONCE, "right")) - 1
+            bounds.append(max(last, first + 1))
+        return [self._some(first, last) for first, last in itertools.pairwise(bounds)]
 
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> ProjectedPairTable:
+    def _some(self, first: int, last: int) -> ProjectedPairCounts:
+        start, stop = self.starts[[first, last]]
+        each = self.rows, self.pair, self.is_first, self.run_start, self.run_end
+        rows, pair, is_first, *runs = (x[start:stop] for x in each)
+        starts = (x - start for x in (*runs, self.starts[first : last + 1]))
+        return ProjectedPairCounts(rows, pair - np.int32(first), is_first, *starts, self.share)
+
+    def count(self, weights: AnyPerRow, xp: Any) -> ProjectedPairTable:
         first_weights, second_weights = self._by_class(weights, xp)
         first, _ = self._totals_and_below(first_weights, xp)
         second, below = self._totals_and_below(second_weights, xp)
@@ -70,16 +70,12 @@ class ProjectedPairCounts(Statistic):
         # Whole weights have exact sums; those of others can exceed the whole by rounding.
         return ProjectedPairTable(xp.minimum(won, first * second), first, second, self.share)
 
-    def _by_class(
-        self, weights: Float[AnyArray, " n"], xp: Any
-    ) -> tuple[Float[AnyArray, " m"], Float[AnyArray, " m"]]:
+    def _by_class(self, weights: AnyPerRow, xp: Any) -> tuple[PerPlace, PerPlace]:
         """Return the weights of the first class of each pair and those of the second, else 0."""
         ordered = weights[self.rows]
         return xp.where(self.is_first, ordered, 0), xp.where(self.is_first, 0, ordered)
 
-    def _totals_and_below(
-        self, ordered: Float[AnyArray, " m"], xp: Any
-    ) -> tuple[Float[AnyArray, " pairs"], Float[AnyArray, " m"]]:
+    def _totals_and_below(self, ordered: PerPlace, xp: Any) -> tuple[PerPair, PerPlace]:
         """Return what each pair weighs, and what of it is below each place, ties by half."""
         totals = segment_sum(ordered, self.starts[:-1], self.pair, xp)
         powers = powers_of_two(totals, ordered, xp)
@@ -114,27 +110,20 @@ def projected_pair_counts(
             f"its shape is {matrix.shape}"
         )
     scores = scores_to_add(predictions)
-    present, by_class = predictions.present, rows_by_class(predictions)
-    bounds = np.concatenate([[0], np.cumsum(predictions.class_counts[present])])
-    rows, is_first, projections, sizes = [], [], [], []
-    for place, i in enumerate(present[:-1]):
-        # All pairs of class i with a later one: the rows of class i for each, then those of it
-        own, later = np.split(by_class[bounds[place] :], [bounds[place + 1] - bounds[place]])
-        others, counts = present[place + 1 :], np.diff(bounds[place + 1 :])
-        pair = np.repeat(np.arange(len(others), dtype=np.int16), len(own))
-        pair = np.append(pair, np.repeat(np.arange(len(others), dtype=np.int16), counts))
-        of_pairs = np.append(np.tile(own, len(others)), later)
+    by_class = np.split(rows_by_class(predictions), np.cumsum(predictions.class_counts))
+    rows, is_first, projections = [], [], []
+    for first, second in itertools.combinations(predictions.present.tolist(), 2):
+        of_pair = np.append(by_class[first], by_class[second])
         if matrix is None:
-            projection = scores[of_pairs, i] - scores[of_pairs, others[pair]]
+            projection = scores[of_pair, first] - scores[of_pair, second]
         else:
-            slopes = (matrix[others] - matrix[i]).T
-            projection = sum(x[of_pairs] * m[pair] for x, m in zip(scores.T, slopes, strict=True))
+            slopes = matrix[second] - matrix[first]
+            projection = sum(x[of_pair] * slope for x, slope in zip(scores.T, slopes, strict=True))
         order = np.argsort(projection)
-        order = order[np.argsort(pair[order], kind="stable")]
-        rows.append(of_pairs[order])
-        is_first.append(order < len(own) * len(others))
+        rows.append(of_pair[order])
+        is_first.append(order < len(by_class[first]))
         projections.append(projection[order])
-        sizes += (len(own) + counts).tolist()
+    sizes = list(map(len, rows))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     runs = runs_of_ties(np.concatenate(projections), starts[:-1])
     run_start, run_end = (np.repeat(x, runs[1] - runs[0]) for x in runs)

@@ -11,19 +11,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import expit
+from scipy.special import expit, softmax, xlogy
 
 from dmfroc._kit.arrays import AnyArray, IntPerRow, PerRow
 from dmfroc.measures.hull import upper_hulls
 from dmfroc.measures.statistics.curves import CurveCounts, at_corners, pool_shares
-from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predictions
+from dmfroc.measures.statistics.statistic import Statistic, Sums
 
 Coefficients = Float[np.ndarray, " q"]
 """Of a fit, one for each feature."""
+
+CoefficientSets = Float[np.ndarray, "*sets q"]
+"""Of a fit with several sets of weights."""
+
+WeightSets = Float[np.ndarray, "*sets n"]
 
 _MOST_STEPS = 60
 _CONVERGED = 1e-7  # of a step, whose square is about the error that is left
@@ -47,20 +52,15 @@ class LogisticFit(Statistic):
     has_slope: bool
     sample_weight: PerRow
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     def predicted(
         self, coefficients: Coefficients, some: slice = slice(None)
     ) -> Float[np.ndarray, "k _"]:
         """Return the probabilities of all classes."""
-        logit = self.logit[:, some]
-        odds = np.zeros((len(logit) + 1, logit.shape[1]))
-        np.multiply(logit, coefficients[-1] if self.has_slope else 1.0, out=odds[1:])
-        odds[1:] += coefficients[: len(logit), None]
-        odds -= odds.max(axis=0)
-        np.exp(odds, out=odds)
-        odds /= odds.sum(axis=0)
-        return odds
+        slope, intercepts = coefficients[-1] if self.has_slope else 1.0, coefficients[:, None]
+        logs = slope * self.logit[:, some] + intercepts[: len(self.logit)]
+        return softmax(np.vstack([np.zeros(logs.shape[1]), logs]), axis=0)
 
     @cached_property
     def _observed(self) -> PerRow:
@@ -71,17 +71,20 @@ class LogisticFit(Statistic):
     def count(self, weights: PerRow, xp: Any) -> Sums:
         """Fit the model; NaN where the classes are separated."""
         if weights is self.sample_weight:
-            return _fit_to_sample(self)
-        rows, start = np.flatnonzero(weights), _fit_to_sample(self).values
+            return self._of_sample
+        rows, start = np.flatnonzero(weights), self._of_sample.values
         logit, weights = self.logit.take(rows, axis=1), weights.take(rows)
         some = LogisticFit(self.outcome.take(rows), logit, self.has_slope, weights)
         return some.fitted(start if np.isfinite(start).all() else None)
 
+    @cached_property
+    def _of_sample(self) -> Sums:
+        return self.fitted()
+
     def fitted(self, start: Coefficients | None = None) -> Sums:
         """Fit the model to the sample, by default from what leaves forecasts as they are."""
         if start is None:
-            start = np.zeros(len(self.logit) + self.has_slope)
-            start[len(self.logit) :] = 1.0
+            start = np.append(np.zeros(len(self.logit)), np.ones(int(self.has_slope)))
         # Each row that is not told from another class costs log(2) or more
         counted = self.sample_weight[self.sample_weight > 0]
         separated = math.log(2) * counted.min() if self.has_slope else 0.0
@@ -99,8 +102,7 @@ class LogisticFit(Statistic):
             p, weight = self.predicted(coefficients, some), weights[some]
             logit = self.logit[:, some]
             own = np.take_along_axis(p, self.outcome[None, some], 0)[0]
-            with np.errstate(divide="ignore"):
-                loss -= weight @ np.where(weight > 0, np.log(own), 0)
+            loss -= xlogy(weight, own).sum()
             # The probabilities, and the logit that they expect
             p[0] = np.einsum("kn,kn->n", p[1:], logit)
             p = np.roll(p, -1, axis=0)
@@ -128,11 +130,6 @@ class LogisticFit(Statistic):
         return gradient
 
 
-@once_per_predictions
-def _fit_to_sample(fit: LogisticFit) -> Sums:
-    return fit.fitted()
-
-
 @dataclass(frozen=True, eq=False)
 class BinaryFit:
     """Logistic regressions, each of one event on features; the first is constant."""
@@ -145,50 +142,39 @@ class BinaryFit:
         return expit(coefficients @ self.features)
 
     def fitted(
-        self,
-        weights: Float[np.ndarray, "*sets n"],
-        start: Float[np.ndarray, "*events q"] | None = None,
-    ) -> Float[np.ndarray, "*sets_or_events q"]:
+        self, weights: WeightSets, start: CoefficientSets | float = math.nan
+    ) -> CoefficientSets:
         """Return the coefficients with each set of weights; NaN where one separates the event.
 
-        ``start`` are those of similar weights. By default the second feature is taken as logit.
+        There may be a set for each event. ``start`` are those of similar weights. Where it is NaN,
+        the second feature is taken as logit.
         """
-        first = np.eye(1, self.features.shape[-2], 1)[0] if start is None else start
+        first = np.where(np.isfinite(start), start, np.eye(1, self.features.shape[-2], 1)[0])
         rows = np.flatnonzero(weights.reshape(-1, weights.shape[-1]).any(axis=0))
         some = BinaryFit(self.outcome.take(rows, -1), self.features.take(rows, -1))
-        sets = np.broadcast_shapes(weights.shape[:-1], self.features.shape[:-2])
-        first = np.broadcast_to(first, (*sets, first.shape[-1]))
+        first = np.broadcast_to(first, (*weights.shape[:-1], first.shape[-1]))
         derivatives = partial(some._derivatives, weights.take(rows, axis=-1))
         return _by_newton(derivatives, first, weights.sum(axis=-1)).values
 
-    def _derivatives(
-        self,
-        weights: Float[np.ndarray, "*sets_or_one n"],
-        coefficients: Float[np.ndarray, "*sets q"],
-    ) -> _Derivatives:
+    def _derivatives(self, weights: WeightSets, coefficients: CoefficientSets) -> _Derivatives:
         *sets, q = coefficients.shape
         loss, gradient, information = np.zeros(sets), np.zeros((*sets, q)), np.zeros((*sets, q, q))
+        against = 1 - 2 * self.outcome  # the sign of what speaks against the outcome
         at_once = max(_ROWS_AT_ONCE // math.prod(sets), 1)
         for first in range(0, weights.shape[-1], at_once):
             some = slice(first, first + at_once)
-            x, against = self.features[..., some], self._against[..., some]
-            weight = weights[..., some]
+            x, sign, weight = self.features[..., some], against[..., some], weights[..., some]
             with np.errstate(over="ignore"):
-                inverse = np.exp(against * (coefficients[..., None, :] @ x)[..., 0, :])
+                inverse = np.exp(sign * (coefficients[..., None, :] @ x)[..., 0, :])
             inverse += 1  # of the probability of the outcome
             loss += np.einsum("...n,...n->...", weight, np.log(inverse))
             p = 1 / inverse
             residual = weight * (1 - p)
             of_features = x.swapaxes(-1, -2)
-            gradient -= ((against * residual)[..., None, :] @ of_features)[..., 0, :]
+            gradient -= ((sign * residual)[..., None, :] @ of_features)[..., 0, :]
             residual *= p
             information += (x * residual[..., None, :]) @ of_features
         return _Derivatives(loss, gradient, information)
-
-    @cached_property
-    def _against(self) -> Float[np.ndarray, "*events n"]:
-        """The sign of what speaks against the outcome."""
-        return 1 - 2 * self.outcome
 
     def pull_back(
         self, weights: PerRow, predicted: PerRow, derivatives: Float[np.ndarray, "*q"]
@@ -203,13 +189,13 @@ class _Derivatives(NamedTuple):
     """Minus a log-likelihood, its derivatives and minus the second ones."""
 
     loss: Any
-    gradient: Float[np.ndarray, "*sets q"]
+    gradient: CoefficientSets
     information: Float[np.ndarray, "*sets q q"]
 
 
 def _by_newton(
-    derivatives: Callable[[Float[np.ndarray, "*sets q"]], _Derivatives],
-    theta: Float[np.ndarray, "*sets q"],
+    derivatives: Callable[[CoefficientSets], _Derivatives],
+    theta: CoefficientSets,
     weight: float | Float[np.ndarray, "*sets"],
     separated: float = 0.0,
 ) -> Sums:
@@ -265,9 +251,10 @@ class IsotonicLosses(Statistic):
     """
 
     curves: CurveCounts  # of the events that occur
+    outcome: Float[np.ndarray, "events n"]  # of all events
     squares: PerRow
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     def count(self, weights: PerRow, xp: Any) -> Losses:
         curves = at_corners(self.curves)
@@ -283,18 +270,9 @@ class IsotonicLosses(Statistic):
     def losses(self, weights: PerRow, recalibrated: PerRow) -> Losses:
         """Add up the squared errors, given those of the recalibrated forecasts."""
         sums = weights @ self.squares, weights @ recalibrated
-        of_events = np.bincount(self._event, weights, len(self.curves.rows) + 1)[:-1]
-        return Losses(np.concatenate([sums, of_events, [weights.sum()]]), recalibrated)
-
-    @cached_property
-    def _event(self) -> IntPerRow:
-        """The event of each observation; of others their number."""
-        rows, event = self.curves.rows, np.full(len(self.squares), len(self.curves.rows))
-        for place, is_positive in enumerate(self.curves.is_positive):
-            event[rows[place, is_positive]] = place
-        return event
+        return Losses(np.array([*sums, *(self.outcome @ weights), weights.sum()]), recalibrated)
 
     def pull_back(self, weights: PerRow, table: Losses, derivatives: Losses) -> PerRow:
         of_forecasts, of_recalibrated, *of_events, of_all = derivatives.values
         gradient = of_forecasts * self.squares + of_recalibrated * table.recalibrated
-        return gradient + np.array([*of_events, 0.0])[self._event] + of_all
+        return gradient + np.array(of_events) @ self.outcome + of_all

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from jaxtyping import Float
 
-from dmfroc._kit.arrays import AnyArray, PerRow
+from dmfroc._kit.arrays import AnyArray, AnyPerRow, PerRow
 
 
 class Sums(NamedTuple):
@@ -55,7 +55,7 @@ class Statistic(ABC):
         return [self]
 
     @abstractmethod
-    def count(self, weights: Float[AnyArray, " n"], xp: Any) -> Any:
+    def count(self, weights: AnyPerRow, xp: Any) -> Any:
         """Return the table, by NumPy or by JAX (``xp``)."""
 
     @abstractmethod

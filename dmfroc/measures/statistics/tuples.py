@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from math import factorial, prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -29,6 +29,7 @@ from dmfroc.measures.statistics.layout import scores_to_add
 from dmfroc.measures.statistics.statistic import Statistic
 
 PerMember = Float[np.ndarray, " _m"]
+IntPerMember = Int[np.ndarray, " _m"]
 """Numbers of the members of a class, one for each."""
 
 _LARGEST_TABLE = 2**27  # entries: one GiB
@@ -49,9 +50,9 @@ class TripleTable(NamedTuple):
 class VolumeCounts(Statistic):
     """Combinations of one member of each class: their weight in order is linear in each class."""
 
-    rows: tuple[Int[np.ndarray, " _m"], ...]  # of each class
+    rows: tuple[IntPerMember, ...]  # of each class
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     @abstractmethod
     def won(self, *weights: PerMember) -> Any:
@@ -74,30 +75,25 @@ class VolumeCounts(Statistic):
         return gradient
 
 
-def class_rows(predictions: Predictions) -> tuple[Int[np.ndarray, " _m"], ...]:
+def class_rows(predictions: Predictions) -> tuple[IntPerMember, ...]:
     """Return the observations of each class."""
     return tuple(np.flatnonzero(predictions.true == k) for k in range(predictions.n_classes))
 
 
-def not_three_classes(predictions: Predictions) -> str | None:
-    """Say so unless there are three classes, all with observations."""
+def no_table_of_triples(predictions: Predictions) -> str | None:
+    """Say so unless there are three classes, and the table of the smallest one fits."""
+    entries = int(predictions.class_counts.min()) ** 2
+    if entries > _LARGEST_TABLE:
+        return (
+            f"needs a table of the square of the smallest class, {entries:,} entries, and at most "
+            f"{_LARGEST_TABLE:,} are allowed: take a sample of the observations"
+        )
     if predictions.n_classes == len(predictions.present) == 3:
         return None
     return (
         "is a volume under the ROC surface of three classes with observations, but there are "
         f"{predictions.n_classes} classes, {len(predictions.present)} of them with observations; "
         "pick three classes, or use auc_mu or hand_till"
-    )
-
-
-def no_table_of_triples(predictions: Predictions) -> str | None:
-    """Say so unless there are three classes, and the table of the smallest one fits."""
-    entries = int(predictions.class_counts.min()) ** 2
-    if entries <= _LARGEST_TABLE:
-        return not_three_classes(predictions)
-    return (
-        f"needs a table of the square of the smallest class, {entries:,} entries, and at most "
-        f"{_LARGEST_TABLE:,} are allowed: take a sample of the observations"
     )
 
 
@@ -108,21 +104,13 @@ def _runs(values: Float[np.ndarray, " m"], queries: Float[np.ndarray, "*q"]) -> 
 
 @dataclass(frozen=True, eq=False)
 class NominalTripleCounts(VolumeCounts):
-    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it.
-
-    ``a_to_b`` is by how much the score for a of each member of class a exceeds that for b, and so
-    on.
-    """
+    """The smallest class c as a grid, and what the pairs of the classes a and b ask of it."""
 
     classes: Int[np.ndarray, 3]  # a, b and c
-    a_to_b: Float[np.ndarray, " a"]
-    a_to_c: Float[np.ndarray, " a"]
-    b_to_a: Float[np.ndarray, " b"]
-    b_to_c: Float[np.ndarray, " b"]
-    from_a: Float[np.ndarray, " c"]  # sorted: by how much the score for a exceeds that for c
-    from_b: Float[np.ndarray, " c"]
-    rank_from_a: Int[np.ndarray, " c"]
-    rank_from_b: Int[np.ndarray, " c"]
+    of_a: Float[np.ndarray, "2 a"]  # by how much the score for a exceeds those for b and c
+    of_b: Float[np.ndarray, "2 b"]  # by how much that for b exceeds those for a and c
+    of_c: Float[np.ndarray, "2 c"]  # sorted: by how much those for a and b exceed that for c
+    ranks: Int[np.ndarray, "2 c"]  # of the members of c in both
 
     @interruptible
     def won(self, *weights: PerMember) -> Any:
@@ -145,20 +133,20 @@ class NominalTripleCounts(VolumeCounts):
             d_pairs = b[members][:, None] * a * credits
             d_cumulative += np.bincount(places.ravel(), d_pairs.ravel(), size**2)
         d_grid = d_cumulative.reshape(size, size)[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)
-        d_c = d_grid[::-1, ::-1][self.rank_from_a + 1, self.rank_from_b + 1]
+        d_c = d_grid[::-1, ::-1][tuple(self.ranks + 1)]
         by_place = d_a, d_b, d_c
         return [by_place[place] for place in np.argsort(self.classes)]
 
-    def _cumulative(self, c: Float[np.ndarray, " c"]) -> Float[np.ndarray, " entries"]:
+    def _cumulative(self, c: PerMember) -> Float[np.ndarray, " entries"]:
         """Return the weight of class c below each pair of bounds."""
         grid = np.zeros((len(c) + 1, len(c) + 1))
-        grid[self.rank_from_a + 1, self.rank_from_b + 1] = c
+        grid[tuple(self.ranks + 1)] = c
         return grid.cumsum(axis=0).cumsum(axis=1).ravel()
 
     def _pairs(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Go through the members of class b, some at a time, each with all of class a."""
-        at_once = max(1, _PAIRS_AT_ONCE // len(self.a_to_b))
-        for first in range(0, len(self.b_to_a), at_once):
+        at_once = max(1, _PAIRS_AT_ONCE // self.of_a.shape[1])
+        for first in range(0, self.of_b.shape[1], at_once):
             members = slice(first, first + at_once)
             check_stopped()
             yield members, *self._corners(members)
@@ -167,31 +155,23 @@ class NominalTripleCounts(VolumeCounts):
         self, members: slice
     ) -> tuple[Int[np.ndarray, "4 b a"], Float[np.ndarray, "4 b a"]]:
         """Return what pairs with members of class b count: entries of the table and credits."""
-        to_a, to_c = self.b_to_a[members, None], self.b_to_c[members, None]
-        surplus = self.a_to_b + to_a
+        (a_to_b, a_to_c), (b_to_a, b_to_c) = self.of_a, self.of_b[:, members, None]
+        surplus = a_to_b + b_to_a
         # What draws a member of c to a, or to b, must not exceed the cheaper of two exchanges.
         # One is with the member that it would replace, the other goes around the circle.
-        direct_a, around_a = np.broadcast_arrays(self.a_to_c, self.a_to_b + to_c)
-        direct_b, around_b = np.broadcast_arrays(to_c, self.a_to_c + to_a)
-        below_a, through_a = _runs(self.from_a, np.minimum(direct_a, around_a))
-        below_b, through_b = _runs(self.from_b, np.minimum(direct_b, around_b))
+        exchanges = (a_to_c, a_to_b + b_to_c), (b_to_c, a_to_c + b_to_a)
+        cheaper = [np.minimum(*both) for both in exchanges]
+        of_a, of_b = (_runs(x, most) for x, most in zip(self.of_c, cheaper, strict=True))
         # Assignments as good as the right one share the credit.
         best = 1.0 + (surplus == 0)
-        ties_a, ties_b = 1.0 + (direct_a == around_a), 1.0 + (direct_b == around_b)
+        ties_a, ties_b = (1.0 + (direct == around) for direct, around in exchanges)
         inside, edge_a, edge_b = 1 / best, 1 / (best + ties_a), 1 / (best + ties_b)
         corner = 1 / (best + ties_a + ties_b)
         credits = np.stack(
             [inside - edge_a - edge_b + corner, edge_a - corner, edge_b - corner, corner]
         )
-        size = len(self.from_a) + 1
-        places = np.stack(
-            [
-                below_a * size + below_b,
-                through_a * size + below_b,
-                below_a * size + through_b,
-                through_a * size + through_b,
-            ]
-        )
+        size = self.of_c.shape[1] + 1
+        places = np.stack([x * size + y for y in of_b for x in of_a])
         return places, np.where(surplus >= 0, credits, 0)
 
 
@@ -200,25 +180,17 @@ def nominal_triple_counts(predictions: Predictions) -> NominalTripleCounts:
     # The smallest class makes the table, whose size is quadratic.
     classes = np.argsort(predictions.class_counts, kind="stable")[::-1]
     a, b, c = classes
-    scores = scores_to_add(predictions)
-    rows = class_rows(predictions)
-    a_scores, b_scores, c_scores = (scores[rows[k]] for k in classes)
-    from_a, from_b = c_scores[:, a] - c_scores[:, c], c_scores[:, b] - c_scores[:, c]
-
-    def rank(x: Float[np.ndarray, " c"]) -> Int[np.ndarray, " c"]:
-        return np.argsort(np.argsort(x, kind="stable"), kind="stable")
-
+    scores, rows = scores_to_add(predictions), class_rows(predictions)
+    of_a, of_b, of_c = (scores[rows[k]].T for k in classes)
+    above_c = of_c[[a, b]] - of_c[c]
+    order = np.argsort(above_c, axis=1, kind="stable")
     return NominalTripleCounts(
         rows=rows,
         classes=classes,
-        a_to_b=a_scores[:, a] - a_scores[:, b],
-        a_to_c=a_scores[:, a] - a_scores[:, c],
-        b_to_a=b_scores[:, b] - b_scores[:, a],
-        b_to_c=b_scores[:, b] - b_scores[:, c],
-        from_a=np.sort(from_a),
-        from_b=np.sort(from_b),
-        rank_from_a=rank(from_a),
-        rank_from_b=rank(from_b),
+        of_a=of_a[a] - of_a[[b, c]],
+        of_b=of_b[b] - of_b[[a, c]],
+        of_c=np.take_along_axis(above_c, order, axis=1),
+        ranks=np.argsort(order, axis=1, kind="stable"),
     )
 
 
@@ -291,7 +263,7 @@ class OrderedCounts(VolumeCounts):
     chains of runs: classes j to k - 1 tie at a score and count ``1 / (k - j)!``.
     """
 
-    places: tuple[Int[np.ndarray, " _m"], ...]  # of each class among the distinct scores, rising
+    places: tuple[IntPerMember, ...]  # of each class among the distinct scores, rising
     n_values: int
 
     def _runs(self, at: Float[np.ndarray, "k v"]) -> _WeightsOfRuns:
@@ -310,25 +282,23 @@ class OrderedCounts(VolumeCounts):
         pairs = zip(self.places, weights, strict=True)
         return np.stack([np.bincount(places, w, self.n_values) for places, w in pairs])
 
-    @staticmethod
-    def _chains(runs: _WeightsOfRuns, n_classes: int, n_values: int) -> Float[np.ndarray, "c w"]:
+    def _chains(self, runs: _WeightsOfRuns) -> Float[np.ndarray, "c w"]:
         """Return the weight of chains of the first classes below each score, and of all scores."""
-        below = np.ones((n_classes + 1, n_values + 1))
-        for k in range(1, n_classes + 1):
+        below = np.ones((len(self.places) + 1, self.n_values + 1))
+        for k in range(1, len(below)):
             ending = sum(below[j, :-1] * runs[j, k] for j in range(k) if (j, k) in runs)
             below[k] = np.append(0, np.cumsum(ending))
         return below
 
     def won(self, *weights: PerMember) -> Any:
-        runs = self._runs(self._at_values(weights))
-        return self._chains(runs, len(weights), self.n_values)[-1, -1]
+        return self._chains(self._runs(self._at_values(weights)))[-1, -1]
 
     def derivatives(self, *weights: PerMember) -> Iterator[np.ndarray]:
         k, at = len(weights), self._at_values(weights)
         runs = self._runs(at)
-        below = self._chains(runs, k, self.n_values)[:, :-1]
+        below = self._chains(runs)[:, :-1]
         mirrored = {(k - last, k - j): run[::-1] for (j, last), run in runs.items()}
-        above = self._chains(mirrored, k, self.n_values)[::-1, :-1][:, ::-1]
+        above = self._chains(mirrored)[::-1, :-1][:, ::-1]
         for c, places in enumerate(self.places):
             derivative = np.zeros(self.n_values)
             for j, last in runs:

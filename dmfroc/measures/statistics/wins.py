@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -24,14 +24,16 @@ from dmfroc.measures.statistics.statistic import Statistic, Sums, once_per_predi
 
 _NUMBERS_AT_ONCE = 1 << 20
 
+_OfOthers = Float[np.ndarray, "o m"]  # by other class and distinct score
+
 _legendre = lru_cache(np.polynomial.legendre.leggauss)
 
 
 class _Shares(NamedTuple):
     """What a class shows in its own column: shares of the other classes at its distinct scores."""
 
-    below: Float[np.ndarray, "o m"]
-    level: Float[np.ndarray, "o m"]
+    below: _OfOthers
+    level: _OfOthers
     weight: Float[np.ndarray, " m"]  # of the cases of the class
     cell: IntPerRow  # of all observations, by class and by what they are below
     sums: Float[np.ndarray, "c cells"]
@@ -48,7 +50,7 @@ class WinCounts(Statistic):
     firsts: Int[np.ndarray, " runs"]  # first place of each run of equal scores of a class
     ends: Int[np.ndarray, " runs"]
 
-    is_compiled: ClassVar[bool] = False
+    is_compiled = False
 
     def count(self, weights: PerRow, xp: Any) -> Sums:
         def share(place: int) -> float:
@@ -146,9 +148,8 @@ def _products_of_others(shares: Float[np.ndarray, "q o m"]) -> Float[np.ndarray,
 def win_counts(predictions: Predictions) -> WinCounts:
     """Bind the cases of the classes that occur."""
     pairs = pair_counts(predictions)
-    is_first = np.ones(predictions.n_observations + 1, bool)
-    lengths = pairs.tied_to - pairs.tied_from - 1
-    inside = np.repeat(pairs.tied_from + 1 - np.cumsum(lengths) + lengths, lengths)
-    is_first[inside + np.arange(len(inside))] = False
-    bounds = np.flatnonzero(is_first)
+    is_inside = np.zeros(predictions.n_observations + 1, int)  # a run of equal scores
+    is_inside[pairs.tied_from + 1] += 1
+    is_inside[pairs.tied_to] -= 1
+    bounds = np.flatnonzero(np.cumsum(is_inside) == 0)
     return WinCounts(pairs, bounds[:-1], bounds[1:])
