@@ -59,8 +59,8 @@ class Inputs(NamedTuple):
     y_true: Any
     y_score: Any
     labels: Any
-    sample_weight: Any
-    y_pred: Any
+    sample_weight: Any = None
+    y_pred: Any = None
     frequency_weight: Any = None
     id: Any = None
     unused: Any = None  # columns of a file that are nothing else, but perhaps scores

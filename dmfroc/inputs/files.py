@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import lzma
 import math
 import re
-import struct
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +18,8 @@ from dmfroc._kit.memory import check_memory
 from dmfroc._kit.remarks import Note, warn
 from dmfroc._kit.text import on_one_line
 from dmfroc.inputs.arrays import is_missing
-from dmfroc.inputs.checks import Inputs
+from dmfroc.inputs.checks import Finished, Inputs, check_scores, check_table
+from dmfroc.inputs.columns import Positive
 from dmfroc.inputs.delimited import MISSING, Format, Text, numbers_of, opened, read_delimited
 from dmfroc.inputs.messages import listing, shortened
 from dmfroc.inputs.tables import (
@@ -70,14 +66,14 @@ def read_columns(file: Path, arguments: Mapping[str, str], names: Names) -> dict
     }
 
 
-def read(file: Path, names: Names) -> Inputs:
-    """Read what is to be checked."""
+def read(file: Path, names: Names, positive: Positive) -> Finished:
+    """Read and check predictions."""
     check_readable(file)
     if file.name.lower().endswith(".npz"):
         _check_text(file, names.format)
         if names.drop_missing:
             raise ValueError("drop_missing= is for tables: save arrays without these rows")
-        return _read_npz(file, names)
+        return check_scores(_read_npz(file, names)._replace(positive=positive))
     scores = [names.scores] if isinstance(names.scores, str) else names.scores
     weights = {"sample_weight", "frequency_weight"} & names.columns.keys()
     numbers = None
@@ -90,10 +86,12 @@ def read(file: Path, names: Names) -> Inputs:
         table = _with_nested(table, [*texts, *(numbers or ())])
     table = _kept_rows(file, table, names)
     try:
-        inputs = table_inputs(table, names)
-    except ValueError as error:
-        raise ValueError(f"{error} ({as_read})" if as_read else str(error)) from error
-    return inputs._replace(source=replace(inputs.source, note=as_read))
+        fields, remarks = check_table(table_inputs(table, names)._replace(positive=positive))
+    except (TypeError, ValueError) as error:
+        if as_read:
+            error.args = (f"{error} ({as_read})",)
+        raise
+    return fields, (*remarks, *([Note(f"{file}: {as_read}")] if as_read else []))
 
 
 def _read_rows(
@@ -154,14 +152,8 @@ def _one_hot(table: Any, label: str) -> Any:
 
 def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     """Return a table without the rows that the user leaves out, and labels of one kind."""
-    kept = np.ones(len(table), bool)
-    for name, values in names.where.items():
-        check_available(name, table.column_names, "where", "column")
-        kept &= _has_one(_texts(table[name]), values, name)
-    if names.drop_label is not None:
-        label = names.columns["label"]
-        check_available(label, table.column_names, "label", "column")
-        kept &= ~_has_one(_texts(table[label]), names.drop_label)
+    names_taken(names, table.column_names, "column")
+    kept = np.ones(len(table), bool) & _are_kept(lambda name: _texts(table[name]), names)
     table = table.filter(kept)
     if _is_text(file):
         table = with_labels(table, names)
@@ -190,13 +182,20 @@ def _texts(column: Any) -> np.ndarray:
 
 def _kept_arrays(arrays: dict[str, np.ndarray], names: Names) -> dict[str, np.ndarray]:
     """Drop rows of some labels; those of shape (n, m), with scores (n, m, K), become rows."""
-    kept = [_has_one(arrays[name], values, name) for name, values in names.where.items()]
-    if names.drop_label is not None:
-        kept.append(~_has_one(arrays[names.columns["label"]], names.drop_label))
-    if not kept:
+    rows = _are_kept(arrays.__getitem__, names)
+    if rows is True:
         return arrays
-    rows = np.logical_and.reduce(kept)
     return {x: a[rows] if a.shape[: rows.ndim] == rows.shape else a for x, a in arrays.items()}
+
+
+def _are_kept(column: Callable[[str], np.ndarray], names: Names) -> Any:
+    """Return which rows the user keeps; True for all."""
+    kept: Any = True
+    for name, values in names.where.items():
+        kept = kept & _has_one(column(name), values, name)
+    if names.drop_label is not None:
+        kept = kept & ~_has_one(column(names.columns["label"]), names.drop_label)
+    return kept
 
 
 def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.ndarray:
@@ -377,7 +376,7 @@ def _read_npz(file: Path, names: Names) -> Inputs:
         if array.shape == (width,) and {*true.ravel().tolist()} <= {*array.tolist()}:
             labels = array
     source = names.source(f"array {scores!r}", dict.fromkeys(names.columns, "array {}"))
-    return Inputs(true, arrays[scores], labels, *names.beside(arrays), None, source)
+    return Inputs(true, arrays[scores], labels, source=source, **names.beside(arrays))
 
 
 def _read_arrays(
@@ -423,19 +422,14 @@ def array_of(archive: zipfile.ZipFile, name: str) -> np.ndarray:
         return np.lib.format.read_array(stream, allow_pickle=False)
 
 
-# All that zipfile, zlib, lzma, NumPy and pyarrow raise on files that are damaged, encrypted or odd
-_UNREADABLE = (
-    *(OSError, ValueError, TypeError, EOFError, RuntimeError, MemoryError, LookupError),
-    *(ArithmeticError, SyntaxError, AttributeError, tokenize.TokenError),
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
-)
-
-
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Turn all that readers raise into a ValueError that says why a file cannot be read."""
+    """Turn all that readers raise into a ValueError that says why a file cannot be read.
+
+    That is nearly everything, of files that are damaged, encrypted or odd.
+    """
     try:
         yield
-    except _UNREADABLE as error:
+    except Exception as error:
         reason = on_one_line(error) or type(error).__name__
         raise ValueError(f"the file cannot be read: {reason}") from error

@@ -17,16 +17,10 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.files import checked_path
 from dmfroc._kit.options import column_names, instance
-from dmfroc._kit.remarks import Note, collected_remarks, warn
+from dmfroc._kit.remarks import collected_remarks, warn
 from dmfroc._kit.text import printable
 from dmfroc.inputs.arrays import Floats, Rows, read_only
-from dmfroc.inputs.checks import (
-    Finished,
-    Inputs,
-    check_hard_labels,
-    check_scores,
-    check_table,
-)
+from dmfroc.inputs.checks import Finished, Inputs, check_hard_labels, check_scores
 from dmfroc.inputs.columns import Direction, Positive
 from dmfroc.inputs.delimited import checked_format
 from dmfroc.inputs.files import read
@@ -352,7 +346,6 @@ class Predictions:
         Predictions(2 observations, 2 classes: a 1, b 1 (positive))
         """
         file = checked_path("path", path)
-        as_read = None
         try:
             given = {"label": label, "sample_weight": sample_weight, "y_pred": y_pred}
             given |= {"frequency_weight": frequency_weight, "id": id}
@@ -370,17 +363,12 @@ class Predictions:
             kept = drop_label, instance("where", {} if where is None else where, dict), drop_missing
             names = Names(columns, scores, labels, others, text, truth, *kept)
             with collected_remarks() as remarks:
-                inputs = read(file, names)._replace(positive=Positive(pos_label, direction))
-            as_read = inputs.source.note
-            check = check_table if inputs.source.is_table_file else check_scores
-            fields, found = check(inputs)
+                fields, found = read(file, names, Positive(pos_label, direction))
             predictions = cls(**fields, file=str(file))._with_positive(pos_label)
-            remarks += [*found, *([Note(f"{file}: {as_read}")] if as_read else [])]
         except (TypeError, ValueError, MemoryError) as error:
             kind = next((x for x in (TypeError, MemoryError) if isinstance(error, x)), ValueError)
-            raise kind(f"{file}: {error}" + (f" ({as_read})" if as_read else "")) from error
-        warn(remarks)
-        return replace(predictions, remarks=tuple(remarks))
+            raise kind(f"{file}: {error}") from error
+        return predictions.warned(*remarks, *found)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take what was pickled or copied; its arrays are read-only as those of the original."""

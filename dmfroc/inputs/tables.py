@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,35 +37,30 @@ class Names(NamedTuple):
     where: Mapping[str, Any] = {}  # by column: the values of the rows that are kept
     drop_missing: bool | Sequence[str] = False  # or further columns that may lack a value
 
-    def beside(self, columns: Any) -> tuple[Any, Any, Any, Any]:
-        """Return weights, hard labels, counts and ids by name; None for those without name."""
-        weight, hard, count, ids = (
-            columns[self.columns[argument]] if argument in self.columns else None
-            for argument in ("sample_weight", "y_pred", "frequency_weight", "id")
-        )
-        return weight, hard, count, ids
+    def beside(self, columns: Any) -> dict[str, Any]:
+        """Return weights, hard labels, counts and ids, those that have a name."""
+        return {x: columns[name] for x, name in self.columns.items() if x != "label"}
 
     def source(self, scores: str, called: Mapping[str, str], **others: Any) -> Source:
         """Return what messages call the inputs."""
-        named = {x: called[x].format(repr(name)) for x, name in self.columns.items()}
-        fields: dict[str, Any] = {_FIELDS[argument]: what for argument, what in named.items()}
+        fields: dict[str, Any] = {
+            _FIELDS[x]: called[x].format(repr(name)) for x, name in self.columns.items()
+        }
         chosen = {"where": self.where or None, "drop_label": self.drop_label}
         design = {name: x for name, x in chosen.items() if x is not None}
-        return replace(Source(), scores=scores, design=design, **fields, **others)
+        return Source(scores=scores, design=design, **fields, **others)
 
 
 def with_labels(table: Any, names: Names) -> Any:
     """Return a table whose labels are of one kind; a word for missing may be a class."""
     columns = [names.columns[x] for x in ("label", "y_pred") if x in names.columns]
-    columns = [name for name in columns if name in table.column_names]
     given = [str(label) for label in listed_labels(names.labels) or []]
     words = {*table.column_names, *given}  # and their parts, one of them perhaps a class
     words |= {part for name in words for part in re.split(r"[^0-9A-Za-z/#<>]+", name)}
     spelled = spelled_labels(
         [table[name] for name in columns], [x for x in MISSING if x and x in words]
     )
-    ids = names.columns.get("id", "")
-    if ids in table.column_names:
+    if (ids := names.columns.get("id")) is not None:
         columns, spelled = [*columns, ids], [*spelled, *spelled_labels([table[ids]])]
     for name, column in zip(columns, spelled, strict=True):
         table = table.set_column(table.column_names.index(name), name, column)
@@ -155,7 +149,15 @@ def table_inputs(table: Any, names: Names) -> Inputs:
     unused = table.drop_columns([name for name in available if name in taken])
     of_use = {*names.columns.values(), *names.where}
     others = table.select([name for name in available if name in taken and name not in of_use])
-    return Inputs(true, scores, names.labels, *names.beside(table), unused, source, others=others)
+    return Inputs(
+        true,
+        scores,
+        names.labels,
+        unused=unused,
+        source=source,
+        others=others,
+        **names.beside(table),
+    )
 
 
 def _holds_lists(column: Any) -> bool:
@@ -236,14 +238,12 @@ def lacks_value(column: Any) -> np.ndarray:
 
 def names_taken(names: Names, available: Sequence[str], noun: str) -> list[str]:
     """Names of the columns of labels, weights and hard labels, once they are known to exist."""
-    for argument, name in names.columns.items():
+    named = list(names.columns.items())
+    named += [("other_columns", name) for name in matching(names.other_columns, available)]
+    named += [("where", name) for name in names.where]
+    for argument, name in named:
         check_available(name, available, argument, noun)
-    others = matching(names.other_columns, available)
-    for name in others:
-        check_available(name, available, "other_columns", noun)
-    for name in names.where:
-        check_available(name, available, "where", noun)
-    return [*names.columns.values(), *others, *names.where]
+    return [name for _, name in named]
 
 
 def matching(names: Sequence[str], available: Sequence[str]) -> list[str]:
