@@ -135,8 +135,7 @@ def read_delimited(
     named = [(name, column) for name, column in named if name or not _is_empty(column)]
     if twice := repeated([name for name, _ in named]):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
-    table = {name: column for name, column in named}
-    decimals = {}
+    table, decimals = dict(named), {}
     for name, column in named:
         if name not in texts:
             is_used = numbers is None or name in numbers
@@ -153,14 +152,14 @@ class _Layout(NamedTuple):
     """How a file is laid out."""
 
     separator: str
-    encoding: str
     names: list[str]  # of all columns
     line: int  # in which the header begins
     n_lines: int  # up to the header, and with it
     has_row_names: bool  # in a first column that the header does not name
     has_spaces: bool  # around separators
-    compression: str | None
     fit: tuple[float, ...]  # how well the separator fits
+    encoding: str = ""
+    compression: str | None = None
 
 
 def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
@@ -218,22 +217,19 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
         for first, *others in filter(None, itertools.islice(reader, n_before, _MOST_ROWS)):
             cells = [first.removeprefix("#"), *others]
             rows.append((cells, not first.startswith("#"), reader.line_num))
+    rows = rows or [([], False, 0)]
     # Also a comment may be the header, as NumPy writes it
     fits = [
         (len(wanted & {x.strip() for x in cells}), is_data)
         for cells, is_data, _ in rows[:_MOST_LINES]
     ]
-    most = max(fits, default=(0, False))
-    header, _, end = rows[fits.index(most)] if rows else ([], False, 0)
+    most = max(fits)
+    place = fits.index(most)
+    header, _, end = rows[place]
     line = end - len(re.findall(r"\r\n?|\n", ",".join(header)))
-    place = fits.index(most) + 1 if rows else 0
-    kinds, roles = (
-        ({x.strip() for x in cells} for cells, _, _ in rows[place : place + 2])
-        if place + 1 < len(rows)
-        else ({""}, {""})
-    )
-    if kinds & _ORANGE and roles <= _ORANGE_ROLES:
-        end = rows[place + 1][2]  # the types of columns, and what they are for
+    of_orange = [{x.strip() for x in cells} for cells, _, _ in rows[place + 1 : place + 3]]
+    if len(of_orange) == 2 and of_orange[0] & _ORANGE and of_orange[1] <= _ORANGE_ROLES:
+        end = rows[place + 2][2]  # the types of columns, and what they are for
     below = [cells for cells, is_data, line in rows if is_data and line > end]
     names = [name.strip() for name in header]
     has_row_names = False
@@ -255,7 +251,7 @@ def _separated(text: str, separator: str, wanted: set[str], n_before: int) -> _L
     last = next(itertools.islice(io.StringIO(text, newline=""), max(end - 1, 0), None), "")
     has_spaces = f"{separator} " in last or f" {separator}" in last
     fit = (most[0], len(names) > 1, same)
-    return _Layout(separator, "", names, line, end, has_row_names, has_spaces, None, fit)
+    return _Layout(separator, names, line, end, has_row_names, has_spaces, fit)
 
 
 def _note(file: Path, layout: _Layout, has_commas: bool) -> str | None:
