@@ -500,26 +500,19 @@ class Predictions:
         place = place_of_class(pos_label, labels)
         design = {**self.design, "positive_class": labels[place]}
         named = replace(self, design=design, doubtful_positive=None)
+        if len(labels) == 2 and place == 1:
+            return named
+        is_positive = (np.arange(len(labels)) == place).astype(np.int32)
+        hard = None if self.predicted is None else is_positive[self.predicted]
+        named = replace(named, true=is_positive[self.true], predicted=hard)
         if len(labels) > 2:
             own: Any = np.asarray(self.scores)[:, place]
-            return replace(
-                named,
-                labels=(f"not {labels[place]}", labels[place]),
-                true=(self.true == place).astype(np.int32),
-                scores=np.column_stack([-own, own]),
-                predicted=None
-                if self.predicted is None
-                else (self.predicted == place).astype(np.int32),
-                single=1,
-            )
-        if place == 1:
-            return named
+            classes, scores = (f"not {labels[place]}", labels[place]), np.column_stack([-own, own])
+            return replace(named, labels=classes, scores=scores, single=1)
         return replace(
             named,
             labels=labels[::-1],
-            true=1 - self.true,
             scores=self.scores[:, ::-1].copy(order="C"),
-            predicted=None if self.predicted is None else 1 - self.predicted,
             single=None if self.single is None else 1 - self.single,
             is_turned=not self.is_turned,
         )

@@ -178,19 +178,15 @@ def _check_wide(table: Any, true: Any) -> None:
     if k < 2 or len(true) % k or len(true) == k:
         return
     numbers = [name for name in table.column_names if types.is_floating(table[name].type)]
-    for stride in (1, len(true) // k):  # the classes in adjacent rows, or one after the other
-
-        def by_case(column: Any, stride: int = stride) -> Any:
-            values = column.to_numpy()
-            return values.reshape(-1, k) if stride == 1 else values.reshape(k, -1).T
-
-        labels = by_case(true)
+    labels, rows = true.to_numpy(), np.arange(len(true))
+    # The classes are in adjacent rows, or one after the other
+    for cases in (rows.reshape(-1, k), rows.reshape(k, -1).T):
         # A look at some cases spares most tables the look at all.
-        if not all((x == x[:, :1]).all() for x in (labels[:9], labels)):
+        if not all((labels[x] == labels[x[:, :1]]).all() for x in (cases[:9], cases)):
             continue
-        scores = [name for name in numbers if are_shares(by_case(table[name]).T)]
+        scores = [name for name in numbers if are_shares(table[name].to_numpy()[cases.T])]
         for name in table.column_names:
-            first = set(table[name].take([*range(0, stride * k, stride)]).to_pylist())
+            first = set(table[name].take(cases[0]).to_pylist())
             if scores and len(first) == k and first.issuperset(table[name].unique().to_pylist()):
                 raise ValueError(
                     f"column {name!r} names one class after the other for each observation, with "
