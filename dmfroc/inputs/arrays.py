@@ -517,7 +517,8 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> Array:
         What is named, as in "a group".
     """
     array: Array
-    if isinstance(values, list | tuple) and not _holds_arrays(values):
+    is_list = isinstance(values, list | tuple)
+    if is_list and not any(isinstance(x, list) or getattr(x, "ndim", 0) for x in values):
         # NumPy would turn 1 and "1" into the same, NaN into "nan", and pairs into rows
         array = np.fromiter(values, object, len(values))
     else:
@@ -533,15 +534,6 @@ def row_names(values: Any, what: str, n: int, rows: Rows, noun: str) -> Array:
     elif (array != array).any():  # NaN or NaT
         raise _missing(what, int((array != array).argmax()), noun)
     return rows.arranged(array, values, what)
-
-
-def _holds_arrays(values: list[Any] | tuple[Any, ...]) -> bool:
-    """Whether some of the values are lists, or arrays of no dimension of another library."""
-    return any(
-        kind is list
-        or (hasattr(kind, "__array__") and not issubclass(kind, np.generic | np.ma.MaskedArray))
-        for kind in set(map(type, values))
-    )
 
 
 def check_ids(values: Any, n: int, source: Source) -> Array:

@@ -110,6 +110,7 @@ def read_delimited(
         The others that are used; None for all. The header is the row that has all these names.
     """
     import pyarrow
+    import pyarrow.compute as pc
 
     wanted = {*texts, *(numbers or ())}
     layout = _layout(file, given, wanted)
@@ -132,7 +133,7 @@ def read_delimited(
             layout = layout._replace(encoding=_guessed_encoding(stream.read()))
         columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
-    named = [(name, column) for name, column in named if name or not _is_empty(column)]
+    named = [(name, x) for name, x in named if name or pc.any(pc.not_equal(x, "")).as_py()]
     if twice := repeated([name for name, _ in named]):
         raise ValueError(f"duplicate column names: {listing(twice)}; rename them")
     table, decimals = dict(named), {}
@@ -333,12 +334,6 @@ def _read_spaced(file: Path, layout: _Layout, given: Format) -> list[Any]:
     )
     columns = [pyarrow.chunked_array([frame[place].to_list()], "string") for place in frame]
     return [pc.utf8_trim_whitespace(column) for column in columns]
-
-
-def _is_empty(column: Any) -> bool:
-    import pyarrow.compute as pc
-
-    return len(column) > 0 and not pc.any(pc.not_equal(column, "")).as_py()
 
 
 def numbers_of(

@@ -102,7 +102,14 @@ def judged_rows(y_true: Any, y_score: Any, judge: Judge, **others: Any) -> Judge
     drawn, stratum = probabilities(judge.probability, n, rows), np.zeros(len(is_verified), int)
     if judge.strata is not None:
         names = row_names(judge.strata, "strata", n, rows, "a stratum")
-        drawn, stratum = _drawn_in_strata(names, is_verified)
+        strata, stratum = np.unique(names, return_inverse=True)
+        shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
+        if not shares.all():
+            raise ValueError(
+                f"strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
+                "nothing is known of it. Verify rows there, or merge strata"
+            )
+        drawn = shares[stratum]
     weights, given = given.sample_weight / drawn, replace(given, index=rows.index)
     by_judge = replace(given, true=encoded_judge(judge.labels, given))
     counts = given.sample_weight > 0
@@ -144,18 +151,6 @@ def verified_labels(
             "needed, and some hundred are of use"
         )
     return true, said, is_verified, rows
-
-
-def _drawn_in_strata(names: NDArray[Any], is_verified: BoolPerRow) -> tuple[PerRow, IntPerRow]:
-    """Return the share of verified rows in each row's stratum, and the stratum."""
-    strata, stratum = np.unique(names, return_inverse=True)
-    shares = np.bincount(stratum, is_verified) / np.bincount(stratum)
-    if not shares.all():
-        raise ValueError(
-            f"strata: no row of {listing(strata[shares == 0].tolist())} is verified, so that "
-            "nothing is known of it. Verify rows there, or merge strata"
-        )
-    return shares[stratum], stratum
 
 
 def encoded_judge(judge: Any, predictions: Predictions) -> NDArray[np.int32]:

@@ -69,10 +69,6 @@ def unit_of_rows(groups: Any, n: int, rows: Rows) -> Array:
     return group
 
 
-def _is_column(values: Any, n: int) -> bool:
-    return not isinstance(values, str) and hasattr(values, "__len__") and len(values) == n
-
-
 def crossed(
     by: Any, n: int, rows: Rows, what: str = "by", noun: str = "a subgroup"
 ) -> tuple[list[str], Array]:
@@ -100,7 +96,11 @@ def crossed(
         raise ValueError(f"{what} is missing: pass {noun} for each observation")
     if isinstance(by, np.ndarray) and by.ndim == 2:
         by = dict(enumerate(by.T))
-    elif isinstance(by, list | tuple) and len(by) < n and all(_is_column(x, n) for x in by):
+    elif (
+        isinstance(by, list | tuple)
+        and len(by) < n
+        and all(not isinstance(x, str) and hasattr(x, "__len__") and len(x) == n for x in by)
+    ):
         by = dict(enumerate(by))
     columns = by if isinstance(by, Mapping) else columns_of(by, what) or {what: by}
     if not columns:
