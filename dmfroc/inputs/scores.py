@@ -316,9 +316,10 @@ def _single_score(read: list[_Column], labels: list[Label]) -> _Column | None:
     named = {x: code for x in read if (code := named_class(x.name, labels)) is not None}
     if len(numbers) == 1 and named.keys() <= {*numbers}:
         return numbers[0]
-    single, *more = [*_fractions(read), None]
-    if single is None or len(more) > 1 or len({*named.values()}) != 1:
+    fractions = _fractions(read)
+    if len(fractions) != 1 or len({*named.values()}) != 1:
         return None
+    [single] = fractions
     return single if single in named and not names_features(single.name) else None
 
 
