@@ -497,10 +497,10 @@ def read_pair_weights(text: str, predictions: Predictions | Scan) -> PairWeights
 
 def _label_of(text: str, predictions: Predictions | Scan) -> Any:
     """Return the class that a text names; programs differ in how they spell true and false."""
-    spelled = {str(label): label for label in predictions.labels}
-    if all(isinstance(label, bool) for label in predictions.labels):
-        text = text.capitalize()
-    return spelled.get(text, text)
+    from dmfroc.inputs.labels import spelled_label
+
+    label = spelled_label(text, type(predictions.labels[0]))
+    return text if label is None else label
 
 
 def _cost_matrix(table: list[list[str]], read: Predictions | Scan) -> list[list[float]]:

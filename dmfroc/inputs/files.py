@@ -82,9 +82,7 @@ def read(file: Path, names: Names, positive: Positive) -> Finished:
     texts = [x for argument, x in names.columns.items() if argument not in weights]
     texts += [*names.other_columns, *names.where]
     (table, as_read), names = _read_rows(file, names, texts, numbers)
-    if not _is_text(file):
-        table = _with_nested(table, [*texts, *(numbers or ())])
-    table = _kept_rows(file, table, names)
+    table = _kept_rows(file, _with_nested(table, [*texts, *(numbers or ())]), names)
     try:
         fields, remarks = check_table(table_inputs(table, names)._replace(positive=positive))
     except (TypeError, ValueError) as error:
@@ -110,8 +108,7 @@ def _read_rows(
         raise ValueError(f"truth= names {source}, but there is no such file; check the path")
     truth, label = read_table(source, names.format, texts, numbers).table, names.columns["label"]
     texts = [x for x in texts if x != label or label not in truth.column_names]
-    text = read_table(file, names.format, texts, numbers)
-    table = text.table
+    table, as_read = read_table(file, names.format, texts, numbers)
     if (key := names.columns.get("id")) is None:
         raise ValueError("truth= needs id=, the column that names the rows in both files")
     ids, paths = [], (file, source)
@@ -134,7 +131,7 @@ def _read_rows(
         of_classes = _one_hot(truth.drop_columns(key), label) if several else None
         table = table.append_column(own, truth[label] if of_classes is None else of_classes)
         names = names._replace(columns={**names.columns, "label": own})
-    return text._replace(table=table), names
+    return Text(table, as_read), names
 
 
 def _one_hot(table: Any, label: str) -> Any:
@@ -155,7 +152,7 @@ def _kept_rows(file: Path, table: Any, names: Names) -> Any:
     names_taken(names, table.column_names, "column")
     kept = np.ones(len(table), bool) & _are_kept(lambda name: _texts(table[name]), names)
     table = table.filter(kept)
-    if _is_text(file):
+    if file.name.lower().removesuffix(".gz").endswith(_TEXTS):
         table = with_labels(table, names)
     if not names.drop_missing:
         return table
@@ -167,10 +164,6 @@ def _kept_rows(file: Path, table: Any, names: Names) -> Any:
         what = f"{is_left_out.sum()} of {len(table)} rows are left out, data rows {rows}"
         warn([f"drop_missing: {what}: they have no value in column {columns}"])
     return table.filter(~is_left_out)
-
-
-def _is_text(file: Path) -> bool:
-    return file.name.lower().removesuffix(".gz").endswith(_TEXTS)
 
 
 def _texts(column: Any) -> np.ndarray:
@@ -208,7 +201,7 @@ def _has_one(column: np.ndarray, values: Any, name: str | None = None) -> np.nda
         spelled = {str(value)}
         if str(value).lower() in ("true", "false"):  # as other programs write them, too
             spelled |= {str(value).lower(), str(value).capitalize(), str(value).upper()}
-        has_it = np.isin(texts, ["", *MISSING] if is_missing(value) or value == "" else [*spelled])
+        has_it = np.isin(texts, MISSING if is_missing(value) or value == "" else [*spelled])
         if not has_it.any() and name is not None:
             others = listing(np.unique(texts).tolist())
             raise ValueError(
@@ -284,32 +277,40 @@ def _read_json(file: Path) -> Any:
                 data = [json.loads(line) for line in text.splitlines() if line.strip()]
             except ValueError:
                 raise error from None
-    rows = _json_rows(data) if isinstance(data, Mapping) else data
-    if not all(isinstance(row, Mapping) for row in rows):
-        raise ValueError("it holds rows without names: write an object for each row")
-    columns = {name: [row.get(name) for row in rows] for row in rows for name in row}
+    columns = _json_columns(data)
     for name, values in columns.items():
         if any(isinstance(x, list) for x in values):
             columns[name] = [None if x is None else json.dumps(x) for x in values]
     return pyarrow.table(columns)
 
 
-def _json_rows(content: Mapping[str, Any]) -> list[Any]:
-    """Return the rows in an object: under one of its keys, by column, or the object itself."""
-    lists = [x for x in content.values() if isinstance(x, list)]
-    if {"columns", "data"} <= content.keys():
-        return [dict(zip(content["columns"], row, strict=True)) for row in content["data"]]
-    if len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
-        return lists[0]
-    if not all(isinstance(x, list | Mapping) for x in content.values()):
-        return [content]
-    if all(map(str.isdigit, content)) and not all(map(str.isdigit, next(iter(content.values())))):
-        return list(content.values())  # by row number
-    columns = [x.values() if isinstance(x, Mapping) else x for x in content.values()]
-    if len(set(map(len, columns))) > 1:
-        lengths = listing([len(x) for x in columns])
-        raise ValueError(f"columns {listing(list(content))} have different lengths: {lengths}")
-    return [dict(zip(content, row, strict=True)) for row in zip(*columns, strict=True)]
+def _json_columns(data: Any) -> dict[str, list[Any]]:
+    """Return the columns of a list of rows, or of an object.
+
+    An object has columns, rows under one of its keys or by number, or is the only row.
+    """
+    rows = data
+    if isinstance(data, Mapping):
+        lists = [x for x in data.values() if isinstance(x, list)]
+        if {"columns", "data"} <= data.keys():
+            rows = [dict(zip(data["columns"], row, strict=True)) for row in data["data"]]
+        elif len(lists) == 1 and lists[0] and isinstance(lists[0][0], Mapping):
+            rows = lists[0]
+        elif not all(isinstance(x, list | Mapping) for x in data.values()):
+            rows = [data]
+        elif all(map(str.isdigit, data)) and not all(map(str.isdigit, next(iter(data.values())))):
+            rows = data.values()
+        else:
+            columns = {x: [*(v.values() if isinstance(v, Mapping) else v)] for x, v in data.items()}
+            lengths = [len(x) for x in columns.values()]
+            if len(set(lengths)) > 1:
+                raise ValueError(
+                    f"columns {listing([*data])} have different lengths: {listing(lengths)}"
+                )
+            return columns
+    if not all(isinstance(row, Mapping) for row in rows):
+        raise ValueError("it holds rows without names: write an object for each row")
+    return {x: [row.get(x) for row in rows] for x in dict.fromkeys(x for row in rows for x in row)}
 
 
 def _read_feather(file: Path) -> Any:

@@ -123,7 +123,7 @@ def table_inputs(table: Any, names: Names) -> Inputs:
         index = (table.schema.pandas_metadata or {}).get("index_columns", ())
         columns = [name for name in available if name not in taken and name not in index]
     else:
-        listed = [names.scores] if isinstance(names.scores, str) else list(names.scores)
+        listed = np.ravel(names.scores).tolist()
         columns = matching(listed, [name for name in available if name not in taken])
         for name in columns:
             check_available(name, available, "scores", "column")
