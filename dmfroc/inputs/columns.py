@@ -132,7 +132,15 @@ def match_columns(
     }
     if not set(classes).isdisjoint(rivals.values()):
         raise ValueError(of_one)
-    return Match(list(positions), rivals, _difference(reading, positions, names, classes))
+    warning = None
+    if reading.difference is not None:
+        pairs = list(zip(positions, classes, strict=True))
+        place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
+        warning = (
+            "columns and classes are matched although their names differ in "
+            f"{reading.difference}: column {names[place]!r} is taken for class {label!r}"
+        )
+    return Match(list(positions), rivals, warning)
 
 
 def named_class(name: Hashable, labels: Sequence[Label]) -> int | None:
@@ -377,16 +385,3 @@ _OF_BOOLEANS = (
     _Reading(str, str.casefold),
     _Reading(lambda label: str(int(label)), normalized_numbers),
 )
-
-
-def _difference(
-    reading: _Reading, positions: Sequence[int], names: Sequence[Hashable], classes: Sequence[Label]
-) -> str | None:
-    if reading.difference is None:
-        return None
-    pairs = list(zip(positions, classes, strict=True))
-    place, label = next((x for x in pairs if str(x[1]) not in str(names[x[0]])), pairs[0])
-    return (
-        f"columns and classes are matched although their names differ in {reading.difference}: "
-        f"column {names[place]!r} is taken for class {label!r}"
-    )

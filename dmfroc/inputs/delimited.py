@@ -130,7 +130,7 @@ def read_delimited(
     columns = read(file, layout, given)
     if columns is None:  # a byte that is not UTF-8, after the head
         with opened(file, layout.compression is not None) as stream:
-            layout = layout._replace(encoding=_guessed_encoding(stream.read()))
+            layout = layout._replace(encoding=guessed_encoding(stream.read()))
         columns = read(file, layout, given) or []
     named = list(zip(layout.names, columns, strict=True))[layout.has_row_names :]
     named = [(name, x) for name, x in named if name or pc.any(pc.not_equal(x, "")).as_py()]
@@ -172,7 +172,7 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     compression = "gzip" if start.startswith(b"\x1f\x8b") else None
     with opened(file, compression is not None) as stream:
         head = stream.read(_HEAD)
-    encoding = given.encoding or sure_encoding(head) or _guessed_encoding(head)
+    encoding = given.encoding or sure_encoding(head) or guessed_encoding(head)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head).removeprefix("\ufeff")
     except UnicodeError as error:
@@ -182,27 +182,12 @@ def _layout(file: Path, given: Format, wanted: set[str]) -> _Layout:
     if not text.strip():
         raise ValueError("it is empty")
     named = re.match(r'"?sep=(.)"?\r?\n', text, re.IGNORECASE)  # a line of Excel's
-    if given.separator is not None:
-        candidates = [given.separator]
-    elif named:
-        candidates = [named[1]]
-    else:
-        is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
-        candidates = sorted(_SEPARATORS, key=lambda x: x != "\t") if is_tsv else [*_SEPARATORS]
+    is_tsv = not {".tsv", ".tab"}.isdisjoint(suffix.lower() for suffix in file.suffixes)
+    known = given.separator or (named and named[1])
+    candidates = [known] if known else sorted(_SEPARATORS, key=lambda x: is_tsv and x != "\t")
     layouts = [_separated(text, x, wanted, 1 if named else 0) for x in candidates]
     best = max(layouts, key=lambda layout: layout.fit)  # of equals the first
     return best._replace(encoding=encoding, compression=compression)
-
-
-def _guessed_encoding(text: bytes) -> str:
-    """Return the encoding that a text seems to have, and warn that it is a guess."""
-    encoding, words = guessed_encoding(text)
-    remark = (
-        f"pass encoding= if {listing(words[:3])} are wrong words: the file is not UTF-8, and its "
-        f"encoding is taken for {encoding}, in which they are its words"
-    )
-    warn([remark])
-    return encoding
 
 
 def opened(file: Path, is_compressed: bool) -> Any:
@@ -418,8 +403,8 @@ def sure_encoding(head: bytes) -> str | None:
     return None
 
 
-def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
-    """Return the encoding in which the words of a text look best, and these words.
+def guessed_encoding(text: bytes) -> str:
+    """Return the encoding in which the words of a text look best, and warn that it is a guess.
 
     Class names are too few and too short for statistics of languages. But wrongly read they mix
     scripts, have letters of several languages or capitals after small letters, or hold symbols.
@@ -429,11 +414,15 @@ def guessed_encoding(text: bytes) -> tuple[str, list[str]]:
     for encoding, _ in _LEGACY:
         with contextlib.suppress(UnicodeDecodeError):
             read[encoding] = [word.decode(encoding) for word in words]
-    if not read:
-        return "latin-1", [word.decode("latin-1") for word in words]
     ways = [way for way in _LEGACY if way[0] in read]
-    best, _ = min(ways, key=lambda way: _oddness(read[way[0]], *way))
-    return best, read[best]
+    read["latin-1"] = [word.decode("latin-1") for word in words]
+    best, _ = min(ways, key=lambda way: _oddness(read[way[0]], *way), default=("latin-1", ""))
+    remark = (
+        f"pass encoding= if {listing(read[best][:3])} are wrong words: the file is not UTF-8, and "
+        f"its encoding is taken for {best}, in which they are its words"
+    )
+    warn([remark])
+    return best
 
 
 def _oddness(words: Iterable[str], encoding: str, letters: str) -> float:
