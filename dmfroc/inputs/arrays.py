@@ -384,6 +384,11 @@ def read_only[A: Array](array: A) -> A:
     return array
 
 
+def whole_as_int(item: Any) -> Any:
+    """Return a float that is a whole number as an integer, and anything else as it is."""
+    return int(item) if isinstance(item, float) and item.is_integer() else item
+
+
 def as_scalar(item: Any) -> Any:
     """Convert the scalars of NumPy and JAX to Python's."""
     is_scalar = getattr(item, "ndim", None) == 0 and item is not np.ma.masked

@@ -22,6 +22,7 @@ from dmfroc.inputs.arrays import (
     categories_in_order,
     check_ids,
     check_length,
+    whole_as_int,
 )
 from dmfroc.inputs.columns import NOTHING_SAID, Positive
 from dmfroc.inputs.labels import (
@@ -245,8 +246,7 @@ def stated_order(inputs: Inputs, observed: Factor) -> list[Label]:
                 f"{source.true} and {source.predicted} state different orders of their categories, "
                 f"{listing(orders[0])} and {listing(order)}: pass labels= in the right order"
             )
-    result = max(orders, key=len, default=[])
-    result = [int(x) if isinstance(x, float) and x.is_integer() else x for x in result]
+    result = list(map(whole_as_int, max(orders, key=len, default=[])))
     return result if set(observed.distinct) <= set(result) else []
 
 

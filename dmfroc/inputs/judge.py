@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from dmfroc._kit.arrays import BoolPerRow, IntPerRow, PerRow
 from dmfroc.inputs.arguments import as_predictions
-from dmfroc.inputs.arrays import Rows, as_array, as_scalar, check_length, is_missing, row_names
+from dmfroc.inputs.arrays import (
+    Rows,
+    as_array,
+    as_scalar,
+    check_length,
+    is_missing,
+    row_names,
+    whole_as_int,
+)
 from dmfroc.inputs.checks import real_weights
 from dmfroc.inputs.labels import encode, factorize
 from dmfroc.inputs.messages import IN_MEMORY, Source, listing
@@ -166,10 +174,8 @@ def labels_of(values: Any, what: str) -> NDArray[np.object_]:
     array = as_array(values, what)
     if array.ndim != 1:
         raise ValueError(f"{what} must have shape (n,) when labels are judged, not {array.shape}")
-    labels = np.empty(len(array), object)
-    for place, x in enumerate(map(as_scalar, array.tolist())):
-        labels[place] = int(x) if isinstance(x, float) and x.is_integer() else x
-    return labels
+    items = [whole_as_int(as_scalar(x)) for x in array.tolist()]
+    return np.fromiter(items, object, len(items))
 
 
 def probabilities(given: Any, n: int, rows: Rows, what: str = "probability") -> PerRow:

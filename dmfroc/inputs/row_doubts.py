@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dmfroc.inputs.arrays import whole_as_int
 from dmfroc.inputs.messages import listing
 
 _FEWEST_CASES = 20  # of several rows each; fewer values are rather those of a setting
@@ -125,8 +126,7 @@ def _coded(table: Any) -> dict[str, tuple[_Codes, list[Any]]]:
             is_real = pc.any(pc.not_equal(column, pc.floor(column))).as_py()
         if not types.is_nested(column.type) and not is_real:
             encoded = column.combine_chunks().dictionary_encode("encode")
-            values = encoded.dictionary.to_pylist()
-            values = [int(x) if isinstance(x, float) and x % 1 == 0 else x for x in values]
+            values = list(map(whole_as_int, encoded.dictionary.to_pylist()))
             coded[name] = encoded.indices.to_numpy().astype(np.int64), values
     return coded
 
